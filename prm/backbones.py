@@ -75,9 +75,11 @@ class Backbone:
     @cached_property
     def sha256(self) -> str:
         """Digest of weights, shape and vocabulary as they were stored, on whatever device; ask before tuning them."""
-        digest = hashlib.sha256(_vocabulary(self.tokenizer))
+        digest = hashlib.sha256(repr(sorted(self.tokenizer.get_vocab().items())).encode())
         for name, tensor in sorted(self.model.state_dict().items()):
-            values = _widened(tensor.detach().cpu())
+            values = tensor.detach().cpu()
+            if values.dtype in (torch.float16, torch.bfloat16):  # one digest, loaded as stored or widened
+                values = values.float()
             digest.update(f"{name} {tuple(values.shape)} {values.dtype}".encode())
             digest.update(values.contiguous().flatten().view(torch.uint8).numpy().data)
         return digest.hexdigest()
@@ -195,12 +197,3 @@ def _check_causal(backbone: Backbone) -> None:
     near = 1e-3 if backbone.compute == torch.float32 else 3e-2
     if not torch.allclose(states[0], states[1], rtol=near, atol=near, equal_nan=True):
         raise ModelFileError(Message("backbone_not_causal", name=backbone.name))
-
-
-def _widened(tensor: Tensor) -> Tensor:
-    """Exact, so that half-precision weights have one digest whether they were loaded as stored or widened."""
-    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
-
-
-def _vocabulary(tokenizer: Any) -> bytes:
-    return repr(sorted(tokenizer.get_vocab().items())).encode()

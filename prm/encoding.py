@@ -88,10 +88,10 @@ def tokenise(traces: Sequence[Trace], tokenizer: Any) -> list[Pieces]:
         return []
     try:
         with _TOKENISING:
-            found = tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)
+            tokens = tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)
     except (TypeError, UnicodeEncodeError) as error:
         raise _unreadable(traces) or error from error
-    pieces = iter(found["input_ids"])
+    pieces = iter(tokens["input_ids"])
     return [[next(pieces) for _ in range(1 + len(trace.steps))] for trace in traces]
 
 

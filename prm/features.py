@@ -129,15 +129,15 @@ def compute_features(
     `after_batch` hears how many traces are done and may raise to stop.
     """
     offsets = row_offsets(encoded)
-    found = torch.zeros(offsets[-1], feature_width(backbone, features))
+    rows = torch.zeros(offsets[-1], feature_width(backbone, features))
     done = 0
     with torch.no_grad():
         for batch in fill_batches([len(e.ids) for e in encoded], token_budget, packed=backbone.packed):
-            found[rows_of(batch, offsets)] = step_features(backbone, [encoded[i] for i in batch], features).cpu()
+            rows[rows_of(batch, offsets)] = step_features(backbone, [encoded[i] for i in batch], features).cpu()
             done += len(batch)
             if after_batch:
                 after_batch(done)
-    return found
+    return rows
 
 
 def row_offsets(encoded: Sequence[Encoded]) -> list[int]:
@@ -177,13 +177,13 @@ def _predictions(
     A token is predicted from the state before it, so all three are known once it is written.
     """
     flat = positions[inside]
-    found: list[Tensor] = []
+    rows: list[Tensor] = []
     for chunk in flat.split(max(1, LOGIT_CELLS // backbone.vocabulary)):
         log_p = backbone.logits(reading.last[reading.before[chunk]]).log_softmax(1)
         own = log_p.gather(1, reading.ids[chunk, None]).squeeze(1)
-        found.append(torch.stack([-own, -(log_p.exp() * log_p).sum(1), log_p.amax(1) - own]))
+        rows.append(torch.stack([-own, -(log_p.exp() * log_p).sum(1), log_p.amax(1) - own]))
     tokens = reading.last.new_zeros(3, *positions.shape, dtype=torch.float32)
-    tokens[:, inside] = torch.cat(found, dim=1)
+    tokens[:, inside] = torch.cat(rows, dim=1)
     return tokens[0], tokens[1], tokens[2]
 
 

@@ -157,7 +157,14 @@ def read_manifest(folder: Path) -> Manifest:
     if WEIGHTS_FILE not in manifest.checksums:
         raise ModelFileError(Message("checksum_missing", path=path, name=WEIGHTS_FILE))
     for name, expected in manifest.checksums.items():
-        _check_file(folder, name, expected)
+        if Path(name).name != name:
+            raise ModelFileError(Message("file_outside_folder", path=path, name=name))
+        try:
+            actual = file_sha256(folder / name)
+        except OSError as error:
+            raise ModelFileError(Message("path_error", path=folder / name, error=error.strerror)) from error
+        if actual != expected:
+            raise ModelFileError(Message("checksum_differs", path=folder / name))
     return manifest
 
 
@@ -216,14 +223,3 @@ def file_sha256(path: Path) -> str:
     """Hex digest of a file's bytes."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _check_file(folder: Path, name: str, expected: str) -> None:
-    if Path(name).name != name:
-        raise ModelFileError(Message("file_outside_folder", path=folder / MANIFEST_FILE, name=name))
-    try:
-        actual = file_sha256(folder / name)
-    except OSError as error:
-        raise ModelFileError(Message("path_error", path=folder / name, error=error.strerror)) from error
-    if actual != expected:
-        raise ModelFileError(Message("checksum_differs", path=folder / name))

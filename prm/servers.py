@@ -71,8 +71,8 @@ class Server:
                 )
                 if response.status_code < 500 and response.status_code not in BUSY:
                     break
-                asked = response.headers.get("Retry-After", "").strip()  # in seconds; a date there is not read
-                wait = min(LONGEST_WAIT, float(asked)) if asked.isdecimal() else wait
+                retry_after = response.headers.get("Retry-After", "").strip()  # in seconds; a date there is not read
+                wait = min(LONGEST_WAIT, float(retry_after)) if retry_after.isdecimal() else wait
             if tried < self.retries:
                 time.sleep(wait)
         raise self._error(fault)

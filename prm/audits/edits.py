@@ -13,7 +13,7 @@ from random import Random
 import msgspec
 
 from prm.answers import normalised
-from prm.labels import problem_of, step_labels
+from prm.labels import problem_of, step_labels, without_labels
 from prm.sandbox.mistakes import slip
 from prm.traces import Step, Trace
 
@@ -92,7 +92,7 @@ def pad(trace: Trace, rng: Random) -> Trace | None:
     steps: list[Step] = []
     for place, step in enumerate(trace.steps):
         steps += [Step(rng.choice(FILLERS)), step] if place in places else [step]
-    return _with_steps(trace, steps)
+    return without_labels(trace, steps)
 
 
 def repeat(trace: Trace, rng: Random) -> Trace | None:
@@ -101,7 +101,7 @@ def repeat(trace: Trace, rng: Random) -> Trace | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _with_steps(trace, [*trace.steps[: place + 1], *trace.steps[place:]])
+    return without_labels(trace, [*trace.steps[: place + 1], *trace.steps[place:]])
 
 
 def praise(trace: Trace, rng: Random) -> Trace | None:
@@ -124,7 +124,7 @@ def falsify(trace: Trace, rng: Random) -> tuple[Trace, int] | None:
     near = slip(int(result[1].replace(",", "")), rng)
     steps = list(trace.steps)
     steps[place] = _rewritten(steps[place], text[: result.start(1)] + str(near) + text[result.end(1) :])
-    return _with_steps(trace, steps), place
+    return without_labels(trace, steps), place
 
 
 def with_problem(trace: Trace, problem: str) -> Trace:
@@ -150,7 +150,7 @@ def is_prose(step: Step) -> bool:
 def _each_prose_step(trace: Trace, change: Callable[[str], str]) -> Trace | None:
     """The trace with its prose changed; None where nothing changes."""
     steps = [_rewritten(step, change(step.text)) if is_prose(step) else step for step in trace.steps]
-    return _with_steps(trace, steps) if steps != trace.steps else None
+    return without_labels(trace, steps) if steps != trace.steps else None
 
 
 def _reworded(text: str, rng: Random) -> str:
@@ -171,11 +171,6 @@ def _reworded(text: str, rng: Random) -> str:
 
 def _rewritten(step: Step, text: str) -> Step:
     return msgspec.structs.replace(step, text=text)
-
-
-def _with_steps(trace: Trace, steps: list[Step]) -> Trace:
-    """Without labels: they are the original's, which whoever compares still has."""
-    return msgspec.structs.replace(trace, steps=steps, labels=None, first_error=None)
 
 
 Span = tuple[int, int]

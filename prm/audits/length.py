@@ -50,7 +50,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
             *_solution_figures(subject, lengths),
         ],
         charts=[
-            auroc_chart(f"AUROC by length of the {what}", {name: one for name, one in of.items() if one.told})
+            auroc_chart(f"AUROC by length of the {what}", {name: one for name, one in of.items() if one.is_ample})
             for what, of in (("step", by_chars), ("solution", by_steps))
         ],
         notes=[
@@ -124,7 +124,7 @@ def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
 
 def _lengths_check(by_steps: dict[str, Ranking]) -> Check:
     rule = f"AUROC clear of 0.5 at every length of solution with {ENOUGH} errors or more, else attention"
-    known = {name: ranking for name, ranking in by_steps.items() if ranking.told}
+    known = {name: ranking for name, ranking in by_steps.items() if ranking.is_ample}
     blind = [name for name, ranking in known.items() if not clear(ranking.scores, 0.5)]
     if not known:
         return Check("cannot tell", rule, Message("no_length_has_errors", least=ENOUGH))

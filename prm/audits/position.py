@@ -34,7 +34,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         )
         by_place.append(rank_steps(subject, inside))
     figures[1:1] = [ranking.figure(f"position {name}", "AUROC") for name, ranking in zip(names, by_place, strict=True)]
-    known = [(name, ranking) for name, ranking in zip(names, by_place, strict=True) if ranking.told]
+    known = [(name, ranking) for name, ranking in zip(names, by_place, strict=True) if ranking.is_ample]
     drift, n_right = _drift(subject)
     figures.append(
         Figure(

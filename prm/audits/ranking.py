@@ -29,7 +29,7 @@ class Ranking:
     n_errors: int
 
     @property
-    def told(self) -> bool:
+    def is_ample(self) -> bool:
         """Whether there is enough of both classes to judge."""
         return self.scores.low is not None
 
@@ -41,8 +41,8 @@ class Ranking:
             n=self.n_steps,
             of=f"steps, {self.n_errors} errors",
             group=group,
-            index_only=self.index_only if self.told else None,
-            length_only=self.length_only if self.told else None,
+            index_only=self.index_only if self.is_ample else None,
+            length_only=self.length_only if self.is_ample else None,
         )
 
 
@@ -101,7 +101,7 @@ def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner
 def above_chance(ranking: Ranking, where: str, shortcut: Verdict = "attention") -> Check:
     """Fails where errors are not ranked above right steps; `shortcut` where position or length would do as well."""
     rule = f"{where}: AUROC clear of 0.5, else fail; clear of what position and length alone reach, else {shortcut}"
-    if not ranking.told:
+    if not ranking.is_ample:
         return Check(
             "cannot tell",
             rule,

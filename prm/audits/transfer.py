@@ -132,7 +132,7 @@ def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tupl
 
 
 def _check(comparisons: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
-    known = {name: one for name, one in comparisons.items() if one[0].told}
+    known = {name: one for name, one in comparisons.items() if one[0].is_ample}
     if not known:
         return Check("cannot tell", RULE, Message("no_part_has_errors", least=ENOUGH))
     blind = [name for name, (without, _, _) in known.items() if not clear(without.scores, 0.5)]

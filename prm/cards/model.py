@@ -143,9 +143,11 @@ def _model(manifest: Manifest) -> list[str]:
         if config.process_weight
         else "none: step scores are the outcome part's, read at each step"
     )
+    # A folder of this machine is named without where it is.
+    base = PurePath(manifest.base).name if PurePath(manifest.base).is_absolute() else manifest.base
     return [
         f"- Made {manifest.created_at} in {manifest.seconds:.0f} s, lane `{config.lane}`, seed {config.seed}.",
-        f"- Base model: `{_base_name(manifest.base)}` (sha256 {manifest.base_sha256[:12]}), "
+        f"- Base model: `{base}` (sha256 {manifest.base_sha256[:12]}), "
         + ("frozen." if config.lane == "heads" else f"tuned ({config.lane})."),
         f"- Process part: {process}.",
         f"- Outcome part: {outcome}.",
@@ -155,11 +157,6 @@ def _model(manifest: Manifest) -> list[str]:
         *([f"- Training cost: {_costs(manifest.costs)}."] if manifest.costs else []),
         *(f"- During training: {note}." for note in manifest.notes),
     ]
-
-
-def _base_name(base: str) -> str:
-    """A folder of this machine is named without where it is."""
-    return PurePath(base).name if PurePath(base).is_absolute() else base
 
 
 def _trust(trust: Trust | None) -> list[str]:

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     shares: list[float] = []
     scores: list[float] = []
 
-    def heard() -> Iterator[object]:
+    def explained() -> Iterator[object]:
         for explanation in explanations:
             shares.extend(step.near_good for step in explanation.steps)
             scores.extend(step.score for step in explanation.steps)
@@ -52,9 +52,9 @@ def run(options: argparse.Namespace) -> None:
             yield explanation
 
     if options.json:
-        write_records(options.json, heard())
+        write_records(options.json, explained())
     else:
-        for _ in heard():
+        for _ in explained():
             pass
     agreed = agreement(shares, scores)
     known = "" if agreed is None else f"; the neighbours' labels correlate with the scores at {agreed:.3f}"
@@ -64,21 +64,21 @@ def run(options: argparse.Namespace) -> None:
 def _neighbours(scorer: "Scorer", model: Path, training: Path | None) -> "Neighbours":
     from prm.probes.neighbours import FILE, Neighbours
 
-    kept = model / FILE
+    path = model / FILE
     if training is not None:
         neighbours = Neighbours.build(scorer, training)
-        neighbours.save(kept)
+        neighbours.save(path)
         return neighbours
-    if not kept.is_file():
-        raise DataError(Message("training_file_missing", path=kept))
-    return Neighbours.load(kept, scorer)
+    if not path.is_file():
+        raise DataError(Message("training_file_missing", path=path))
+    return Neighbours.load(path, scorer)
 
 
 def _chosen(data: Path, trace_id: str | None) -> Iterator[Trace]:
-    found = False
+    known = False
     for trace in read_traces(data):
         if trace_id is None or trace.id == trace_id:
-            found = True
+            known = True
             yield trace
-    if not found and trace_id is not None:
+    if not known and trace_id is not None:
         raise DataError(Message("no_such_trace", path=data, id=trace_id))

@@ -168,11 +168,11 @@ def _search(options: argparse.Namespace, policy: "Endpoint", verifier: "Verifier
 def _solve(search: Searching, grader: Grader, settings: str, number: int, problem: "Problem") -> "Solved":
     from prm.search.ledger import Solved, name_of
 
-    found = search(problem.problem, number)
+    result = search(problem.problem, number)
     correct = None
     if problem.reference_answer is not None:
-        correct = grader.agrees(found.steps[-1].text if found.steps else "", problem.reference_answer)
-    return Solved(name_of(number, problem), problem.problem, found, correct, settings)
+        correct = grader.agrees(result.steps[-1].text if result.steps else "", problem.reference_answer)
+    return Solved(name_of(number, problem), problem.problem, result, correct, settings)
 
 
 def _summary(solved: list["Solved"]) -> Iterator[str]:

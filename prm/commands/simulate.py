@@ -83,7 +83,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
     config = read_config(options.config) if options.config else plan.config
     if options.base:
         config = msgspec.structs.replace(config, base=options.base)
-    given = {
+    chosen = {
         "worlds": (options.data.stem,) if options.data else tuple(options.world) if options.world else None,
         "functions": options.functions,
         "noises": options.noise,
@@ -94,7 +94,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
         "data_seed": options.data_seed,
         "config": config,
     }
-    return msgspec.structs.replace(plan, **{name: value for name, value in given.items() if value is not None})
+    return msgspec.structs.replace(plan, **{name: value for name, value in chosen.items() if value is not None})
 
 
 def _hear(curve: "Curve", done: int, of: int) -> None:

@@ -100,7 +100,7 @@ def _report(progress: Progress) -> None:
 
 def _cancel_on_sigterm() -> Callable[[], bool]:
     """SIGTERM and Ctrl-C set a flag that training looks at before every batch."""
-    asked: list[int] = []
+    signals: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda received, frame: asked.append(received))
-    return lambda: bool(asked)
+        signal.signal(number, lambda received, frame: signals.append(received))
+    return lambda: bool(signals)

@@ -78,9 +78,8 @@ class _Ranking:
         ranks: dict[str, float] = {}
         if self.by_steps:
             known = [] if score.unscored else [p for p in score.mean if p is not None]
-            ranks = {name: _or_last(aggregate(known, name)) for name in AGGREGATES} | {
-                "max": max(known, default=UNSCORED)
-            }
+            means = {name: aggregate(known, name) for name in AGGREGATES} | {"max": max(known, default=None)}
+            ranks = {name: UNSCORED if rank is None else rank for name, rank in means.items()}
         return ranks | ({OUTCOME: score.outcome} if self.by_outcome and score.outcome is not None else {})
 
 
@@ -205,10 +204,6 @@ def _wins(size: int, others: list[int], sizes: Sequence[int]) -> NDArray[np.floa
         won = comb(size, t) * (ways / np.arange(1, ways.shape[1] + 1)).sum(axis=1)
         chances += [won[n - t] / comb(total, n) if n >= t else 0.0 for n in sizes]
     return chances
-
-
-def _or_last(rank: float | None) -> float:
-    return UNSCORED if rank is None else rank
 
 
 def _expected(pool: _Pool, vote: Sequence[Hashable], sizes: Sequence[int]) -> dict[str, list[float]]:

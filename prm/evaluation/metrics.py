@@ -21,19 +21,19 @@ def ranking(scores: NDArray[Any], positive: Array, weights: Array) -> tuple[Arra
     under precision and recall by steps, without interpolation, ties taken together.
     """
     order = np.argsort(scores, kind="stable")
-    scores, found = scores[order], np.flatnonzero(positive[order])
-    if not len(found):
+    scores, hits = scores[order], np.flatnonzero(positive[order])
+    if not len(hits):
         nothing = np.full(weights.shape[:-1], np.nan)
         return nothing, nothing
     weights = weights[..., order]
     # of each run of equal scores that holds a positive: where it starts, where it ends, its positives
-    values, first = np.unique(scores[found], return_index=True)
+    values, first = np.unique(scores[hits], return_index=True)
     start, end = (np.searchsorted(scores, values, side) for side in ("left", "right"))
     edges = np.unique(np.concatenate([[0], start, end]))
     between = np.add.reduceat(weights, edges[edges < len(scores)], axis=-1).astype(float)
     upto = np.concatenate([np.zeros_like(between[..., :1]), np.cumsum(between, axis=-1)], axis=-1)
     start, end = np.searchsorted(edges, start), np.searchsorted(edges, end)
-    positives = np.add.reduceat(weights[..., found], first, axis=-1).astype(float)
+    positives = np.add.reduceat(weights[..., hits], first, axis=-1).astype(float)
     total, n_positive = upto[..., -1:], positives.sum(axis=-1, keepdims=True)
     earlier = np.cumsum(positives, axis=-1) - positives
     below, level = upto[..., start] - earlier, upto[..., end] - upto[..., start] - positives

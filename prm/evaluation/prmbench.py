@@ -129,7 +129,7 @@ def _counts(trace: Trace, score: TraceScore, threshold: float) -> Array:
 
 def _measures(samples: Array, category: str) -> dict[str, Array]:
     """`samples` [draws, 6] of counts to metrics [draws]."""
-    tp, fp, tn, fn, first, found = samples.T
+    tp, fp, tn, fn, first, first_found = samples.T
     f1, negative_f1 = divide(2 * tp, 2 * tp + fp + fn), divide(2 * tn, 2 * tn + fn + fp)
     return {
         "prm_score": f1 if category == ALL_RIGHT else (f1 + negative_f1) / 2,
@@ -137,5 +137,5 @@ def _measures(samples: Array, category: str) -> dict[str, Array]:
         "negative_f1": negative_f1,
         "right_step_accuracy": divide(tp, tp + fn),
         "wrong_step_accuracy": divide(tn, tn + fp),
-        "first_error_accuracy": divide(found, first),
+        "first_error_accuracy": divide(first_found, first),
     }

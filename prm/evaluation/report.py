@@ -158,7 +158,7 @@ class _Cut:
 
         def measure(weights: Array) -> Mapping[str, Array]:
             auroc, auprc = ranking(1 - p, error, weights)
-            found = {
+            measures = {
                 "step_auroc": auroc,
                 "step_auprc": auprc,
                 "index_auroc": ranking(index, error, weights)[0],
@@ -167,9 +167,9 @@ class _Cut:
                 "brier": brier(p, good, weights),
             }
             if self.with_raw:
-                found["raw_ece"] = expected_calibration_error(raw, good, weights)
-                found["raw_brier"] = brier(raw, good, weights)
-            return found
+                measures["raw_ece"] = expected_calibration_error(raw, good, weights)
+                measures["raw_brier"] = brier(raw, good, weights)
+            return measures
 
         owner = self.solutions.problem[steps.solution[picked]]
         return {

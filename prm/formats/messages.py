@@ -108,5 +108,5 @@ def _native(record: Record) -> dict[str, Any]:
         return {**as_given(record, label, "extra"), "step_labels": label.native["step_labels"]}
     offset = 1 + next(k for k, message in enumerate(record.extra["messages"]) if message["role"] == "user")
     ratings = step_ratings(label, len(record.positions))
-    told = {str(offset + k): rating for k, rating in enumerate(ratings) if rating is not None}
-    return {**record.extra, "step_labels": told}
+    by_index = {str(offset + k): rating for k, rating in enumerate(ratings) if rating is not None}
+    return {**record.extra, "step_labels": by_index}

@@ -52,10 +52,10 @@ def _image(part: Part) -> str:
 
 def call_text(name: str, arguments: Any) -> str:
     """One call; arguments come as an object, or as the JSON text of one."""
-    given = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
-    return f"{name}({given})"
+    text = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
+    return f"{name}({text})"
 
 
-def step_text(said: str, calls: list[str]) -> str:
+def step_text(message: str, calls: list[str]) -> str:
     """What was said, then the calls, one a line."""
-    return "\n".join(part for part in (said, *calls) if part)
+    return "\n".join(part for part in (message, *calls) if part)

@@ -41,7 +41,7 @@ class Annotator:
 
     name: str
     kind: str = "human"
-    said: dict[str, list[tuple[str, str, Any]]] = field(default_factory=dict)
+    labels: dict[str, list[tuple[str, str, Any]]] = field(default_factory=dict)
 
 
 def read_config(path: Path) -> Project:
@@ -121,7 +121,7 @@ def _of_state(state: dict[str, Any], folder: str) -> Annotator:
     annotator = Annotator(str(state.get("user_id") or folder), kind)
     for task, pairs in (state.get("instance_id_to_label_to_value") or {}).items():
         named = _of_schemes(pairs) if isinstance(pairs, dict) else [(k["schema"], k["name"], v) for k, v in pairs]
-        annotator.said[str(task)] = named
+        annotator.labels[str(task)] = named
     return annotator
 
 
@@ -130,7 +130,7 @@ def _of_lines(file: Path, folder: str) -> Annotator:
     with file.open("rb") as lines:
         for line in lines:
             value = msgspec.json.decode(line)
-            annotator.said[str(value["id"])] = _of_schemes(value.get("label_annotations") or {})
+            annotator.labels[str(value["id"])] = _of_schemes(value.get("label_annotations") or {})
     return annotator
 
 

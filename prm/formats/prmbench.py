@@ -74,7 +74,7 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
     steps, ratings = rated_along(record, annotation)
     if None in ratings:
         return None
-    told = {
+    named = {
         "classification": as_given(record, annotation, "domain"),
         "idx": as_given(record, annotation, "external_id"),
     }
@@ -84,7 +84,7 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
         "modified_question": as_given(record, annotation, "problem"),
         "modified_process": steps,
         "error_steps": annotation.native.get("error_steps", wrong),
-        **{key: text for key, text in told.items() if text},
+        **{key: text for key, text in named.items() if text},
     }
 
 

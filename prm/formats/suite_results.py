@@ -46,8 +46,8 @@ def read_cases(stream: BinaryIO) -> Iterator[Case]:
 
 def _names(case: Element, suites: list[Element]) -> Iterator[str]:
     for element in (case, *reversed(suites)):
-        found = element.findall(f"properties/property[@name='{PROPERTY}']")
-        yield from (value for one in found if (value := one.get("value") or one.text or ""))
+        properties = element.findall(f"properties/property[@name='{PROPERTY}']")
+        yield from (value for one in properties if (value := one.get("value") or one.text or ""))
     yield from (name for suite in reversed(suites) if (name := suite.get("name", "")))
     if name := case.get("classname", ""):
         yield name

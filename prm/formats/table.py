@@ -179,8 +179,8 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
 
 
 def _made_by(provenance: Provenance | None) -> Row:
-    told = msgspec.structs.asdict(provenance or Provenance())
-    return told | {"settings": _json(told["settings"])}
+    fields = msgspec.structs.asdict(provenance or Provenance())
+    return fields | {"settings": _json(fields["settings"])}
 
 
 def _json(value: dict[str, Any]) -> str | None:

@@ -41,8 +41,8 @@ def who_and_when(value: Any) -> Record:
     run = msgspec.convert(value, _Run)
     error = index_in(str(run.mistake_step))
     if error is None or error >= len(run.history):
-        given = str(run.mistake_step)[:40]
-        raise Unreadable("mistake_step", Message("mistake_step_out_of_range", given=given, last=len(run.history) - 1))
+        step = str(run.mistake_step)[:40]
+        raise Unreadable("mistake_step", Message("mistake_step_out_of_range", given=step, last=len(run.history) - 1))
     path = [PathPosition(position, chosen=0) for position in range(error)]
     path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
     return Record(

@@ -224,9 +224,9 @@ def explain(scorer: Scorer, neighbours: Neighbours, traces: Iterable[Trace], *, 
         shares = neighbours.good_shares(indices)
         near = neighbours.describe(distances, indices)
         row = 0
-        for trace, found in zip(chunk, features, strict=True):
+        for trace, own in zip(chunk, features, strict=True):
             views = []
-            for position in range(len(found)):
+            for position in range(len(own)):
                 views.append(
                     StepView(
                         position=position,
@@ -258,12 +258,12 @@ def moved_by(scorer: Scorer, rows: Tensor) -> dict[str, Tensor]:
         total += gradient
     parts = (way * total / POINTS).cpu()
     width = scorer.backbone.width
-    found: dict[str, Tensor] = {}
+    moves: dict[str, Tensor] = {}
     start = 0
     for feature in FEATURES:
         if feature == "statistics" and feature in scorer.features:
-            found |= {name: parts[:, start + k] for k, name in enumerate(STATISTICS)}
+            moves |= {name: parts[:, start + k] for k, name in enumerate(STATISTICS)}
         elif feature in scorer.features:
-            found[f"{feature} states"] = parts[:, start : start + width].sum(1)
+            moves[f"{feature} states"] = parts[:, start : start + width].sum(1)
             start += width
-    return found
+    return moves

@@ -67,15 +67,11 @@ def novelty(texts: Sequence[str], right: Sequence[bool | None], groups: Sequence
     values = [0.0] * len(texts)
     for some in members.values():
         for index in some:
-            others = [shingles[other] for other in some if other != index]
-            values[index] = 1 - max((_jaccard(shingles[index], other) for other in others), default=1.0)
+            own, others = shingles[index], [shingles[other] for other in some if other != index]
+            values[index] = 1 - max((len(own & other) / len(own | other) for other in others), default=1.0)
     return values
 
 
 def _shingles(text: str) -> frozenset[tuple[str, ...]]:
     words = [word for word in text.lower().split() if not any(sign.isdigit() for sign in word)]
     return frozenset(tuple(words[k : k + SHINGLE]) for k in range(max(1, len(words) - SHINGLE + 1)))
-
-
-def _jaccard(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
-    return len(one & other) / len(one | other)

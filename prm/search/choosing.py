@@ -61,7 +61,10 @@ def choose(candidates: Sequence[Candidate], *, by: Aggregate, weighted: bool, an
     complete = [candidate for candidate in candidates if candidate.complete] or list(candidates)
     if weighted:
         sums: dict[object, float] = defaultdict(float)
-        keys = _votes(complete, answer_of)
+        with Grader() as grader:
+            classes = equivalence_classes([answer_of(candidate.steps) for candidate in complete], grader)
+        # Equal for equal answers; a candidate without one stands for itself.
+        keys: list[object] = [id(one) if kind is None else kind for one, kind in zip(complete, classes, strict=True)]
         for key, candidate in zip(keys, complete, strict=True):
             sums[key] += max(0.0, candidate.score(by))
         best = max(sums, key=lambda key: sums[key])
@@ -82,13 +85,6 @@ def found(chosen: Candidate, *, by: Aggregate, answer_of: AnswerOf, candidates: 
         rounds=rounds,
         cost=cost,
     )
-
-
-def _votes(candidates: Sequence[Candidate], answer_of: AnswerOf) -> list[object]:
-    """Equal for equal answers; a candidate without one stands for itself."""
-    with Grader() as grader:
-        classes = equivalence_classes([answer_of(candidate.steps) for candidate in candidates], grader)
-    return [id(candidate) if kind is None else kind for candidate, kind in zip(candidates, classes, strict=True)]
 
 
 def best_of_n(

@@ -84,13 +84,10 @@ def extend_whole(verifier: Verifier, grown: Sequence[tuple[State, Step]]) -> lis
         assert isinstance(state, Whole)
         traces.append(Trace("", state.trace.problem, [*state.trace.steps, step]))
     scored = verifier.score(traces) if traces else []
-    return [Whole(trace, steps_of_score(score)) for trace, score in zip(traces, scored, strict=True)]
-
-
-def steps_of_score(score: TraceScore) -> list[StepScore]:
-    """One record a step."""
-    columns = zip(score.heads, score.mean, score.spread, strict=True)
-    return [StepScore(heads, mean, spread) for heads, mean, spread in columns]
+    return [
+        Whole(trace, [StepScore(*each) for each in zip(score.heads, score.mean, score.spread, strict=True)])
+        for trace, score in zip(traces, scored, strict=True)
+    ]
 
 
 def _read_on(state: "State | Session", step: Step) -> State:
@@ -149,8 +146,8 @@ class ServiceVerifier:
         return self._threshold
 
     def score(self, traces: Sequence[Trace]) -> list[TraceScore]:
-        asked = [trace for trace in traces if trace.steps]
-        parts = [asked[start : start + AT_ONCE] for start in range(0, len(asked), AT_ONCE)]
+        with_steps = [trace for trace in traces if trace.steps]
+        parts = [with_steps[start : start + AT_ONCE] for start in range(0, len(with_steps), AT_ONCE)]
         steps_read = (steps for part in self._server.each(self._ask, parts) for steps in part)
         return [TraceScore.of_steps(trace.id, next(steps_read) if trace.steps else []) for trace in traces]
 
@@ -170,8 +167,7 @@ class ServiceVerifier:
         if [len(one.steps) for one in answer.results] != [len(trace.steps) for trace in traces]:
             raise PolicyError(Message("other_solutions_answered", url=self._server.url, path=PATH))
         self._threshold = answer.model.threshold
-        return [[_step_score(step) for step in one.steps] for one in answer.results]
-
-
-def _step_score(step: _Step) -> StepScore:
-    return StepScore(None if step.mean is None else [step.mean], step.mean, step.spread)
+        return [
+            [StepScore(None if step.mean is None else [step.mean], step.mean, step.spread) for step in one.steps]
+            for one in answer.results
+        ]

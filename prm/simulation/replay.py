@@ -16,7 +16,7 @@ from prm.labels import BAD, GOOD, first_error, problem_of, step_labels
 from prm.simulation.learning import Features, Model, Part, learn
 from prm.simulation.measures import Yardstick, pack_hits
 from prm.simulation.plan import Arm, Curve, Plan, Point
-from prm.traces import Trace
+from prm.traces import StepLabel, Trace
 
 
 @dataclass(frozen=True)
@@ -101,22 +101,15 @@ def read(trace: Trace, called: int, cost: CostModel) -> Reading:
     Where the call is the true one the trace's own labels are revealed, soft ones too; else good up to the call.
     """
     steps = len(trace.steps) if called < 0 else called + 1
-    known = step_labels(trace) if called == first_error(trace) else _plain(steps, called)
+    called_labels: list[StepLabel | None] = [BAD if k == called else GOOD for k in range(steps)]
+    known = step_labels(trace) if called == first_error(trace) else called_labels
     labels = [*known[:steps], *[None] * (len(trace.steps) - steps)]
     revealed = msgspec.structs.replace(
         trace, labels=labels, first_error=called, split="pool", alternatives=[], final_answer_correct=None
     )
-    return Reading(revealed, steps, seconds_of(trace, steps, cost))
-
-
-def seconds_of(trace: Trace, steps: int, cost: CostModel) -> float:
-    """Simulated seconds for reading the first `steps` steps."""
     chars = sum(len(step.text) for step in trace.steps[:steps])
-    return cost.fixed_seconds + steps * cost.seconds_per_step + chars * cost.seconds_per_char
-
-
-def _plain(steps: int, called: int) -> list:
-    return [BAD if k == called else GOOD for k in range(steps)]
+    seconds = cost.fixed_seconds + steps * cost.seconds_per_step + chars * cost.seconds_per_char
+    return Reading(revealed, steps, seconds)
 
 
 def replay(arm: Arm, plan: Plan, features: Features) -> Curve:

@@ -71,10 +71,10 @@ def abstention_bar(
         if error is None or len(item.spans) < item.n_steps:
             continue
         heads = p[offsets[index] : offsets[index + 1]]
-        found, doubt = verdict(heads, [sum(each) / len(each) for each in heads], threshold)
+        predicted, doubt = verdict(heads, [sum(each) / len(each) for each in heads], threshold)
         if doubt is not None:
             uncertainty.append(doubt)
-            right.append(found == error)
+            right.append(predicted == error)
     return fit_abstention(uncertainty, right, target=target)
 
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
 
 import torch
 
@@ -28,16 +27,11 @@ from prm.training.distributed import ALONE, Team
 RAPL = Path("/sys/class/powercap")
 
 
-class EnergyCounter(Protocol):
-    """Joules since it was made; `source` says whose."""
+def energy_counter(device: torch.device) -> "DeviceEnergy | PackageEnergy | None":
+    """The counter of the device, of the processors for a CPU; None where there is none.
 
-    source: str
-
-    def spent(self) -> float: ...
-
-
-def energy_counter(device: torch.device) -> EnergyCounter | None:
-    """The counter of the device, of the processors for a CPU; None where nothing tells."""
+    It counts the joules since it was made; `source` says whose.
+    """
     if device.type == "cuda":
         return DeviceEnergy.of(device)
     if local_rank() != 0:  # the machine's energy is for one of its processes to count

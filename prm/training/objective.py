@@ -74,7 +74,9 @@ class Objective:
         if config.class_balance == "held" and self.held_weights.any():
             self.log_prior = _log_shares(targets, weights) - _log_shares(self.held_targets, self.held_weights)
         balanced = targets * self.class_weights
-        self.targets = _smoothed(balanced / balanced.sum(1, keepdim=True), config.label_smoothing)
+        # Label smoothing (Szegedy et al. 2016, section 7): `share` of each label spread over the classes.
+        share = config.label_smoothing
+        self.targets = (1 - share) * (balanced / balanced.sum(1, keepdim=True)) + share / targets.shape[1]
         self.weights = weights * balanced.sum(1)
         self.preferences, self.decided = _preferences(fit)
         self.rows_in_batch = torch.full((len(fit.good),), -1)
@@ -197,11 +199,6 @@ def _class_targets(known: Supervision, classes: int) -> tuple[Tensor, Tensor]:
     """Targets [rows, classes], good first, and weights [rows]."""
     weights = known.step_weights(classes)
     return (known.posterior if classes == 3 else torch.stack([known.good, 1 - known.good], dim=1)), weights
-
-
-def _smoothed(targets: Tensor, share: float) -> Tensor:
-    """Label smoothing (Szegedy et al. 2016, section 7): `share` of each label spread over the classes."""
-    return (1 - share) * targets + share / targets.shape[1]
 
 
 def _preferences(known: Supervision) -> tuple[Tensor, Tensor]:
