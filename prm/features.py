@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -247,3 +248,22 @@ def _usual(values: Tensor, steps_per_trace: Sequence[int], earlier: Sequence[Ten
         count = torch.arange(1, len(whole), device=values.device)[:, None]
         parts.append(torch.cat([whole[:1], whole.cumsum(0)[:-1] / count])[len(before) :])
     return torch.cat(parts)
+
+
+@torch.no_grad()
+def last_states(backbone: Backbone, texts: Sequence[Sequence[int]], token_budget: int) -> list[bytes]:
+    """A backbone's plain states of token ids, without steps or heads, as little-endian float32, row by row.
+
+    They are the last layer's of each text, [tokens, width].
+    """
+    states = [b""] * len(texts)
+    lengths = [len(text) for text in texts]
+    filled = [index for index, length in enumerate(lengths) if length]
+    for batch in fill_batches([lengths[index] for index in filled], token_budget, packed=backbone.packed):
+        chosen = [filled[index] for index in batch]
+        laid = (pack if backbone.packed else pad)([tuple(texts[index]) for index in chosen], backbone.device)
+        last, _ = decode(backbone, ("last",), use_cache=False, **laid.inputs)
+        rows = last.flatten(0, 1).float().cpu().numpy().astype("<f4")
+        for start, index in zip(laid.starts, chosen, strict=True):
+            states[index] = np.ascontiguousarray(rows[start : start + lengths[index]]).tobytes()
+    return states

@@ -10,8 +10,17 @@ import numpy as np
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, clear
 from prm.audits.subject import AUDITS, ENOUGH, Subject
-from prm.evaluation.metrics import CALIBRATION_BINS, brier, divide, expected_calibration_error, in_bins
-from prm.evaluation.resampling import Array, Metric, format_metric, resample
+from prm.evaluation.metrics import (
+    CALIBRATION_BINS,
+    Array,
+    Metric,
+    brier,
+    divide,
+    expected_calibration_error,
+    format_metric,
+    in_bins,
+    resample,
+)
 from prm.messages import Message, joined
 
 SMALL, LARGE = 0.05, 0.15  # ECE

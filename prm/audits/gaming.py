@@ -14,7 +14,7 @@ from prm.audits.edits import Edit, falsify, pad, praise, renotate, repeat, rephr
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import clear
 from prm.audits.subject import AUDITS, ENOUGH, Subject, accepted, is_whole
-from prm.evaluation.resampling import Metric, format_metric, percent
+from prm.evaluation.metrics import Metric, format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.messages import Message, joined
 from prm.scores import TraceScore

@@ -8,9 +8,8 @@ import numpy as np
 from prm.audits.finding import Check, Figure, Finding, conclude
 from prm.audits.ranking import Chosen, Ranking, above_chance, auroc_chart, clear, rank_steps
 from prm.audits.subject import AUDITS, ENOUGH, Rows, Subject
-from prm.evaluation.metrics import divide, ranking, resampled_ece
+from prm.evaluation.metrics import Array, Metric, as_metric, divide, format_metric, ranking, resample, resampled_ece
 from prm.evaluation.report import LENGTH_BINS, processbench
-from prm.evaluation.resampling import Array, Metric, as_metric, format_metric, resample
 from prm.messages import Message, joined
 
 PARTS = 5  # of the steps, by their number of characters

@@ -12,8 +12,19 @@ from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, Ranking, auroc_chart, clear, rank
 from prm.audits.subject import AUDITS, ENOUGH, Subject
 from prm.evaluation.columns import predicted_first_error
-from prm.evaluation.metrics import divide, harmonic_mean, ranking, resampled_ece
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, format_metric, resample, short
+from prm.evaluation.metrics import (
+    Array,
+    Metric,
+    as_metric,
+    divide,
+    draws_of,
+    format_metric,
+    harmonic_mean,
+    ranking,
+    resample,
+    resampled_ece,
+    short,
+)
 from prm.labels import first_error, problem_of, step_labels
 from prm.messages import Message, joined
 from prm.scores import TraceScore
@@ -117,7 +128,10 @@ def audit(subject: Subject, rng: Random) -> Finding:
     )
     depths = {name: _rank(subject, steps, inside) for name, inside in _depths(steps)}
     f1 = {n: _f1(subject, made, scores[n]) for n, made in chains.items()}
-    beyond, missing = ({n: _unscored(some) for n, some in by_length.items()} for by_length in (read_once, scores))
+    beyond, missing = (
+        {n: sum(one.unscored for one in some) / sum(len(one.mean) for one in some) for n, some in by_length.items()}
+        for by_length in (read_once, scores)
+    )
     return conclude(
         audit="long",
         title=Message("audit_long"),
@@ -179,10 +193,6 @@ def _completed(subject: Subject, chains: Sequence[Chain], scores: Sequence[Trace
         return list(scores)
     windowed = dict(zip(outgrown, subject.score_long([chains[k].trace for k in outgrown]), strict=True))
     return [windowed.get(k, score) for k, score in enumerate(scores)]
-
-
-def _unscored(scores: Sequence[TraceScore]) -> float:
-    return sum(score.unscored for score in scores) / sum(len(score.mean) for score in scores)
 
 
 def _columns(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Steps:

@@ -14,7 +14,7 @@ from prm.audits.edits import right_answers, with_right_answer, with_wrong_answer
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import above_chance, auroc_chart, clear, rank_steps
 from prm.audits.subject import AUDITS, ENOUGH, Subject, is_whole
-from prm.evaluation.resampling import Metric, format_metric, percent
+from prm.evaluation.metrics import Metric, format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.messages import Message
 from prm.scores import TraceScore

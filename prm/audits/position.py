@@ -5,8 +5,8 @@ from random import Random
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, above_chance, clear, rank_steps
 from prm.audits.subject import AUDITS, ENOUGH, Subject
+from prm.evaluation.metrics import Metric, format_metric
 from prm.evaluation.report import POSITION_BINS, in_ranges
-from prm.evaluation.resampling import Metric, format_metric
 from prm.labels import first_error
 from prm.messages import Message
 

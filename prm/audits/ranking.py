@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from prm.audits.finding import Chart, Check, Figure, Series, Verdict
 from prm.audits.subject import ENOUGH, Rows, Subject
-from prm.evaluation.metrics import ranking
-from prm.evaluation.resampling import Array, Metric, resample
+from prm.evaluation.metrics import Array, Metric, ranking, resample
 from prm.messages import Message
 
 Chosen = NDArray[np.bool_]

@@ -8,8 +8,8 @@ import msgspec
 from prm.audits.finding import Finding
 from prm.audits.ranking import rank_steps
 from prm.audits.subject import AUDITS, Subject
+from prm.evaluation.metrics import Metric, as_metric, format_metric
 from prm.evaluation.report import processbench
-from prm.evaluation.resampling import Metric, as_metric, format_metric
 
 FORMAT_VERSION = 1
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from prm.audits.finding import Finding
 from prm.evaluation.columns import Solutions, Steps, columns_of, predicted_first_error
-from prm.evaluation.metrics import divide
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.evaluation.metrics import Array, Metric, as_metric, divide, draws_of
 from prm.messages import Message
 from prm.registry import Registry
 from prm.scores import TraceScore

@@ -13,8 +13,7 @@ import numpy as np
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, clear, rank_steps
 from prm.audits.subject import AUDITS, ENOUGH, Subject
-from prm.evaluation.metrics import ranking
-from prm.evaluation.resampling import Array, Metric, format_metric, resample
+from prm.evaluation.metrics import Array, Metric, format_metric, ranking, resample
 from prm.labels import problem_of
 from prm.messages import Message, joined
 from prm.traces import Trace

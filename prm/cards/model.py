@@ -13,10 +13,9 @@ from prm.cards.tables import evaluation_tables
 from prm.evaluation import Report, Slice
 from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
+from prm.evaluation.metrics import format_metric
 from prm.evaluation.prmbench import PRMBenchReport
-from prm.evaluation.resampling import format_metric
-from prm.manifest import Costs, Counts, Manifest
-from prm.provenance import PEOPLE, Provenance
+from prm.manifest import PEOPLE, Costs, Counts, Manifest, Provenance
 from prm.trust import Trust
 from prm.vocabulary import MACHINES
 

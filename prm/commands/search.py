@@ -13,7 +13,7 @@ import numpy as np
 from prm.answers.process import Grader
 from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
-from prm.evaluation.resampling import as_metric, draws_of
+from prm.evaluation.metrics import as_metric, draws_of
 from prm.files import read_records
 from prm.messages import Message
 from prm.scores import AGGREGATES

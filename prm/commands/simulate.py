@@ -45,9 +45,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _simulate(options: argparse.Namespace) -> None:
-    from prm.simulation.measures import Yardstick
     from prm.simulation.pictures import draw_curves
-    from prm.simulation.report import compare
+    from prm.simulation.report import Yardstick, compare
     from prm.simulation.running import Source, finished_arms, run_arms
     from prm.simulation.words import overview, table
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from prm.answers import final_answer
 from prm.answers.process import Grader, equivalence_classes
 from prm.errors import DataError
-from prm.evaluation.resampling import Metric, as_metric, draws_of
+from prm.evaluation.metrics import Metric, as_metric, draws_of
 from prm.labels import problem_of
 from prm.messages import Message
 from prm.scores import AGGREGATES, TraceScore, aggregate

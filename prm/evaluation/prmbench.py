@@ -16,8 +16,7 @@ import msgspec
 import numpy as np
 
 from prm.errors import DataError
-from prm.evaluation.metrics import divide
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.evaluation.metrics import Array, Metric, as_metric, divide, draws_of
 from prm.formats.prmbench import CORRECT
 from prm.labels import problem_of, step_labels
 from prm.messages import Message

@@ -18,8 +18,6 @@ from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.vocabulary import Rating, StepKind
 
-SOURCE = "messages"
-
 
 class _Function(msgspec.Struct):
     name: str
@@ -60,7 +58,7 @@ def record_of(value: Any) -> Record:
         extra={key: value[key] for key in value if key != "step_labels"},
         annotations=[] if labels is None else [
             rated_label(
-                labels, kind="human", name=annotator_in(value, SOURCE), kinds=kinds,
+                labels, kind="human", name=annotator_in(value, "messages"), kinds=kinds,
                 native={"step_labels": value["step_labels"]},
             )
         ],

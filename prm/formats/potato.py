@@ -75,27 +75,26 @@ def read_data(files: Iterable[Path]) -> Iterator[tuple[str, dict[str, Any] | str
             elif lines.read(1) == "[":
                 lines.seek(0)
                 yield from (
-                    (f"{file.name}, record {n}", _task(one)) for n, one in enumerate(_array(lines.read()), start=1)
+                    (f"{file.name}, record {n}", _task(one)) for n, one in enumerate(_records(lines.read()), start=1)
                 )
             else:
                 lines.seek(0)
                 yield from (
-                    (f"{file.name}, line {n}", _line(one)) for n, one in enumerate(lines, start=1) if one.strip()
+                    (f"{file.name}, line {n}", _task(_decoded(one)))
+                    for n, one in enumerate(lines, start=1)
+                    if one.strip()
                 )
 
 
-def _line(text: str) -> dict[str, Any] | str:
+def _decoded(text: str) -> Any:
     try:
-        return _task(json.loads(text))
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         return f"not valid JSON: {error}"
 
 
-def _array(text: str) -> list[Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return [f"not valid JSON: {error}"]
+def _records(text: str) -> list[Any]:
+    value = _decoded(text)
     return value if isinstance(value, list) else [value]
 
 

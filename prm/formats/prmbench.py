@@ -17,9 +17,6 @@ from prm.labels import GOOD
 from prm.messages import Message
 from prm.traces import Step, Trace
 
-SOURCE = "prmbench"
-
-
 CORRECT, TWIN_OF_CORRECT = "correct", "redundency"  # the benchmark's own spelling
 
 
@@ -62,7 +59,7 @@ def prmbench(value: Any) -> Record:
             rated_label(
                 ratings,
                 kind="consensus",
-                name=annotator_in(value, SOURCE),
+                name=annotator_in(value, "prmbench"),
                 native={"error_steps": value["error_steps"]},
             )
         ],

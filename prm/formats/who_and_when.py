@@ -15,7 +15,6 @@ from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.vocabulary import StepKind
 
-SOURCE = "who_and_when"
 TERMINAL = "Computer_terminal"
 
 
@@ -55,7 +54,7 @@ def who_and_when(value: Any) -> Record:
         annotations=[
             RecordAnnotation(
                 source_kind="human",
-                source_name=annotator_in(value, SOURCE),
+                source_name=annotator_in(value, "who_and_when"),
                 finish_reason="found_error",
                 path=path,
                 first_error=error,

@@ -14,8 +14,7 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
-from prm.evaluation.metrics import divide
-from prm.evaluation.resampling import Array, Metric, draws_of, resample
+from prm.evaluation.metrics import Array, Metric, divide, draws_of, resample
 from prm.labels import problem_of, without_labels
 from prm.sandbox.mistakes import slip
 from prm.sandbox.solving import Policy, Start, final_answer

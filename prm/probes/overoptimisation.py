@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from prm.evaluation.best_of_n import best_of_n, expected_selected
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.evaluation.metrics import Array, Metric, as_metric, draws_of
 from prm.labels import first_error, problem_of
 from prm.scores import AGGREGATES, Aggregate, TraceScore, aggregate
 from prm.traces import Trace

@@ -18,7 +18,7 @@ from prm.answers import process as answers
 from prm.errors import DataError
 from prm.messages import Message
 from prm.rewards import terms
-from prm.rewards.progress import Grader, Prover, discounted
+from prm.rewards.terms import Grader, Prover, discounted
 from prm.search.endpoint import steps_of
 from prm.search.verifiers import Verifier
 from prm.splitting import Splitting

@@ -10,7 +10,7 @@ import msgspec
 import torch
 from torch import Tensor
 
-from prm.backbones import Backbone, load_backbone
+from prm.backbones import Backbone, load_backbone, prepare_tuning, tunable_parameters
 from prm.checkpoint import BACKBONE, load_model
 from prm.config import Feature
 from prm.encoding import tokenise
@@ -27,7 +27,6 @@ from prm.scoring.session import Session
 from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, outside_judges, outside_layout, trained_judges
 from prm.scoring.windows import Long, Window, windows
 from prm.traces import Trace
-from prm.tuning import prepare_tuning, tunable_parameters
 
 CHUNK = 256  # traces read ahead, so that batches hold near lengths and solutions of one problem meet
 REPORT_SECONDS = 0.25

@@ -13,7 +13,7 @@ from prm.errors import PolicyError
 from prm.messages import Message
 from prm.scores import Aggregate
 from prm.search.choosing import UNSCORED, AnswerOf, Candidate, Found, choose, found, judged, stated_answer
-from prm.search.endpoint import Answers, Cost, Policy, Prefix, Sampled
+from prm.search.endpoint import Answers, Cost, Policy, Prefix
 from prm.search.verifiers import State, Verifier
 from prm.traces import Step
 
@@ -137,7 +137,8 @@ def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[
     grown = _Grown([], [])
     steps: list[tuple[Beam, Step, bool]] = []
     for beam, samples in zip(beams, answers.samples, strict=True):
-        for sample in _different(samples):
+        different = {" ".join(sample.text.split()): sample for sample in samples if not sample.cut}
+        for sample in different.values():  # a step that was cut at the most tokens is none
             if sample.hides_reasoning:
                 raise PolicyError(Message("beam_search_with_hidden_reasoning"))
             if sample.steps:
@@ -148,11 +149,6 @@ def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[
     for (beam, step, ended), state in zip(steps, states, strict=True):
         (grown.finished if ended else grown.live).append(Beam((*beam.steps, step), state))
     return grown, Cost(steps_verified=len(steps))
-
-
-def _different(samples: Sequence[Sampled]) -> list[Sampled]:
-    """The samples without those that say the same; a step that was cut at the most tokens is none."""
-    return list({" ".join(sample.text.split()): sample for sample in samples if not sample.cut}.values())
 
 
 def _best(live: Sequence[Beam], finished: Sequence[Beam], width: int, by: Aggregate) -> list[Beam]:

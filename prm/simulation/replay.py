@@ -14,8 +14,8 @@ from prm.acquisition import UNKNOWN, CostModel, Pool, rank_pool
 from prm.features import rows_of
 from prm.labels import BAD, GOOD, first_error, problem_of, step_labels
 from prm.simulation.learning import Features, Model, Part, learn
-from prm.simulation.measures import Yardstick, pack_hits
 from prm.simulation.plan import Arm, Curve, Plan, Point
+from prm.simulation.report import Yardstick, pack_hits
 from prm.traces import StepLabel, Trace
 
 

@@ -31,15 +31,18 @@ def calibrate(
     values = logits.double().numpy()
     temperature = fit_temperature(values, known.good.double().numpy(), known.weight.double().numpy())
     p = mean_probability(values, temperature)
+    settled = _settled(held, encoded)
+    return temperature, fit_threshold([p[rows] for rows, _ in settled], [error for _, error in settled])
+
+
+def _settled(held: Sequence[Trace], encoded: Sequence[Encoded]) -> list[tuple[slice, int]]:
+    """Of the solutions whose first error is known and whose steps all fit the context: their rows, and the error."""
     offsets = row_offsets(encoded)
-    scores: list[np.ndarray] = []
-    errors: list[int] = []
-    for index, (trace, item) in enumerate(zip(held, encoded, strict=True)):
-        error = first_error(trace)
-        if error is not None and len(item.spans) == item.n_steps:
-            scores.append(p[offsets[index] : offsets[index + 1]])
-            errors.append(error)
-    return temperature, fit_threshold(scores, errors)
+    return [
+        (slice(offsets[index], offsets[index + 1]), error)
+        for index, (trace, item) in enumerate(zip(held, encoded, strict=True))
+        if (error := first_error(trace)) is not None and len(item.spans) == item.n_steps
+    ]
 
 
 def outcome_temperature(known: Supervision, logits: Tensor) -> float:
@@ -64,13 +67,9 @@ def abstention_bar(
     `logits` [heads, steps] are those of all held steps in order, before the temperature.
     """
     p = torch.sigmoid(logits.double() / temperature).T.tolist()
-    offsets = row_offsets(encoded)
     uncertainty, right = [], []
-    for index, (trace, item) in enumerate(zip(held, encoded, strict=True)):
-        error = first_error(trace)
-        if error is None or len(item.spans) < item.n_steps:
-            continue
-        heads = p[offsets[index] : offsets[index + 1]]
+    for rows, error in _settled(held, encoded):
+        heads = p[rows]
         predicted, doubt = verdict(heads, [sum(each) / len(each) for each in heads], threshold)
         if doubt is not None:
             uncertainty.append(doubt)

@@ -13,7 +13,7 @@ import msgspec
 import torch
 from torch import Tensor
 
-from prm.backbones import Backbone, load_backbone
+from prm.backbones import Backbone, load_backbone, prepare_tuning
 from prm.cards import CARD_FILE, model_card
 from prm.checkpoint import save_model
 from prm.config import Progress, Stage, TrainConfig
@@ -37,7 +37,6 @@ from prm.training.memory import Budget
 from prm.training.objective import Objective
 from prm.training.supervision import Supervision, counts
 from prm.trust import Trust
-from prm.tuning import prepare_tuning
 
 CHECKPOINT_FOLDER = "checkpoint"
 METRICS_FILE = "metrics.jsonl"

@@ -90,7 +90,7 @@ class ServingModel:
 
         Raises DomainError (`no_plain_states`) where the backbone was tuned, (`beyond_context`), (`unknown_token`).
         """
-        from prm.scoring.states import last_states
+        from prm.features import last_states
 
         scorer = self._scorer
         if scorer.manifest is None or scorer.manifest.config.lane != "heads":
