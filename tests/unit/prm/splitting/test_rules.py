@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prm.splitting.automatic import LONGEST
-from prm.splitting.rules import RULES, split_by
+from prm.splitting.splitting import RULES, split_by
 
 PIECES = (
     st.sampled_from(["\n\n", "\n", " ", "  \n \r\n", "\t", "$", "\\$", "```", "\\begin{x}", "\\\\[2pt]"])

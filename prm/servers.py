@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import httpx2
 import msgspec
 
-from prm.errors import PolicyError
+from prm.errors import PolicyError, PRMError
 from prm.faults import UNDECODABLE
 from prm.messages import Message
 
@@ -22,7 +22,10 @@ Item = TypeVar("Item")
 
 
 class Server:
-    """One server: `timeout` in seconds for a try, `retries` after the first, `concurrency` questions at a time."""
+    """One server: `timeout` in seconds for a try, `retries` after the first, `concurrency` questions at a time.
+
+    Whatever goes wrong is raised as `error`.
+    """
 
     def __init__(
         self,
@@ -32,38 +35,47 @@ class Server:
         timeout: float = 120.0,
         retries: int = 5,
         concurrency: int = 8,
+        error: type[PRMError] = PolicyError,
     ) -> None:
         if not url.startswith(("http://", "https://")):
-            raise PolicyError(Message("not_a_server_address", url=url))
-        self.url, self.retries, self.concurrency = url.rstrip("/"), retries, concurrency
+            raise error(Message("not_a_server_address", url=url))
+        self.url, self.timeout, self.retries, self.concurrency = url.rstrip("/"), timeout, retries, concurrency
+        self._error = error
         self._client = httpx2.Client(
             timeout=timeout,
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
             limits=httpx2.Limits(max_connections=concurrency),
         )
 
-    def post(self, path: str, question: Any, kind: type[Answer]) -> Answer:
-        """The answer to one question; raises PolicyError with what the server or the network said last."""
-        body = msgspec.json.encode(question)
+    def ask(self, path: str, kind: type[Answer], question: Any = None) -> Answer:
+        """The answer to a POST of the question as JSON, or to a GET; the error has what came last of the server."""
+        method, body = ("GET", None) if question is None else ("POST", msgspec.json.encode(question))
         headers = {"Content-Type": "application/json"}
         for tried in range(self.retries + 1):
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2**tried) * random.uniform(0.5, 1.0)
             try:
-                response = self._client.post(self.url + path, content=body, headers=headers)
+                response = self._client.request(method, self.url + path, content=body, headers=headers)
+            except httpx2.TimeoutException:
+                fault = Message("server_timed_out", url=self.url, path=path, timeout=self.timeout)
             except httpx2.TransportError as error:
                 fault = Message("server_error", url=self.url, path=path, error=str(error) or type(error).__name__)
             else:
                 if response.status_code < 400:
-                    return self._decoded(path, response.content, kind)
+                    try:
+                        return msgspec.json.decode(response.content, type=kind)
+                    except UNDECODABLE as error:
+                        unreadable = Message("server_answer_unreadable", url=self.url, path=path, error=error)
+                        raise self._error(unreadable) from error
                 fault = Message(
                     "server_status", url=self.url, path=path, code=response.status_code, answer=response.text[:EXCERPT]
                 )
                 if response.status_code < 500 and response.status_code not in BUSY:
                     break
-                wait = _asked_to_wait(response.headers.get("Retry-After"), wait)
+                retry_after = response.headers.get("Retry-After", "").strip()  # in seconds; a date there is not read
+                wait = min(LONGEST_WAIT, float(retry_after)) if retry_after.isdecimal() else wait
             if tried < self.retries:
                 time.sleep(wait)
-        raise PolicyError(fault)
+        raise self._error(fault)
 
     def each(self, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """`ask(item)` of every item, in order, several at a time; the first error stops what has not begun."""
@@ -76,16 +88,3 @@ class Server:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-
-    def _decoded(self, path: str, content: bytes, kind: type[Answer]) -> Answer:
-        try:
-            return msgspec.json.decode(content, type=kind)
-        except UNDECODABLE as error:
-            raise PolicyError(Message("server_answer_unreadable", url=self.url, path=path, error=error)) from error
-
-
-def _asked_to_wait(seconds: str | None, otherwise: float) -> float:
-    """What Retry-After says in seconds; a date there is not read."""
-    if seconds is None or not seconds.strip().isdecimal():
-        return otherwise
-    return min(LONGEST_WAIT, float(seconds))
