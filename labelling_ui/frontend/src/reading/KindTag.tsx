@@ -12,16 +12,14 @@ const PATHS: Record<StepKind, string> = {
   answer: "M3.5 14V2.5h8L9.8 5.6l1.7 3.2h-8",
 };
 
-const AGENTS: readonly StepKind[] = ["plan", "tool_call", "observation", "edit"];
-
-/** Whether a solution is an agent's run: then what it says is a message among other things that it does. */
+/** Whether the solution is an agent's run, where reasoning is a message among actions. */
 export const InRun = createContext(false);
 
-export function isRun(kinds: Iterable<StepKind>): boolean {
-  return [...kinds].some((kind) => AGENTS.includes(kind));
+export function isRun(kinds: StepKind[]): boolean {
+  return kinds.some((kind) => kind !== "reasoning" && kind !== "answer");
 }
 
-/** What a step is, by sign and word; the reasoning of a solution that is nothing else goes without. */
+/** The kind of a step, as an icon and a word; outside an agent's run, reasoning needs none. */
 export function KindTag({ kind }: { kind: StepKind }) {
   const inRun = useContext(InRun);
   if (kind === "reasoning" && !inRun) return null;

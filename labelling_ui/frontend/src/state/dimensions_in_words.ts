@@ -1,4 +1,5 @@
 import { text } from "../text";
+import { ANSWER_OF } from "../vocabulary";
 import type { Beside } from "./dimensions";
 
 /** What is said of a step beside its rating, a phrase each. */
@@ -13,8 +14,6 @@ export function besideInWords(beside: Beside): string[] {
     ...(redundant ? [text.beside.redundant] : []),
     ...(recovers ? [text.beside.recovers] : []),
     ...(critique.trim() ? [`“${critique.trim()}”`] : []),
-    ...rated.map(([number, rating]) => `${text.atError.critique(Number(number) + 1)}: ${RATED[rating]()}`),
+    ...rated.map(([number, rating]) => `${text.atError.critique(Number(number) + 1)}: ${text.answers[ANSWER_OF[rating]]}`),
   ];
 }
-
-const RATED = { 1: () => text.answers.good, 0: () => text.answers.neutral, [-1]: () => text.answers.bad };

@@ -1,5 +1,5 @@
 import type { Hint, Scheme, Step, StepPosition } from "../api/types";
-import type { Answer, GivenUp } from "../vocabulary";
+import type { Answer, GivenUp, Rating } from "../vocabulary";
 import { NOTHING_BESIDE, type Beside, type BesideAction } from "./dimensions";
 import type { Span, SpanAction } from "./spans";
 
@@ -82,7 +82,7 @@ export interface Row {
 /** The model's score of a position came before the person's eyes, who had rated the step `before`; null for not yet. */
 export interface Seen {
   readonly position: number;
-  readonly before: 1 | 0 | -1 | null;
+  readonly before: Rating | null;
 }
 
 /**

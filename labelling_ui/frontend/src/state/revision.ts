@@ -2,11 +2,9 @@ import type { OwnLabel, Task } from "../api/types";
 import type { DraftBody } from "./draft";
 import type { Asked } from "./fitting";
 import { fromDimensions } from "./dimensions";
-import { BLANK_WORK, type Answer, type Mark, type Work } from "./model";
+import { BLANK_WORK, type Mark, type Work } from "./model";
 import { fromGiven } from "./spans";
-import { ANSWERS, RATING_OF } from "../vocabulary";
-
-const answerOf = (rating: number): Answer | null => ANSWERS.find((answer) => answer !== "unsure" && RATING_OF[answer] === rating) ?? null;
+import { ANSWER_OF, type Rating } from "../vocabulary";
 
 type Said = NonNullable<OwnLabel["path"][number]["ratings"]>[number];
 
@@ -65,5 +63,5 @@ export function toMark(said: Said): Mark {
     beside: fromDimensions(said.dimensions),
   };
   if (said.state === "unsure") return { ...notes, answer: "unsure" };
-  return { ...notes, answer: said.state === "rated" && said.rating != null ? answerOf(said.rating) : null };
+  return { ...notes, answer: said.state === "rated" ? ANSWER_OF[said.rating as Rating] : null };
 }

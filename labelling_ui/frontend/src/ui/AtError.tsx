@@ -1,15 +1,12 @@
-import type { Rating as Value } from "../api/types";
 import { RichText } from "../reading/RichText";
 import { missingOfCritique } from "../state/dimensions";
 import { text } from "../text";
+import { ANSWER_OF, RATINGS } from "../vocabulary";
 import { backToStep, choosing } from "./choosing";
 import { useScheme } from "./scheme";
 import { Sign } from "./signs";
 import type { RowProps } from "./row_props";
 import { Written } from "./Written";
-
-const VALUES: Value[] = [1, 0, -1];
-const SIGNS = ["good", "neutral", "bad"] as const;
 
 /** What the project asks about the first error: how far the solution had got, and what is wrong. */
 export function AtError(props: RowProps) {
@@ -60,7 +57,7 @@ function GivenCritiques({ step, mark, act }: RowProps) {
       {step.critiques.map((critique, number) => {
         const rated = mark.beside.critiqueRatings[number];
         const choose = (index: number, group: HTMLElement) => {
-          act({ type: "critique_rating", step: step.id, number, rating: VALUES[index]! });
+          act({ type: "critique_rating", step: step.id, number, rating: RATINGS[index]! });
           toNextCritique(group);
         };
         return (
@@ -70,18 +67,18 @@ function GivenCritiques({ step, mark, act }: RowProps) {
               class="rating"
               role="group"
               aria-label={text.atError.critique(number + 1)}
-              onKeyDown={choosing((index, group) => choose(index, group))}
+              onKeyDown={choosing(choose)}
             >
-              {SIGNS.map((sign, index) => (
+              {RATINGS.map((rating, index) => (
                 <button
-                  key={sign}
+                  key={rating}
                   type="button"
-                  class={sign}
-                  aria-pressed={rated === VALUES[index]}
-                  aria-label={text.answers[sign]}
+                  class={ANSWER_OF[rating]}
+                  aria-pressed={rated === rating}
+                  aria-label={text.answers[ANSWER_OF[rating]]}
                   onClick={(event) => choose(index, event.currentTarget)}
                 >
-                  <Sign answer={sign} /> <small aria-hidden="true">{index + 1}</small>
+                  <Sign answer={ANSWER_OF[rating]} /> <small aria-hidden="true">{index + 1}</small>
                 </button>
               ))}
             </div>

@@ -3,7 +3,7 @@ import { light } from "../reading/lighting";
 import { placeOf, quoted, type Span } from "../state/spans";
 import { text } from "../text";
 import type { RowProps } from "./row_props";
-import { LONGEST_TEXT } from "./Written";
+import { LONGEST_TEXT } from "../vocabulary";
 
 const LONGEST_QUOTE = 120;
 

@@ -1,10 +1,8 @@
 import type { ComponentProps } from "preact";
 import { text } from "../text";
+import { LONGEST_TEXT } from "../vocabulary";
 
-/** The longest text that the server takes, its LONGEST_TEXT: more would have it refuse all that is handed in. */
-export const LONGEST_TEXT = 20_000;
-
-/** A box for words of the person's own; it takes no more than can be kept, and tells when it is full. */
+/** A text area that takes no more than the server does, and says when it is full. */
 export function Written({ value, ...box }: Omit<ComponentProps<"textarea">, "value"> & { value: string }) {
   return (
     <>

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Action, Stop } from "../state/model";
 import { text } from "../text";
 import { inWords, reasons, toKeep, type Reason } from "../text/reasons";
-import { LONGEST_TEXT } from "./Written";
+import { LONGEST_TEXT } from "../vocabulary";
 
 /** Giving up, or a bad problem: the reason is part of the work, so it is kept and can be undone. */
 export function StopPrompt({ stop, act, onSubmit }: { stop: Stop; act: (action: Action) => void; onSubmit: () => void }) {
