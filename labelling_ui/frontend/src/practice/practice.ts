@@ -1,12 +1,31 @@
-import type { Explanation, PracticePlace, Task, Work } from "../api/types";
+import { callAPI, type Caller } from "../api/call";
+import type { Explanation, PracticePlace, Submission, Task, Work } from "../api/types";
 import { randomId } from "../outbox/outbox";
-import type { Desk } from "../session/desk";
-import { failure, LOADING, messageOf } from "../session/source";
+import type { Desk } from "../session/session";
+import { failure, LOADING, messageOf } from "../session/sources";
 import type { Idle, View } from "../session/view";
 import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
 import { toSubmission } from "../state/submission";
-import type { PracticeApi, Unleased } from "./api";
+
+/** What practice asks of the server. */
+export interface PracticeApi {
+  places(): Promise<PracticePlace[]>;
+  work(solution: number): Promise<Work>;
+  answer(submission: Unleased): Promise<Explanation>;
+}
+
+/** Practice is nobody's turn in a queue. */
+export type Unleased = Omit<Submission, "lease">;
+
+export function createPracticeApi(caller: Caller, projectSlug: string): PracticeApi {
+  const practice = `/projects/${projectSlug}/practice/`;
+  return {
+    places: () => callAPI(caller, "GET", practice),
+    work: (solution) => callAPI(caller, "GET", `${practice}${solution}/`),
+    answer: (submission) => callAPI(caller, "POST", practice, submission),
+  };
+}
 
 interface Options {
   api: PracticeApi;

@@ -1,6 +1,6 @@
 import { atomAt, parseInline, type Inline } from "./inlines";
 import type { Formula } from "./maths";
-import { Source, type Leaf } from "./source";
+import { type Leaf, Source } from "./source";
 import { tableAt, type Table } from "./tables";
 
 export interface Item {

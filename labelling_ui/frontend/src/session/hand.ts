@@ -1,14 +1,13 @@
 import type { Api } from "../api/endpoints";
 import type { OwnLabel, Task } from "../api/types";
-import type { Storage } from "../storage/storage";
-import { toDraft, withDraft, type DraftBody } from "../state/draft";
-import type { Action, State } from "../state/model";
+import { type DraftBody, toDraft, withDraft } from "../state/draft";
 import { fitting, type Moved } from "../state/fitting";
 import { missingScores } from "../state/hints";
+import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
 import { asDraft } from "../state/revision";
+import type { Storage } from "../storage/storage";
 import { DraftKeeper } from "./draft_keeper";
-import { HintScores } from "./hint_scores";
 
 export interface HandOptions {
   storage: Storage;
@@ -104,5 +103,59 @@ export class Hand {
     const draft = this.keeper.settle(choice);
     if (choice === "theirs") this.resume(draft);
     this.fetchHints();
+  }
+}
+
+interface Options {
+  api: Pick<Api, "hintScore">;
+  /** The positions whose score is due, the most urgent first. */
+  missing: () => number[];
+  onScore: (position: number, score: number) => void;
+}
+
+/**
+ * Fetches the scores of one solution from the server, each once it is due and one at a time, so that what was seen has
+ * an order. A step that is left again before its turn gets no score: it would be of no use any more.
+ */
+class HintScores {
+  private running = false;
+  /** Asked for again while a fetch was under way, which may fail for a step of before. */
+  private again = false;
+  private closed = false;
+
+  constructor(
+    private readonly lease: number,
+    private readonly options: Options,
+  ) {}
+
+  /** Fetches what is due, and ends at a failure: work goes on without a hint until this is called again. */
+  async fetch(): Promise<void> {
+    this.again = true;
+    if (this.running) return;
+    this.running = true;
+    while (this.again) {
+      this.again = false;
+      await this.fetchAll();
+    }
+    this.running = false;
+  }
+
+  private async fetchAll(): Promise<void> {
+    try {
+      for (let next = this.next(); next !== undefined; next = this.next()) {
+        const { score } = await this.options.api.hintScore(this.lease, next);
+        if (!this.closed) this.options.onScore(next, score);
+      }
+    } catch {
+      // Whatever is wrong shows where work would be lost by it.
+    }
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  private next(): number | undefined {
+    return this.closed ? undefined : this.options.missing()[0];
   }
 }

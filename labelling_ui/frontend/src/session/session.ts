@@ -1,17 +1,14 @@
 import type { Api } from "../api/endpoints";
 import type { Progress, Task } from "../api/types";
-import { deliver, leaseOf, type Ending } from "../outbox/ending";
-import { randomId, Outbox } from "../outbox/outbox";
+import { deliver, type Ending, leaseOf, Outbox, randomId } from "../outbox/outbox";
 import type { Storage } from "../storage/storage";
 import type { Action } from "../state/model";
 import { toSubmission } from "../state/submission";
 import type { Saving } from "./draft_keeper";
 import { Hand } from "./hand";
 import { Leases } from "./leases";
-import { OwnLabelSource } from "./own_label_source";
-import { QueueSource } from "./queue_source";
+import { OwnLabelSource, QueueSource, type Source } from "./sources";
 import { Sitting } from "./sitting";
-import type { Source } from "./source";
 import type { View } from "./view";
 
 export interface SessionOptions {
@@ -293,3 +290,9 @@ export class Session {
     return delivery === "sending" ? "saving" : draft;
   }
 }
+
+/** What the page needs of its session: on the queue, or in practice. */
+export type Desk = Pick<
+  Session,
+  "dispatch" | "submit" | "skip" | "wake" | "heartbeat" | "settle" | "understood" | "dismiss" | "choose" | "aim" | "putOff" | "rest" | "goOn" | "resting"
+>;

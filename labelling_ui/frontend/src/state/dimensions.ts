@@ -128,10 +128,10 @@ export function fromDimensions(said: Dimensions | undefined): Beside {
   };
 }
 
-/** Terms under their groups, in the order in which each group comes first; with their place among all of them. */
-export function grouped(terms: readonly Term[]): { group: string; terms: { term: Term; index: number }[] }[] {
-  const groups = new Map<string, { term: Term; index: number }[]>();
-  terms.forEach((term, index) => groups.set(term.group, [...(groups.get(term.group) ?? []), { term, index }]));
+/** Terms under their groups, in the order in which each group comes first. */
+export function grouped(terms: readonly Term[]): { group: string; terms: Term[] }[] {
+  const groups = new Map<string, Term[]>();
+  for (const term of terms) groups.set(term.group, [...(groups.get(term.group) ?? []), term]);
   return [...groups].map(([group, inGroup]) => ({ group, terms: inGroup }));
 }
 

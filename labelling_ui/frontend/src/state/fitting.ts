@@ -2,8 +2,7 @@ import type { StepPosition } from "../api/types";
 import { text } from "../text";
 import { firstErrorIndex, ownStepsAt, rows } from "./derived";
 import { splitBeside } from "./dimensions";
-import { besideInWords } from "./dimensions_in_words";
-import { markInWords, spanInWords } from "./mark_in_words";
+import { besideInWords, markInWords, spanInWords } from "./in_words";
 import { BLANK_MARK, type Mark, markOf, offers, type Row, type State, type Work } from "./model";
 
 /** What a person was asked about: steps by their ids, steps of their own by position. */

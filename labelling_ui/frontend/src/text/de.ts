@@ -35,8 +35,6 @@ export const de: Catalogue = {
     today: (n) => `${number.format(n)} heute`,
     each: (seconds) =>
       seconds < 90 ? `je ${Math.round(seconds)} s` : `je ${tenths.format(seconds / 60)} min`,
-    keys: "Tasten",
-    guidelines: "Richtlinien",
     saved: "gespeichert",
     saving: "wird gespeichert …",
     unreachable: "noch nicht gespeichert",
@@ -163,7 +161,6 @@ export const de: Catalogue = {
   skip: {
     title: "Diese Lösung überspringen? Sie geht für jemand anderen in die Warteschlange zurück.",
     reasons: { subject: "Nicht mein Fach", time: "Keine Zeit für eine lange", seen: "Habe ich schon gesehen" },
-    own: "Oder mit eigenen Worten",
     confirm: "Ja, überspringen",
     back: "Bleiben",
   },
@@ -318,11 +315,11 @@ export const de: Catalogue = {
   versions: {
     title: (solution) =>
       `Sie haben Lösung ${solution} inzwischen anderswo abgegeben. Welche der beiden Fassungen ist Ihr Label?`,
-    given: (when) => `Von hier, ${when}`,
-    kept: (when) => `Von anderswo, ${when}`,
+    mine: (when) => `Von hier, ${when}`,
+    theirs: (when) => `Von anderswo, ${when}`,
     same: "Beide sagen dasselbe.",
-    takeGiven: "Die von hier nehmen",
-    takeKept: "Die von anderswo behalten",
+    takeMine: "Die von hier nehmen",
+    takeTheirs: "Die von anderswo behalten",
     bothStay: "Bis Sie wählen, bleiben beide. Mit v kommen Sie hierher.",
     nothing: "–",
     ended: "Ausgang",

@@ -42,8 +42,6 @@ export const en = {
     today: (n: number) => `${number.format(n)} today`,
     each: (seconds: number) =>
       seconds < 90 ? `${Math.round(seconds)} s each` : `${(seconds / 60).toFixed(1)} min each`,
-    keys: "Keys",
-    guidelines: "Guidelines",
     saved: "saved",
     saving: "saving…",
     unreachable: "not saved yet",
@@ -170,7 +168,6 @@ export const en = {
   skip: {
     title: "Skip this solution? It goes back to the queue for somebody else.",
     reasons: { subject: "Not my subject", time: "No time for a long one", seen: "I have seen it before" },
-    own: "Or in your own words",
     confirm: "Skip it",
     back: "Stay",
   },
@@ -322,11 +319,11 @@ export const en = {
   versions: {
     title: (solution: number) =>
       `You handed in solution ${solution} elsewhere meanwhile. Which of the two is your label?`,
-    given: (when: string) => `From here, ${when}`,
-    kept: (when: string) => `From elsewhere, ${when}`,
+    mine: (when: string) => `From here, ${when}`,
+    theirs: (when: string) => `From elsewhere, ${when}`,
     same: "Both say the same.",
-    takeGiven: "Take the one from here",
-    takeKept: "Keep the one from elsewhere",
+    takeMine: "Take the one from here",
+    takeTheirs: "Keep the one from elsewhere",
     bothStay: "Until you choose, both are kept. v comes here.",
     nothing: "–",
     ended: "Ended",

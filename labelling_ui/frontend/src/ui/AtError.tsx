@@ -3,10 +3,11 @@ import { missingOfCritique } from "../state/dimensions";
 import { text } from "../text";
 import { ANSWER_OF, RATINGS } from "../vocabulary";
 import { backToStep, choosing } from "./choosing";
+import { Field } from "./controls";
 import { useScheme } from "./scheme";
+import { TermChips } from "./TermChips";
 import { Sign } from "./signs";
 import type { RowProps } from "./row_props";
-import { Written } from "./Written";
 
 /** What the project asks about the first error: how far the solution had got, and what is wrong. */
 export function AtError(props: RowProps) {
@@ -23,27 +24,16 @@ export function AtError(props: RowProps) {
 
 function Progress({ progress, act }: RowProps) {
   const { keyOf } = useScheme();
-  const choose = (value: number, from: HTMLElement) => {
-    act({ type: "progress", value });
-    backToStep(from);
-  };
+  const { far } = text.atError;
   return (
-    <div class="terms progress" role="group" aria-label={text.atError.progress} onKeyDown={choosing(choose)}>
-      <span>
-        {text.atError.progress} <kbd aria-hidden="true">{keyOf("progress")}</kbd>
-      </span>
-      {text.atError.far.map((word, value) => (
-        <button
-          key={word}
-          type="button"
-          class="chip"
-          aria-pressed={progress === value}
-          onClick={(event) => choose(value, event.currentTarget)}
-        >
-          <kbd aria-hidden="true">{value + 1}</kbd> {word}
-        </button>
-      ))}
-    </div>
+    <TermChips
+      title={text.atError.progress}
+      keys={keyOf("progress")}
+      class="progress"
+      terms={far.map((name) => ({ name, help: "", group: "" }))}
+      chosen={progress === null ? [] : [far[progress]!]}
+      onChoose={(name) => act({ type: "progress", value: far.indexOf(name) })}
+    />
   );
 }
 
@@ -99,24 +89,20 @@ function toNextCritique(from: HTMLElement): void {
 }
 
 function WrittenCritique({ step, mark, act }: RowProps) {
-  const { scheme, keyOf } = useScheme();
+  const { scheme } = useScheme();
   const { critique } = mark.beside;
   const missing = missingOfCritique(step, mark.beside, scheme?.critique ?? "none");
   if (scheme?.critique === "given" && missing !== "text" && !critique) return null;
   return (
-    <label class="field">
-      <span>
-        {scheme?.critique === "given" && step.critiques.length > 0 ? text.atError.noneGood : text.atError.written}{" "}
-        <kbd aria-hidden="true">{keyOf("critique")}</kbd>
-      </span>
-      <Written
-        class="critique-text"
-        rows={2}
-        placeholder={text.atError.writtenPlaceholder}
-        value={critique}
-        onInput={(event) => act({ type: "critique", step: step.id, value: event.currentTarget.value })}
-      />
-    </label>
+    <Field
+      label={scheme?.critique === "given" && step.critiques.length > 0 ? text.atError.noneGood : text.atError.written}
+      about="critique"
+      class="critique-text"
+      rows={2}
+      placeholder={text.atError.writtenPlaceholder}
+      value={critique}
+      onInput={(event) => act({ type: "critique", step: step.id, value: event.currentTarget.value })}
+    />
   );
 }
 

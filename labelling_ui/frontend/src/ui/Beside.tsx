@@ -1,9 +1,10 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, ComponentProps } from "preact";
 import type { StepPosition } from "../api/types";
-import { besideInWords } from "../state/dimensions_in_words";
+import { besideInWords } from "../state/in_words";
 import { text } from "../text";
 import { backToStep } from "./choosing";
+import { KeyButton } from "./controls";
 import { useScheme } from "./scheme";
 import type { RowProps } from "./row_props";
 import { TermChips } from "./TermChips";
@@ -11,7 +12,7 @@ import { TermChips } from "./TermChips";
 /** What the project asks of any step beside its rating; of a step that is not looked at, what was said of it. */
 export function Beside(props: RowProps) {
   const { step, position, mark, current, behindError, act } = props;
-  const { scheme, keyOf } = useScheme();
+  const { scheme } = useScheme();
   const [open, setOpen] = useState(false);
   if (!scheme) return null;
   const { beside } = mark;
@@ -26,18 +27,18 @@ export function Beside(props: RowProps) {
   return (
     <div class="beside">
       {scheme.redundancy && (
-        <Toggle tool="redundant" keys={keyOf("redundant")} pressed={beside.redundant} onClick={() => act({ type: "redundant", step: step.id })}>
+        <Toggle about="redundant" aria-pressed={beside.redundant} onClick={() => act({ type: "redundant", step: step.id })}>
           {text.beside.redundant}
         </Toggle>
       )}
       {asksRecovery && (
-        <Toggle tool="recovers" keys={keyOf("recovers")} pressed={beside.recovers} onClick={() => act({ type: "recovers", step: step.id })}>
+        <Toggle about="recovers" aria-pressed={beside.recovers} onClick={() => act({ type: "recovers", step: step.id })}>
           {text.beside.recovers}
         </Toggle>
       )}
       {asksConsistency && <Consistency {...props} />}
       {asksClauses && (
-        <Toggle tool="clause" keys={keyOf("clause")} expanded={open} onClick={() => setOpen(!open)}>
+        <Toggle about="clause" aria-expanded={open} onClick={() => setOpen(!open)}>
           {beside.clauses.length > 0 ? text.beside.breaks(beside.clauses.join(", ")) : text.beside.clause}
         </Toggle>
       )}
@@ -98,30 +99,8 @@ function beginning({ position, alternatives }: StepPosition): string {
   return `${position + 1}  ${said.length > 60 ? `${said.slice(0, 60)}…` : said}`;
 }
 
-interface ToggleProps {
-  tool: string;
-  keys: string;
-  pressed?: boolean;
-  expanded?: boolean;
-  onClick: () => void;
-  children: ComponentChildren;
-}
-
-function Toggle({ tool, keys, pressed, expanded, onClick, children }: ToggleProps) {
-  return (
-    <button
-      type="button"
-      class="chip"
-      data-tool={tool}
-      aria-pressed={pressed}
-      aria-expanded={expanded}
-      aria-keyshortcuts={keys}
-      onMouseDown={(event) => event.preventDefault()}
-      onClick={onClick}
-    >
-      {children} <kbd aria-hidden="true">{keys}</kbd>
-    </button>
-  );
+function Toggle(props: ComponentProps<typeof KeyButton>) {
+  return <KeyButton class="chip" data-tool={props.about} {...props} />;
 }
 
 /** Has the keyboard as soon as it is there, until Escape gives it back. */

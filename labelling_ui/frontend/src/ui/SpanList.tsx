@@ -1,5 +1,5 @@
 import { useLayoutEffect } from "preact/hooks";
-import { light } from "../reading/lighting";
+import { light } from "../reading/highlights";
 import { placeOf, quoted, type Span } from "../state/spans";
 import { text } from "../text";
 import type { RowProps } from "./row_props";

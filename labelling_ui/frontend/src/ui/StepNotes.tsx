@@ -1,18 +1,18 @@
+import { RichText } from "../reading/RichText";
 import { text } from "../text";
 import { AtError } from "./AtError";
 import { Beside } from "./Beside";
-import { OwnStep } from "./OwnStep";
+import type { RowProps } from "./row_props";
+import { Field } from "./controls";
 import { useScheme } from "./scheme";
 import { SpanList } from "./SpanList";
-import type { RowProps } from "./row_props";
 import { TermChips } from "./TermChips";
-import { Written } from "./Written";
 
 type Props = RowProps & { label: string };
 
 /** What was added to a step besides its rating, and where it is added. */
 export function StepNotes(props: Props) {
-  const { step, mark, current, commenting, errorTypes, act } = props;
+  const { step, label, mark, current, commenting, errorTypes, act } = props;
   const { keyOf } = useScheme();
   const typed = mark.answer === "bad" && errorTypes.length > 0 && (current || mark.errorType !== "");
   return (
@@ -29,7 +29,19 @@ export function StepNotes(props: Props) {
         />
       )}
       <SpanList {...props} />
-      {commenting ? <CommentBox {...props} /> : mark.comment && <p class="comment">{mark.comment}</p>}
+      {commenting ? (
+        <Field
+          label={text.solution.comment}
+          id={`comment-${step.id}`}
+          rows={2}
+          aria-label={`${text.solution.comment}: ${label}`}
+          placeholder={text.solution.commentPlaceholder}
+          value={mark.comment}
+          onInput={(event) => act({ type: "step_comment", step: step.id, value: event.currentTarget.value })}
+        />
+      ) : (
+        mark.comment && <p class="comment">{mark.comment}</p>
+      )}
       <Beside {...props} />
       <AtError {...props} />
       <OwnStep {...props} />
@@ -37,18 +49,25 @@ export function StepNotes(props: Props) {
   );
 }
 
-function CommentBox({ step, mark, label, act }: Props) {
+/** A step in the person's own words: what the wrong one should have said, or a way on of their own. */
+function OwnStep({ position, way, ownStep, act }: Props) {
+  if (ownStep === null) return null;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const leaves = event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
+    if (leaves && way !== null) act({ type: "onward" });
+  };
   return (
-    <label class="field">
-      <span>{text.solution.comment}</span>
-      <Written
-        id={`comment-${step.id}`}
-        rows={2}
-        aria-label={`${text.solution.comment}: ${label}`}
-        placeholder={text.solution.commentPlaceholder}
-        value={mark.comment}
-        onInput={(event) => act({ type: "step_comment", step: step.id, value: event.currentTarget.value })}
-      />
-    </label>
+    <Field
+      label={way === null ? text.solution.ownStep : text.choosing.ownStep}
+      about="own_step"
+      id={`own-${position}`}
+      rows={2}
+      placeholder={text.solution.ownStepPlaceholder}
+      value={ownStep}
+      onInput={(event) => act({ type: "own_step", position, value: event.currentTarget.value })}
+      onKeyDown={onKeyDown}
+    >
+      {/[$\\`]/.test(ownStep) && <RichText text={ownStep} />}
+    </Field>
   );
 }

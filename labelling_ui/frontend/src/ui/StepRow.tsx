@@ -1,5 +1,5 @@
 import { memo } from "preact/compat";
-import { Known } from "../practice/Known";
+import { Known } from "../practice/Explanation";
 import { endOf } from "../reading/sight";
 import { StepBody } from "../reading/StepBody";
 import type { Answer } from "../state/model";

@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import type { Desk } from "../session/desk";
+import type { Desk } from "../session/session";
 import type { View } from "../session/view";
 import { readiness, rows } from "../state/derived";
 import type { Action, State } from "../state/model";

@@ -44,7 +44,7 @@ export function SkipPrompt({ onSkip, onStay }: { onSkip: (reason: string) => voi
     >
       <p>{text.skip.title}</p>
       <Chips offered={offered} onChoose={onSkip} />
-      <input ref={input} name="reason" required maxLength={LONGEST_TEXT} placeholder={text.skip.own} aria-label={text.skip.own} />
+      <input ref={input} name="reason" required maxLength={LONGEST_TEXT} placeholder={text.stop.own} aria-label={text.stop.own} />
       <div class="ways">
         <button type="submit" class="primary">
           {text.skip.confirm}

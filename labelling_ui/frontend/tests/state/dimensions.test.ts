@@ -166,7 +166,7 @@ it("a label that was handed in becomes the work that it was", () => {
 it("terms stand under their groups, with their place among all", () => {
   const [first, second, third] = terms("slip", "sign", "gap").map((term, at) => ({ ...term, group: at === 1 ? "b" : "a" }));
   expect(grouped([first!, second!, third!])).toEqual([
-    { group: "a", terms: [{ term: first, index: 0 }, { term: third, index: 2 }] },
-    { group: "b", terms: [{ term: second, index: 1 }] },
+    { group: "a", terms: [first, third] },
+    { group: "b", terms: [second] },
   ]);
 });

@@ -3,7 +3,7 @@ import type { Explanation } from "../../src/api/types";
 import type { Action, State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
 import { text } from "../../src/text";
-import { spoken, type Heard } from "../../src/ui/spoken";
+import { type Heard, spoken } from "../../src/ui/Announcer";
 import { sampleTask, SEEN, terms } from "../sample";
 
 const TASK = sampleTask({
