@@ -8,22 +8,18 @@ import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
 import { toSubmission } from "../state/submission";
 
-/** What practice asks of the server. */
-export interface PracticeApi {
-  places(): Promise<PracticePlace[]>;
-  work(solution: number): Promise<Work>;
-  answer(submission: Unleased): Promise<Explanation>;
-}
-
 /** Practice is nobody's turn in a queue. */
 export type Unleased = Omit<Submission, "lease">;
 
-export function createPracticeApi(caller: Caller, projectSlug: string): PracticeApi {
+/** The server as practice uses it. */
+export type PracticeApi = ReturnType<typeof createPracticeApi>;
+
+export function createPracticeApi(caller: Caller, projectSlug: string) {
   const practice = `/projects/${projectSlug}/practice/`;
   return {
-    places: () => callAPI(caller, "GET", practice),
-    work: (solution) => callAPI(caller, "GET", `${practice}${solution}/`),
-    answer: (submission) => callAPI(caller, "POST", practice, submission),
+    places: () => callAPI<PracticePlace[]>(caller, "GET", practice),
+    work: (solution: number) => callAPI<Work>(caller, "GET", `${practice}${solution}/`),
+    answer: (submission: Unleased) => callAPI<Explanation>(caller, "POST", practice, submission),
   };
 }
 

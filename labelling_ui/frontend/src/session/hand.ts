@@ -5,7 +5,7 @@ import { fitting, type Moved } from "../state/fitting";
 import { missingScores } from "../state/hints";
 import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
-import { asDraft } from "../state/revision";
+import { asDraft } from "../state/submission";
 import type { Storage } from "../storage/storage";
 import { DraftKeeper } from "./draft_keeper";
 

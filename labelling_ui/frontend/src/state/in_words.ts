@@ -1,39 +1,38 @@
-import type { Scheme } from "../api/types";
+import type { Scheme, Span } from "../api/types";
 import { text } from "../text";
 import { ANSWER_OF } from "../vocabulary";
-import type { Beside } from "./dimensions";
+import type { StepDimensions } from "./dimensions";
 import type { Mark } from "./model";
-import type { Span } from "./spans";
 
 /** What is said of a step beside its rating, a phrase each. */
-export function besideInWords(beside: Beside): string[] {
-  const { clauses, consistent, consistentWith, redundant, recovers, critique, critiqueRatings } = beside;
-  const contradicts = consistent === false && consistentWith !== null;
-  const rated = Object.entries(critiqueRatings);
+export function dimensionsInWords(dimensions: StepDimensions): string[] {
+  const { clauses, consistent, consistent_with, redundant, recovers, critique, critique_ratings } = dimensions;
+  const contradicts = consistent === false && consistent_with !== null;
+  const rated = critique_ratings.flatMap((rating, number) => (rating === null ? [] : [{ rating, number }]));
   return [
-    ...(clauses.length > 0 ? [text.beside.breaks(clauses.join(", "))] : []),
-    ...(contradicts ? [text.beside.contradictsStep(consistentWith + 1)] : []),
-    ...(consistent ? [text.beside.consistent] : []),
-    ...(redundant ? [text.beside.redundant] : []),
-    ...(recovers ? [text.beside.recovers] : []),
+    ...(clauses.length > 0 ? [text.dimensions.breaks(clauses.join(", "))] : []),
+    ...(contradicts ? [text.dimensions.contradictsStep(consistent_with + 1)] : []),
+    ...(consistent ? [text.dimensions.consistent] : []),
+    ...(redundant ? [text.dimensions.redundant] : []),
+    ...(recovers ? [text.dimensions.recovers] : []),
     ...(critique.trim() ? [`“${critique.trim()}”`] : []),
-    ...rated.map(([number, rating]) => `${text.atError.critique(Number(number) + 1)}: ${text.answers[ANSWER_OF[rating]]}`),
+    ...rated.map(({ rating, number }) => `${text.atError.critique(number + 1)}: ${text.answers[ANSWER_OF[rating]]}`),
   ];
 }
 
 /** What is said of a step, a phrase each; the answer by the project's own name where its scheme is given. */
 export function markInWords(mark: Mark, scheme: Scheme | null = null): string[] {
-  const { answer, errorType, flagged, comment, spans, beside } = mark;
+  const { answer, error_type, flagged, comment, spans, dimensions } = mark;
   return [
     ...(answer ? [scheme?.answers[answer].name || text.answers[answer]] : []),
-    errorType,
+    error_type,
     flagged ? text.solution.flagged.toLowerCase() : "",
     comment && `“${comment}”`,
     ...spans.map(spanInWords),
-    ...besideInWords(beside),
+    ...dimensionsInWords(dimensions),
   ].filter(Boolean);
 }
 
-export function spanInWords({ start, end, errorType, comment }: Span): string {
-  return [text.versions.marked(start + 1, end), errorType, comment && `“${comment}”`].filter(Boolean).join(" ");
+export function spanInWords({ start, end, error_type, comment }: Span): string {
+  return [text.versions.marked(start + 1, end), error_type, comment && `“${comment}”`].filter(Boolean).join(" ");
 }

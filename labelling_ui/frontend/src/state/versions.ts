@@ -1,7 +1,7 @@
 import type { OwnLabel, Submission } from "../api/types";
 import { text } from "../text";
 import { markInWords } from "./in_words";
-import { toMark } from "./revision";
+import { toMark } from "./submission";
 
 type Version = Pick<OwnLabel | Submission, "finish_reason" | "reason" | "comment" | "reference_disputed" | "path">;
 type Said = NonNullable<Version["path"][number]["ratings"]>[number];

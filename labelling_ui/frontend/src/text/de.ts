@@ -111,7 +111,7 @@ export const de: Catalogue = {
     written: "Was ist an diesem Schritt falsch?",
     writtenPlaceholder: "So, dass einsieht, wer den Schritt geschrieben hat.",
   },
-  beside: {
+  dimensions: {
     redundant: "Überflüssig",
     recovers: "Fängt den Fehler wieder auf",
     consistency: "Verträglich mit den Schritten davor",

@@ -118,7 +118,7 @@ export const en = {
     written: "What is wrong with this step?",
     writtenPlaceholder: "Say it so that whoever wrote the step would see it.",
   },
-  beside: {
+  dimensions: {
     redundant: "Redundant",
     recovers: "Recovers from the error",
     consistency: "Consistent with the steps before",

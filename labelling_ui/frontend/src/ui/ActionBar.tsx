@@ -1,6 +1,5 @@
-import { acceptable } from "../state/answering";
 import { placesOf } from "../state/choosing";
-import { left, readiness, rows } from "../state/derived";
+import { acceptable, left, readiness, rows } from "../state/derived";
 import { type Action, markOf, type State } from "../state/model";
 import { text } from "../text";
 import { KeyButton } from "./controls";

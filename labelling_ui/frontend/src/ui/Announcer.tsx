@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { View } from "../session/view";
 import { rows } from "../state/derived";
 import { scoreInSight } from "../state/hints";
-import { besideInWords } from "../state/in_words";
+import { dimensionsInWords } from "../state/in_words";
 import { type Answer, type Mark, markOf, type Row, type State } from "../state/model";
 import { text } from "../text";
 import { whatNext } from "./ActionBar";
@@ -63,8 +63,8 @@ function markTold(mark: Mark, nameOf: (answer: Answer) => string): string[] {
   return [
     mark.answer ? nameOf(mark.answer) : text.solution.unrated,
     ...(mark.flagged ? [text.solution.flagged] : []),
-    ...(mark.errorType ? [mark.errorType] : []),
-    ...besideInWords({ ...mark.beside, critique: "" }),
+    ...(mark.error_type ? [mark.error_type] : []),
+    ...dimensionsInWords({ ...mark.dimensions, critique: "" }),
     ...(mark.spans.length > 0 ? [text.spoken.marks(mark.spans.length)] : []),
   ];
 }

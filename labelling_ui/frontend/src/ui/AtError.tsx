@@ -45,7 +45,7 @@ function GivenCritiques({ step, mark, act }: RowProps) {
         {text.atError.critiques} <kbd aria-hidden="true">{keyOf("critique")}</kbd>
       </p>
       {step.critiques.map((critique, number) => {
-        const rated = mark.beside.critiqueRatings[number];
+        const rated = mark.dimensions.critique_ratings[number];
         const choose = (index: number, group: HTMLElement) => {
           act({ type: "critique_rating", step: step.id, number, rating: RATINGS[index]! });
           toNextCritique(group);
@@ -90,8 +90,8 @@ function toNextCritique(from: HTMLElement): void {
 
 function WrittenCritique({ step, mark, act }: RowProps) {
   const { scheme } = useScheme();
-  const { critique } = mark.beside;
-  const missing = missingOfCritique(step, mark.beside, scheme?.critique ?? "none");
+  const { critique } = mark.dimensions;
+  const missing = missingOfCritique(step, mark.dimensions, scheme?.critique ?? "none");
   if (scheme?.critique === "given" && missing !== "text" && !critique) return null;
   return (
     <Field

@@ -1,6 +1,7 @@
 import { useLayoutEffect } from "preact/hooks";
+import type { Span } from "../api/types";
 import { light } from "../reading/highlights";
-import { placeOf, quoted, type Span } from "../state/spans";
+import { placeOf, quoted } from "../state/spans";
 import { text } from "../text";
 import type { RowProps } from "./row_props";
 import { LONGEST_TEXT } from "../vocabulary";
@@ -33,7 +34,7 @@ function SpanFields({ step, mark, errorTypes, act, span, index }: Props & { span
       {typed && (
         <select
           aria-label={text.solution.errorType}
-          value={span.errorType}
+          value={span.error_type}
           onChange={({ currentTarget: { value } }) => act({ type: "span_error_type", step: step.id, index, value })}
         >
           <option value="">{text.spans.noType}</option>
@@ -69,7 +70,7 @@ function SpanFields({ step, mark, errorTypes, act, span, index }: Props & { span
 }
 
 function Said({ span }: { span: Span }) {
-  return <span>{[span.errorType, span.comment].filter(Boolean).join(": ")}</span>;
+  return <span>{[span.error_type, span.comment].filter(Boolean).join(": ")}</span>;
 }
 
 function clipped(quote: string): string {

@@ -1,7 +1,7 @@
 import { RichText } from "../reading/RichText";
 import { text } from "../text";
 import { AtError } from "./AtError";
-import { Beside } from "./Beside";
+import { Dimensions } from "./Dimensions";
 import type { RowProps } from "./row_props";
 import { Field } from "./controls";
 import { useScheme } from "./scheme";
@@ -14,7 +14,7 @@ type Props = RowProps & { label: string };
 export function StepNotes(props: Props) {
   const { step, label, mark, current, commenting, errorTypes, act } = props;
   const { keyOf } = useScheme();
-  const typed = mark.answer === "bad" && errorTypes.length > 0 && (current || mark.errorType !== "");
+  const typed = mark.answer === "bad" && errorTypes.length > 0 && (current || mark.error_type !== "");
   return (
     <>
       {!current && mark.flagged && <span class="flagged">⚑ {text.solution.flagged}</span>}
@@ -24,8 +24,8 @@ export function StepNotes(props: Props) {
           keys={keyOf("error_type")}
           class="error-types"
           terms={errorTypes}
-          chosen={[mark.errorType]}
-          onChoose={(name) => act({ type: "error_type", step: step.id, value: name === mark.errorType ? "" : name })}
+          chosen={[mark.error_type]}
+          onChoose={(name) => act({ type: "error_type", step: step.id, value: name === mark.error_type ? "" : name })}
         />
       )}
       <SpanList {...props} />
@@ -42,7 +42,7 @@ export function StepNotes(props: Props) {
       ) : (
         mark.comment && <p class="comment">{mark.comment}</p>
       )}
-      <Beside {...props} />
+      <Dimensions {...props} />
       <AtError {...props} />
       <OwnStep {...props} />
     </>

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { onNear } from "../reading/near";
 import { clearStretch, endIn, Sight, unseenSaid } from "../reading/sight";
-import { acceptable, firstUnseen } from "../state/answering";
+import { acceptable, firstUnseen } from "../state/derived";
 import type { Action, State } from "../state/model";
 import { whatNext } from "./ActionBar";
 import { focusCurrent } from "./keyboard";

@@ -7,7 +7,7 @@ import { text } from "../text";
 import type { Accepting } from "./accepting";
 import { whatNext } from "./ActionBar";
 import { focusAsked } from "./AtError";
-import { pressTool } from "./Beside";
+import { pressTool } from "./Dimensions";
 import { focusCurrent } from "./keyboard";
 import type { Command } from "./keys";
 import type { Marking } from "./marking";

@@ -3,8 +3,7 @@ import type { OwnLabel } from "../../src/api/types";
 import { withDraft } from "../../src/state/draft";
 import type { Action } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
-import { asDraft } from "../../src/state/revision";
-import { toSubmission } from "../../src/state/submission";
+import { asDraft, toSubmission } from "../../src/state/submission";
 import { differences } from "../../src/state/versions";
 import { sampleTask, SEEN, terms } from "../sample";
 
