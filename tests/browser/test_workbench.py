@@ -228,7 +228,7 @@ def test_giving_up_needs_a_reason(workbench: Page) -> None:
 def test_giving_up_has_a_key_and_a_digit_chooses_the_reason(workbench: Page) -> None:
     """There was no key for it, and 1 was taken for the reason itself."""
     workbench.keyboard.press("8")
-    expect(workbench.get_by_role("group", name="There is something wrong with the problem. What?")).to_be_visible()
+    expect(workbench.get_by_role("form", name="There is something wrong with the problem. What?")).to_be_visible()
     workbench.keyboard.press("Escape")
     expect(workbench.get_by_role("button", name="Bad problem")).to_have_attribute("aria-pressed", "false")
     workbench.keyboard.press("9")

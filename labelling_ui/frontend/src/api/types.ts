@@ -26,7 +26,6 @@ export type OwnWork = Schemas["LabelToRevise"];
 export type Progress = Schemas["OwnProgress"];
 export type Example = Schemas["Example"];
 export type PracticePlace = Schemas["Place"];
-export type PracticeWords = Schemas["StepWords"];
 export type Explanation = Schemas["Explanation"];
 export type PracticeOutcome = Explanation["outcome"];
 /** What a task is without a lease. */

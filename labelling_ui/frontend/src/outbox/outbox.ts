@@ -45,9 +45,9 @@ export type OutboxEntry = Ending & {
   refused?: { code: string; message: string; extra: unknown };
 };
 
-export type Delivery = "idle" | "sending" | "unreachable" | "signed_out";
+type Delivery = "idle" | "sending" | "unreachable" | "signed_out";
 
-export interface OutboxOptions {
+interface OutboxOptions {
   storage: Storage;
   /** Keys start with this: one per user and project. */
   prefix: string;

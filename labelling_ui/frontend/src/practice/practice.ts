@@ -55,6 +55,7 @@ export class Practice implements Desk {
   private ahead: { solution: number; work: Promise<Work> } | null = null;
   private idle: Idle = LOADING;
   private notice = "";
+  readonly resting = false;
 
   constructor(private readonly options: Options) {}
 
@@ -102,19 +103,6 @@ export class Practice implements Desk {
     }
     return true;
   }
-
-  // There is no queue, no lease, no draft and no sitting here.
-  skip(): void {}
-  async heartbeat(): Promise<void> {}
-  settle(): void {}
-  understood(): void {}
-  dismiss(): void {}
-  choose(): void {}
-  readonly resting = false;
-  aim(): void {}
-  putOff(): void {}
-  rest(): void {}
-  goOn(): void {}
 
   private async begin(): Promise<void> {
     try {

@@ -3,7 +3,7 @@ import type { Formula } from "./maths";
 import { type Leaf, Source } from "./source";
 import { tableAt, type Table } from "./tables";
 
-export interface Item {
+interface Item {
   /** As written, so that nobody's numbering is put right. */
   marker: Leaf;
   depth: number;

@@ -34,7 +34,7 @@ export interface Conflict {
  */
 export type Saving = "saved" | "saving" | "unreachable" | "signed_out" | "local";
 
-export interface KeeperOptions {
+interface KeeperOptions {
   storage: Storage;
   /** Of the keys under which drafts are kept: one for each user and project. */
   prefix: string;

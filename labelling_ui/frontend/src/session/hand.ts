@@ -9,7 +9,7 @@ import { asDraft } from "../state/submission";
 import type { Storage } from "../storage/storage";
 import { DraftKeeper } from "./draft_keeper";
 
-export interface HandOptions {
+interface HandOptions {
   storage: Storage;
   api: Api;
   scope: string;
@@ -20,7 +20,6 @@ export interface HandOptions {
 /** The solution in front of the person, what they have said of it, and its draft. */
 export class Hand {
   readonly keeper: DraftKeeper;
-  private readonly hints: HintScores;
   state: State;
   /** The own revision that the work began with, 0 for none. */
   readonly basedOn: number;
@@ -28,41 +27,56 @@ export class Hand {
   private editedAt = "";
   /** What the draft says that the project does not ask any more, until the person has seen it. */
   moved: readonly Moved[] = [];
+  private closed = false;
+  private fetchingHints = false;
+  /** Hints became due while others were fetched, which may fail for an earlier step. */
+  private hintsDue = false;
 
   /** `label` is the person's own that is being revised. Goes on with the draft that is kept, here or on the server. */
   constructor(
     readonly task: Task,
     label: OwnLabel | null,
-    { scope, ...options }: HandOptions,
+    private readonly options: HandOptions,
   ) {
     this.keeper = new DraftKeeper(task.lease.id, {
       ...options,
-      prefix: `stepmark:draft:${scope}:`,
+      prefix: `stepmark:draft:${options.scope}:`,
       revised: label && { revision: label.revision, said: asDraft(task, label) },
     });
     this.state = startState(task);
     this.resume(this.keeper.open(task));
     this.basedOn = label?.revision ?? 0;
-    this.hints = new HintScores(task.lease.id, {
-      api: options.api,
-      missing: () => missingScores(this.state),
-      onScore: (position, score) => {
-        this.act([{ type: "score", position, score }]);
-        options.onChange();
-      },
-    });
-    this.fetchHints();
+    void this.fetchHints();
   }
 
-  /** Fetches the model's scores that are due. */
-  fetchHints(): void {
-    void this.hints.fetch();
+  /**
+   * Fetches the model's scores that are due, one at a time, so that what was seen has an order. A step that is left again
+   * before its turn gets none. A failure ends it: work goes on without a hint until this is called again.
+   */
+  async fetchHints(): Promise<void> {
+    this.hintsDue = true;
+    if (this.fetchingHints) return;
+    this.fetchingHints = true;
+    while (this.hintsDue) {
+      this.hintsDue = false;
+      await this.fetchDueHints().catch(() => undefined); // what is wrong shows where work would be lost by it
+    }
+    this.fetchingHints = false;
+  }
+
+  private async fetchDueHints(): Promise<void> {
+    for (let position = missingScores(this.state)[0]; position !== undefined; position = missingScores(this.state)[0]) {
+      const { score } = await this.options.api.hintScore(this.task.lease.id, position);
+      if (this.closed) return;
+      this.act([{ type: "score", position, score }]);
+      this.options.onChange();
+    }
   }
 
   /** The person is done with it, or it is no longer theirs. */
   leave(): void {
     this.keeper.stop();
-    this.hints.close();
+    this.closed = true;
   }
 
   /** Goes on with a draft, as far as it fits what the project asks by now. */
@@ -80,82 +94,27 @@ export class Hand {
     return toDraft(this.state, this.editedAt);
   }
 
-  /** Applies actions as one; says what changed. */
-  act(actions: Action[]): "nothing" | "time" | "work" {
+  /** Applies actions as one; returns whether anything changed. */
+  act(actions: Action[]): boolean {
     const before = this.state;
     this.state = actions.reduce(reduce, before);
     const asked = actions.some(({ type }) => type === "hint");
     if (asked || this.state.cursor !== before.cursor || missingScores(this.state).length > missingScores(before).length) {
-      this.fetchHints();
+      void this.fetchHints();
     }
-    if (this.state === before) return "nothing";
-    if (this.state.work === before.work) {
-      this.keeper.keepTime(this.draft);
-      return "time";
+    if (this.state === before) return false;
+    if (this.state.work === before.work) this.keeper.keepTime(this.draft);
+    else {
+      this.editedAt = new Date().toISOString();
+      this.keeper.keep(this.draft);
     }
-    this.editedAt = new Date().toISOString();
-    this.keeper.keep(this.draft);
-    return "work";
+    return true;
   }
 
   /** Goes on with one of two drafts that differ. */
   settle(choice: "mine" | "theirs"): void {
     const draft = this.keeper.settle(choice);
     if (choice === "theirs") this.resume(draft);
-    this.fetchHints();
-  }
-}
-
-interface Options {
-  api: Pick<Api, "hintScore">;
-  /** The positions whose score is due, the most urgent first. */
-  missing: () => number[];
-  onScore: (position: number, score: number) => void;
-}
-
-/**
- * Fetches the scores of one solution from the server, each once it is due and one at a time, so that what was seen has
- * an order. A step that is left again before its turn gets no score: it would be of no use any more.
- */
-class HintScores {
-  private running = false;
-  /** Asked for again while a fetch was under way, which may fail for a step of before. */
-  private again = false;
-  private closed = false;
-
-  constructor(
-    private readonly lease: number,
-    private readonly options: Options,
-  ) {}
-
-  /** Fetches what is due, and ends at a failure: work goes on without a hint until this is called again. */
-  async fetch(): Promise<void> {
-    this.again = true;
-    if (this.running) return;
-    this.running = true;
-    while (this.again) {
-      this.again = false;
-      await this.fetchAll();
-    }
-    this.running = false;
-  }
-
-  private async fetchAll(): Promise<void> {
-    try {
-      for (let next = this.next(); next !== undefined; next = this.next()) {
-        const { score } = await this.options.api.hintScore(this.lease, next);
-        if (!this.closed) this.options.onScore(next, score);
-      }
-    } catch {
-      // Whatever is wrong shows where work would be lost by it.
-    }
-  }
-
-  close(): void {
-    this.closed = true;
-  }
-
-  private next(): number | undefined {
-    return this.closed ? undefined : this.options.missing()[0];
+    void this.fetchHints();
   }
 }

@@ -11,7 +11,7 @@ import { OwnLabelSource, QueueSource, type Source } from "./sources";
 import { Sitting } from "./sitting";
 import type { View } from "./view";
 
-export interface SessionOptions {
+interface SessionOptions {
   api: Api;
   storage: Storage;
   /** Separates people and projects that share a browser. */
@@ -79,7 +79,7 @@ export class Session {
   /** The network or the sign-in may be back: try everything that waits. */
   wake(): void {
     this.save();
-    this.hand?.fetchHints();
+    void this.hand?.fetchHints();
     void this.source.refill();
   }
 
@@ -95,7 +95,7 @@ export class Session {
     if (!hand) return;
     const changed = this.unshown(() => hand.act(actions));
     this.sitting.spend(actions.reduce((ms, action) => ms + (action.type === "spend" ? action.ms : 0), 0));
-    if (changed !== "nothing") this.show();
+    if (changed) this.show();
   }
 
   /** Hands the work in and shows the next solution at once; false while something is missing. */
@@ -189,7 +189,7 @@ export class Session {
     if (!queue) return;
     const ended = hand && (await this.leases.renew(hand.task.lease.id));
     if (this.hand === hand) this.leaseEnded = ended;
-    hand?.fetchHints();
+    void hand?.fetchHints();
     for (const lease of queue.leases) if ((await this.leases.renew(lease)) !== null) queue.drop(lease);
     void queue.refill();
     this.show();
@@ -291,8 +291,6 @@ export class Session {
   }
 }
 
-/** What the page needs of its session: on the queue, or in practice. */
-export type Desk = Pick<
-  Session,
-  "dispatch" | "submit" | "skip" | "wake" | "heartbeat" | "settle" | "understood" | "dismiss" | "choose" | "aim" | "putOff" | "rest" | "goOn" | "resting"
->;
+/** What the page needs of its session. Practice has no queue, no lease, no draft and no sitting. */
+export type Desk = Pick<Session, "dispatch" | "submit" | "wake" | "resting"> &
+  Partial<Pick<Session, "skip" | "heartbeat" | "settle" | "understood" | "dismiss" | "choose" | "aim" | "putOff" | "rest" | "goOn">>;

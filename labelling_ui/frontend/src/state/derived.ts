@@ -68,7 +68,7 @@ export function askedAtError(basis: Basis): { what: Asked; step: number } | null
   return missingOfCritique(step, dimensions, basis.scheme.critique) ? { what: "critique", step: step.id } : null;
 }
 
-export type Readiness =
+type Readiness =
   | { ready: true; finish: FinishReason; firstError: number | null }
   | { ready: false; why: "left"; count: number; next: number }
   | { ready: false; why: "asked"; what: Asked; next: number }

@@ -108,14 +108,14 @@ export interface State {
   readonly hints_seen: readonly Seen[];
 }
 
-export type ChoosingAction =
+type ChoosingAction =
   | { type: "choose"; step: number }
   | { type: "write_own"; position: number }
   | { type: "complete" }
   | { type: "onward" };
 
 /** The person asks for the model's score of a step; the server has sent one. */
-export type HintAction = { type: "hint"; step: number } | { type: "score"; position: number; score: number };
+type HintAction = { type: "hint"; step: number } | { type: "score"; position: number; score: number };
 
 export type Action =
   | SpanAction

@@ -29,7 +29,7 @@ function changed(spans: Spans, at: number, change: Partial<Span>): Spans {
   return spans[at] ? spans.map((span, index) => (index === at ? { ...span, ...change } : span)) : spans;
 }
 
-export function indexOfSpan(spans: Spans, start: number, end: number): number {
+function indexOfSpan(spans: Spans, start: number, end: number): number {
   return spans.findIndex((span) => span.start === start && span.end === end);
 }
 

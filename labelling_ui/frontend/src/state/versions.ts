@@ -7,7 +7,7 @@ type Version = Pick<OwnLabel | Submission, "finish_reason" | "reason" | "comment
 type Said = NonNullable<Version["path"][number]["ratings"]>[number];
 
 /** One thing that two versions of a label say differently, in words. */
-export interface Difference {
+interface Difference {
   about: string;
   mine: string;
   theirs: string;

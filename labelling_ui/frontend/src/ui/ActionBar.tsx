@@ -98,7 +98,7 @@ export function whatNext(state: State): string {
 }
 
 /** Where the path is chosen: says that the solution is complete before its candidates are, or takes that back. */
-export function PathEnd({ state, act }: { state: State; act: (action: Action) => void }) {
+function PathEnd({ state, act }: { state: State; act: (action: Action) => void }) {
   if (!state.scheme.choose_path || state.work.stop) return null;
   const ended = state.work.endsAt !== null && readiness(state).ready;
   const places = placesOf(state).length;
@@ -111,7 +111,7 @@ export function PathEnd({ state, act }: { state: State; act: (action: Action) =>
 }
 
 /** One line that says where the path stands. */
-export function whatNextOnPath(state: State): string {
+function whatNextOnPath(state: State): string {
   const ready = readiness(state);
   const places = placesOf(state);
   const here = (places.at(-1)?.entry.position ?? 0) + 1;

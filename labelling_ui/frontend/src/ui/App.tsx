@@ -64,12 +64,12 @@ export function App({ config, session, view, practice }: Props) {
 
   const rest = () => {
     spend();
-    session.rest();
+    session.rest?.();
     clock.sync();
   };
   const goOn = () => {
     focusNext.current = "current";
-    session.goOn();
+    session.goOn?.();
     clock.moved();
   };
   const bench: Workbench = {
@@ -161,7 +161,7 @@ export function App({ config, session, view, practice }: Props) {
                   onSubmit={() => submit(bench)}
                   onSkip={(reason) => {
                     tools.set({ skipping: false });
-                    session.skip(reason);
+                    session.skip?.(reason);
                   }}
                   onStay={() => leave(bench)}
                 />

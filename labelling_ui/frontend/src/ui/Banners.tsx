@@ -50,8 +50,8 @@ export function Banners(props: Props) {
       <Proposal {...props} />
       {view.practice?.begins && view.task && <Banner calm>{text.practice.noLabels}</Banner>}
       {view.notice && <Banner>{view.notice}</Banner>}
-      {view.moved.length > 0 && <Changed moved={view.moved} onUnderstood={() => session.understood()} />}
-      {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle(choice)} />}
+      {view.moved.length > 0 && <Changed moved={view.moved} onUnderstood={() => session.understood?.()} />}
+      {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle?.(choice)} />}
       {view.refused.map((entry) => {
         const rivals = newerVersion(entry);
         const key = idOf(entry);
@@ -102,7 +102,7 @@ function LeaseNote({ heldUntil, config, session }: Props & { heldUntil: number }
   return (
     <Banner calm>
       {left > 0 ? text.sitting.runsOut(Math.ceil(left / MINUTE)) : text.sitting.ranOut}{" "}
-      <Button calm onClick={() => void session.heartbeat()}>
+      <Button calm onClick={() => void session.heartbeat?.()}>
         {text.sitting.keepIt}
       </Button>
     </Banner>
@@ -120,7 +120,7 @@ function Proposal({ view, onBreak, session }: Props) {
       <Button calm onClick={onBreak}>
         {text.sitting.takeBreak}
       </Button>{" "}
-      <Button calm onClick={() => session.putOff()}>
+      <Button calm onClick={() => session.putOff?.()}>
         {reached ? text.sitting.goOn : text.sitting.notNow}
       </Button>
     </Banner>
@@ -174,7 +174,7 @@ function Refused({ entry, session }: { entry: OutboxEntry; session: Desk }) {
       <a class="quiet" href={copy} download={`${skipped ? "" : "submission-"}${idOf(entry)}.json`}>
         {text.banner.download}
       </a>{" "}
-      <Button onClick={() => session.dismiss(idOf(entry))}>{text.banner.dismiss}</Button>
+      <Button onClick={() => session.dismiss?.(idOf(entry))}>{text.banner.dismiss}</Button>
     </div>
   );
 }
@@ -183,7 +183,7 @@ function Refused({ entry, session }: { entry: OutboxEntry; session: Desk }) {
 function Versions({ rivals, queuedAt, session }: { rivals: Rivals; queuedAt: number; session: Desk }) {
   const { mine, theirs } = rivals;
   const rows = differences(mine, theirs);
-  const choose = (choice: "mine" | "theirs") => session.choose(mine.submission_id, choice);
+  const choose = (choice: "mine" | "theirs") => session.choose?.(mine.submission_id, choice);
   return (
     <section class="banner versions" aria-label={text.versions.title(mine.solution)}>
       <p>{text.versions.title(mine.solution)}</p>

@@ -155,7 +155,7 @@ function Sitting({ view, onBreak, session }: Props) {
           min={0}
           max={10_000}
           value={sitting.goal}
-          onChange={(event) => session.aim(Math.min(10_000, Math.max(0, Math.round(event.currentTarget.valueAsNumber) || 0)))}
+          onChange={(event) => session.aim?.(Math.min(10_000, Math.max(0, Math.round(event.currentTarget.valueAsNumber) || 0)))}
         />
       </label>
       {view.task && (

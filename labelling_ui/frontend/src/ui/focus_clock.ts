@@ -75,7 +75,7 @@ export function useBeats(session: Desk, config: Config, clock: FocusClock, spend
     // A page that is only open does not keep the lease: others get the solution some time after the hand rests.
     function beat() {
       const atWork = clock.rested() < 1000 * Math.max(config.heartbeatSeconds, config.pace.idleSeconds);
-      if (document.visibilityState === "visible" && atWork) void session.heartbeat();
+      if (document.visibilityState === "visible" && atWork) void session.heartbeat?.();
     }
     return () => timers.forEach(clearInterval);
   }, [session, spend, config, clock]);

@@ -15,7 +15,7 @@ export interface Look {
 }
 
 /** How the project's scheme looks: its answers, its keys. */
-export interface SchemeLook {
+interface SchemeLook {
   scheme: Scheme | null;
   /** Those that can be given, in their order. */
   answers: Look[];
