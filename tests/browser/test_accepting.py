@@ -56,7 +56,7 @@ def test_no_more_errors_accepts_nothing_before_all_was_on_the_screen(workbench: 
         if re.search("Every step is rated", note.inner_text()):
             break
         workbench.keyboard.press("0")
-    expect(note).to_have_text("Every step is rated, no error")
+    expect(note).to_have_text("All steps rated, no error")
     expect(workbench.get_by_role("status").filter(has_text=f"{STEPS - 2} other steps changed too")).to_have_count(1)
     workbench.keyboard.press("z")
     assert workbench.locator(".shown li.step[data-answer=good]").count() == 0

@@ -131,7 +131,7 @@ def test_a_draft_is_gone_on_with_after_the_scheme_has_changed(open_for: Callable
     page.reload()
     expect(page.get_by_text("What this project asks has changed since you began")).to_be_visible()
     expect(step(page, 2)).to_contain_text("[Redundant; Step 3: neutral]")
-    page.get_by_role("button", name="All right").click()
+    page.get_by_role("button", name="OK").click()
     expect(page.get_by_text("What this project asks has changed since you began")).to_have_count(0)
     press(page, "Enter")
     until(Annotation.objects.exists)

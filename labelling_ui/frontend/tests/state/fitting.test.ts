@@ -80,7 +80,7 @@ describe("what a project asks no more", () => {
 
   it("is how far it got", () => {
     const state = now(under({ ask_progress: true }, bad, { type: "progress", value: 2 }), {});
-    expect(state.comments[1]).toBe("[how far it had got: halfway]");
+    expect(state.comments[1]).toBe("[how far it got: halfway]");
     expect(state.work.progress).toBeNull();
   });
 
@@ -98,7 +98,7 @@ describe("what a project asks no more", () => {
     const state = now(actions.reduce(reduce, startState(task)), { ask_own_step: false, rate_alternatives: false });
     expect(state.work).toMatchObject({ chosen: {}, endsAt: null });
     const told = [...state.comments, state.work.comment].join(" ");
-    for (const words of ["taken by candidate 2", "“my own”", "complete with step 2", "Other way to take step 2 (1): bad"]) {
+    for (const words of ["continued with candidate 2", "“my own”", "ended at step 2", "Alternative for step 2 (1): bad"]) {
       expect(told).toContain(words);
     }
   });
@@ -115,7 +115,7 @@ it("goes for a label that is revised, too", () => {
   const label = toSubmission(task, actions.reduce(reduce, startState(task)), "id")!;
   const { work, asked } = asDraft(task, { ...label, revision: 1, submitted_at: "" });
   const { moved } = fitting(work, asked, startState(sampleTask({ alternatives: [1, 2], scheme: { rate_alternatives: false } })));
-  expect(moved).toEqual([{ step: 10, position: 1, words: "slip; Other way to take step 2 (1): good" }]);
+  expect(moved).toEqual([{ step: 10, position: 1, words: "slip; Alternative for step 2 (1): good" }]);
 });
 
 describe("whatever was begun and whatever is asked now", () => {

@@ -43,7 +43,7 @@ it("tells in words what two labels say differently, and nothing else", () => {
   const rows = differences(label(...good), label(...FULL));
   expect(rows).toContainEqual({ about: "Step 1", mine: "good", theirs: "unsure, flagged" });
   expect(rows).toContainEqual({ about: "Step 2", mine: "good", theirs: "bad, slip, “sign”" });
-  expect(rows).toContainEqual({ about: "Ended", mine: "no error", theirs: "error found" });
+  expect(rows).toContainEqual({ about: "Result", mine: "no error", theirs: "error found" });
   expect(rows).toContainEqual({ about: "Your own step 2", mine: "–", theirs: "x = 2" });
   expect(rows).toContainEqual({ about: "Note", mine: "–", theirs: "see step 2" });
   expect(differences(label(...good), label(...good))).toEqual([]);
