@@ -30,7 +30,7 @@ def test_each_answer_is_explained_and_the_set_can_be_gone_through_again(
     page = page_for(person.user, viewport={"width": 1280, "height": 900})
     page.goto(f"/p/{project.slug}/practice/")
     expect(page.get_by_text("1 of 2")).to_be_visible()
-    expect(page.get_by_text("is no label")).to_be_visible()
+    expect(page.get_by_text("are not labels")).to_be_visible()
     panel = page.get_by_role("region", name="Guidelines")
     expect(panel.get_by_role("heading", name="Steps that are bad")).to_be_visible()
     expect(panel.locator("blockquote .katex")).to_be_visible()

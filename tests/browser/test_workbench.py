@@ -157,10 +157,10 @@ def test_two_drafts_are_both_kept_until_the_person_chooses(
     with draft_sent(workbench):
         workbench.keyboard.press("1")
     elsewhere.keyboard.press("2")
-    expect(elsewhere.get_by_text("Which work do you keep?")).to_be_visible()
+    expect(elsewhere.get_by_text("Which version do you want to keep?")).to_be_visible()
     elsewhere.get_by_role("button", name="Use the other version").click()
     expect(step(elsewhere, 1)).to_have_attribute("data-answer", "good")
-    expect(elsewhere.get_by_text("Which work do you keep?")).to_have_count(0)
+    expect(elsewhere.get_by_text("Which version do you want to keep?")).to_have_count(0)
 
 
 def test_work_goes_on_without_network_and_is_sent_once(workbench: Page) -> None:
@@ -314,7 +314,7 @@ def test_keys_pressed_while_nothing_is_shown_rate_nothing_that_comes(workbench: 
         expect(problem_of(workbench)).to_contain_text(f"Problem {number}:")
         workbench.keyboard.press("e")
         workbench.keyboard.press("Enter")
-    expect(workbench.get_by_role("heading", name="Getting your next solution")).to_be_visible()
+    expect(workbench.get_by_role("heading", name="Loading your next solution")).to_be_visible()
     workbench.keyboard.type("I wrote these 123")
     workbench.evaluate("window.late = new KeyboardEvent('keydown', { key: 'e', bubbles: true })")
     holding = False

@@ -5,7 +5,7 @@ import { RichText } from "../reading/RichText";
 import { text } from "../text";
 import { KeyButton } from "../ui/controls";
 import { useScheme } from "../ui/scheme";
-import { Sign } from "../ui/signs";
+import { Sign } from "../ui/Rating";
 
 /** How the answer on the screen stands to what is known; null where that is not told. */
 export const Explained = createContext<Explanation | null>(null);

@@ -1,5 +1,5 @@
 import "../reading/page";
-import { choosing, type Press } from "../ui/choosing";
+import { choosing, type Press } from "../ui/keyboard";
 import { Case } from "./case";
 import { actionOf, type Keys } from "./keys";
 import { letMarksGo, lightMarks } from "./marks";

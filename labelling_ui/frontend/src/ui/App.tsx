@@ -13,19 +13,17 @@ import { Announcer, type Saying } from "./Announcer";
 import { Banners } from "./Banners";
 import { useBeats, useFocusClock } from "./focus_clock";
 import { leave, runCommand, submit, type Workbench } from "./commands";
-import { GoTo } from "./GoTo";
+import { GoTo, SearchBar, useSearch } from "./SearchBar";
 import { Header } from "./Header";
 import { focusCurrent, useWayBack } from "./keyboard";
 import { useMarking } from "./marking";
 import { MiniMap } from "./MiniMap";
-import { usePanel } from "./panel";
+import { usePanel, useTools } from "./tools";
 import { usePresses } from "./pressing";
 import { Problem } from "./Problem";
-import { SearchBar, useSearch } from "./SearchBar";
 import { coloursOf, lookOf, SchemeContext } from "./scheme";
 import { SidePanel } from "./SidePanel";
 import { Sheets } from "./Sheets";
-import { useTools } from "./tools";
 
 interface Props {
   config: Config;

@@ -2,11 +2,11 @@ import { RichText } from "../reading/RichText";
 import { missingOfCritique } from "../state/dimensions";
 import { text } from "../text";
 import { ANSWER_OF, RATINGS } from "../vocabulary";
-import { backToStep, choosing } from "./choosing";
+import { backToStep, choosing } from "./keyboard";
 import { Field } from "./controls";
 import { useScheme } from "./scheme";
 import { TermChips } from "./TermChips";
-import { Sign } from "./signs";
+import { Sign } from "./Rating";
 import type { RowProps } from "./row_props";
 
 /** What the project asks about the first error: how far the solution had got, and what is wrong. */

@@ -3,7 +3,7 @@ import type { ComponentChildren, ComponentProps } from "preact";
 import type { StepPosition } from "../api/types";
 import { dimensionsInWords } from "../state/in_words";
 import { text } from "../text";
-import { backToStep } from "./choosing";
+import { backToStep } from "./keyboard";
 import { KeyButton } from "./controls";
 import { useScheme } from "./scheme";
 import type { RowProps } from "./row_props";

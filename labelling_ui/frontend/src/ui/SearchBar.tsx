@@ -5,18 +5,12 @@ import { find, firstFrom, type Hit } from "../reading/search";
 import { rows } from "../state/derived";
 import type { Action, State } from "../state/model";
 import { text } from "../text";
+import { showCurrent } from "./keyboard";
 
-export interface Search {
-  sought: string;
-  hits: readonly Hit[];
-  /** Index of the hit that the person is at. */
-  at: number;
-  seek: (sought: string) => void;
-  go: (by: 1 | -1) => void;
-}
+type Search = ReturnType<typeof useSearch>;
 
 /** Searching within the solution on the page; the cursor goes with the hits. `open` is whether it is asked for. */
-export function useSearch(state: State | null, open: boolean, act: (action: Action) => void): Search {
+export function useSearch(state: State | null, open: boolean, act: (action: Action) => void) {
   const [sought, setSought] = useState("");
   const [at, setAt] = useState(0);
   const steps = state?.steps;
@@ -53,13 +47,14 @@ export function useSearch(state: State | null, open: boolean, act: (action: Acti
   return {
     sought,
     hits,
+    /** Index of the hit that the person is at. */
     at,
-    seek: (next) => {
+    seek: (next: string) => {
       setSought(next);
       const found = find(shown, next);
       take(firstFrom(found, shown.map((step) => step.id), state?.cursor ?? 0), found);
     },
-    go: (by) => take((at + by + hits.length) % Math.max(1, hits.length), hits),
+    go: (by: 1 | -1) => take((at + by + hits.length) % Math.max(1, hits.length), hits),
   };
 }
 
@@ -104,5 +99,44 @@ export function SearchBar({ search, onClose }: { search: Search; onClose: () => 
         ✕
       </button>
     </search>
+  );
+}
+
+interface Props {
+  state: State;
+  act: (action: Action) => void;
+}
+
+/** A step by its number: each digit goes there, and any other key leaves the box and does what it does. */
+export function GoTo({ state, act }: Props) {
+  const input = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState("");
+  useEffect(() => input.current?.focus(), []);
+  const steps = rows(state).filter((row) => row.main);
+  const seek = (value: string) => {
+    const digits = value.replace(/\D/g, "");
+    setTyped(digits);
+    const row = steps.find(({ position }) => position + 1 === Number(digits));
+    if (!row) return;
+    act({ type: "go", step: row.step.id });
+    showCurrent();
+  };
+  const there = steps.some(({ position }) => position + 1 === Number(typed));
+  return (
+    <div class="search-bar" role="group" aria-label={text.goTo.label}>
+      <label htmlFor="go-to">{text.goTo.label}</label>
+      <input
+        ref={input}
+        id="go-to"
+        data-number
+        inputMode="numeric"
+        autocomplete="off"
+        value={typed}
+        onInput={(event) => seek(event.currentTarget.value)}
+      />
+      <span class="count" role="status">
+        {typed && !there ? text.goTo.none(steps.length) : text.goTo.of(steps.length)}
+      </span>
+    </div>
   );
 }

@@ -9,7 +9,7 @@ import { KeyButton } from "./controls";
 import type { Panel } from "./Header";
 import type { Group, Shortcut } from "./keys";
 import { type Look, useScheme } from "./scheme";
-import { Sign } from "./signs";
+import { Sign } from "./Rating";
 
 interface Props {
   panel: Panel;

@@ -1,19 +1,27 @@
+import { useLayoutEffect } from "preact/hooks";
+import type { Span } from "../api/types";
+import { light } from "../reading/highlights";
 import { RichText } from "../reading/RichText";
+import { placeOf, quoted } from "../state/spans";
 import { text } from "../text";
+import { LONGEST_TEXT } from "../vocabulary";
 import { AtError } from "./AtError";
-import { Dimensions } from "./Dimensions";
-import type { RowProps } from "./row_props";
 import { Field } from "./controls";
+import { Dimensions } from "./Dimensions";
+import { backToStep } from "./keyboard";
+import type { RowProps } from "./row_props";
 import { useScheme } from "./scheme";
-import { SpanList } from "./SpanList";
 import { TermChips } from "./TermChips";
+
+const LONGEST_QUOTE = 120;
 
 type Props = RowProps & { label: string };
 
 /** What was added to a step besides its rating, and where it is added. */
 export function StepNotes(props: Props) {
-  const { step, label, mark, current, commenting, errorTypes, act } = props;
-  const { keyOf } = useScheme();
+  const { step, label, mark, current, commenting, act } = props;
+  const { scheme, keyOf } = useScheme();
+  const errorTypes = scheme?.error_types ?? [];
   const typed = mark.answer === "bad" && errorTypes.length > 0 && (current || mark.error_type !== "");
   return (
     <>
@@ -70,4 +78,70 @@ function OwnStep({ position, way, ownStep, act }: Props) {
       {/[$\\`]/.test(ownStep) && <RichText text={ownStep} />}
     </Field>
   );
+}
+
+/** What is marked in a step's text: lit up there, quoted here with what was said of it. */
+function SpanList(props: Props) {
+  const { step, mark, label } = props;
+  useLayoutEffect(() => light(step.id, mark.spans.map((span) => placeOf(step.text, span))), [step, mark.spans]);
+  if (mark.spans.length === 0) return null;
+  return (
+    <ol class="spans" aria-label={text.spans.title(label)}>
+      {mark.spans.map((span, index) => (
+        <li key={`${span.start}-${span.end}`}>
+          <q dir="auto">{clipped(quoted(step.text, span))}</q>
+          {props.current ? (
+            <SpanFields {...props} span={span} index={index} />
+          ) : (
+            <span>{[span.error_type, span.comment].filter(Boolean).join(": ")}</span>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function SpanFields({ step, mark, act, span, index }: Props & { span: Span; index: number }) {
+  const errorTypes = useScheme().scheme?.error_types ?? [];
+  return (
+    <>
+      {mark.answer === "bad" && errorTypes.length > 0 && (
+        <select
+          aria-label={text.solution.errorType}
+          value={span.error_type}
+          onChange={({ currentTarget: { value } }) => act({ type: "span_error_type", step: step.id, index, value })}
+        >
+          <option value="">{text.spans.noType}</option>
+          {errorTypes.map((type) => (
+            <option key={type.name}>{type.name}</option>
+          ))}
+        </select>
+      )}
+      <input
+        id={`span-${step.id}-${span.start}-${span.end}`}
+        value={span.comment}
+        maxLength={LONGEST_TEXT}
+        placeholder={text.spans.placeholder}
+        aria-label={text.spans.comment(clipped(quoted(step.text, span)))}
+        onInput={({ currentTarget: { value } }) => act({ type: "span_comment", step: step.id, index, value })}
+        onKeyDown={(event) => event.key === "Enter" && backToStep(event.currentTarget)}
+      />
+      <button
+        type="button"
+        class="quiet"
+        aria-label={text.spans.remove}
+        title={text.spans.remove}
+        onClick={(event) => {
+          backToStep(event.currentTarget);
+          act({ type: "remove_span", step: step.id, index });
+        }}
+      >
+        ✕
+      </button>
+    </>
+  );
+}
+
+function clipped(quote: string): string {
+  return quote.length > LONGEST_QUOTE ? `${quote.slice(0, LONGEST_QUOTE)}…` : quote;
 }

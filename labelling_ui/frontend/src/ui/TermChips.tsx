@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Term } from "../api/types";
 import { grouped } from "../state/dimensions";
-import { backToStep, choosing } from "./choosing";
+import { backToStep, choosing } from "./keyboard";
 
 interface Props {
   /** What is chosen, for a screen reader, and with its key for the eye. */

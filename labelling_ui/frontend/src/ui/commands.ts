@@ -11,9 +11,8 @@ import { pressTool } from "./Dimensions";
 import { focusCurrent } from "./keyboard";
 import type { Command } from "./keys";
 import type { Marking } from "./marking";
-import type { SidePanels } from "./panel";
+import type { SidePanels, Tools } from "./tools";
 import { turnStop } from "./Problem";
-import type { Tools } from "./tools";
 
 /** What may be done while an explanation is read. */
 const READING = new Set<Command["type"]>(["move", "go_to", "search", "reference", "submit", "leave"]);
