@@ -24,14 +24,13 @@ from annotation.work.annotations import latest_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
-from labelling_ui.answer_looks import ANSWERS_TO_A_CRITIQUE, answers_of
-from labelling_ui.beside import PROGRESS
 from labelling_ui.pages.access import STAFF, attempt, project_page
 from labelling_ui.pages.columns import Column, Control, Number, Opening, When
 from labelling_ui.pages.listing import Listing, Table, respond
 from labelling_ui.pages.numbers import whole_number
 from labelling_ui.pages.review_form import own_verdict
 from labelling_ui.pages.review_keys import CaseKeys, keys_of
+from labelling_ui.templatetags.answers import ANSWERS_TO_A_CRITIQUE, PROGRESS, answers_of
 
 KINDS = [
     ("", gettext_lazy("Everything")),
