@@ -3,13 +3,12 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from labelling_ui.pages import (
-    contrasts,
+    comparisons,
     disputes,
     exports,
     final_answers,
     generations,
     gold,
-    hints,
     home,
     imports,
     jobs,
@@ -59,8 +58,8 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("disputes/", disputes.disputes, name="disputes"),
     path("disputes/<int:dispute_id>/decide/", disputes.decide, name="dispute-decide"),
     path("quality/", quality.quality, name="quality"),
-    path("quality/sources/", contrasts.contrasts, name="contrasts"),
-    path("quality/hints/", hints.hints, name="hints"),
+    path("quality/sources/", comparisons.contrasts, name="contrasts"),
+    path("quality/hints/", comparisons.hints, name="hints"),
     path("quality/set-aside/", quality.set_aside, name="labels-set-aside"),
     path("quality/<int:batch_id>/decide/", quality.decide, name="batch-decide"),
     path("gold/", gold.gold, name="gold"),

@@ -1,10 +1,8 @@
 """Final answers: how many are right, the check of those that are not known, and where it says otherwise."""
 
-from typing import Any
-
 from django import forms
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy
 
 from annotation.files.answer_checks import gradable, outcomes_of, start_answer_check
@@ -43,18 +41,17 @@ def answers(request: HttpRequest, member: Membership) -> HttpResponseBase:
     if request.method == "POST":
         return _start(request, slug=member.project.slug)
     check = AnswerCheck.objects.filter(project=member.project).first()
-    live = check is not None and check.live
-    context: dict[str, Any] = {"member": member, "tab": "solutions", "check": check, "live": live}
-    context["outcomes"] = outcomes_of(member.project)
-    if request.headers.get("HX-Request") and "sort" not in request.GET:
-        page = render(request, "labelling_ui/answers_live.html", context)
-        if not live:
-            page.headers["HX-Refresh"] = "true"  # what disagrees stands outside of the live part
-        return page
-    context["left"] = gradable(member.project).filter(final_answer_correct=None).count()
     disagreements = OutcomeDisagreement.objects.filter(check_run=check).select_related("solution__problem")
     listing = Listing(request, disagreements, COLUMNS, sort="solution")
-    context["form"] = CheckForm()
+    context = {
+        "member": member,
+        "tab": "solutions",
+        "check": check,
+        "live": check is not None and check.live,
+        "outcomes": outcomes_of(member.project),
+        "left": gradable(member.project).filter(final_answer_correct=None),
+        "form": CheckForm(),
+    }
     return respond(request, "labelling_ui/answers.html", listing, f"{member.project.slug}-answers", context)
 
 

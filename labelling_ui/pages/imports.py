@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -17,15 +17,16 @@ from annotation.files.groups import cancel_group, summary_of
 from annotation.files.import_jobs import progress_of
 from annotation.files.import_preview import PREVIEW_BYTES, preview_import
 from annotation.files.rejections import original_lines
-from annotation.files.split_preview import division_of
+from annotation.files.split_preview import Division, division_of
 from annotation.files.uploads import unfinished_uploads
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportGroup, ImportJob, Membership
+from labelling_ui.numbers import short
 from labelling_ui.pages import import_files
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
-from labelling_ui.pages.columns import Column, Number, State, When
+from labelling_ui.pages.columns import Choice, Column, Number, State, When
 from labelling_ui.pages.import_files import FilesForm, options_of
-from labelling_ui.pages.listing import Filters, Listing, respond
+from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.mapping import for_page
 from labelling_ui.pages.numbers import whole_number
 from labelling_ui.templatetags.figures import code
@@ -193,7 +194,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
             options=options_of(request.POST),
         )
         names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
-        context |= {"preview": found, "format": names[found.format], "rules": _rules(), **for_page(found)}
+        context |= {"preview": found, "format": names[found.format], "tried": _tried(found.division), **for_page(found)}
     except DomainError as error:
         context["error"] = in_words(error.message)
     return render(request, "labelling_ui/import_preview.html", context)
@@ -208,12 +209,20 @@ def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
     if form.is_valid():
         text, rule = form.cleaned_data["text"], form.cleaned_data["rule"]
         splitting = Splitting(rule)
-        context |= {"steps": splitting.split(text).steps, "division": division_of([text], splitting), "rules": _rules()}
+        division = division_of([text], splitting)
+        context |= {"steps": splitting.split(text).steps, "division": division, "tried": _tried(division)}
     return render(request, "labelling_ui/imports/steps_tried.html", context)
 
 
-def _rules() -> dict[str, Any]:
-    return dict(ImportForm.base_fields["decomposition"].choices)  # type: ignore[attr-defined]
+def _tried(division: Division | None) -> Table:
+    rules = ImportForm.base_fields["decomposition"].choices  # type: ignore[attr-defined]
+    columns = [
+        Choice("rule", _("Split"), heading=True, choices=rules),
+        Number("fewest", _("Fewest steps")),
+        Number("median", _("Median"), write=short),
+        Number("most", _("Most")),
+    ]
+    return Table(division.tried if division else [], columns)
 
 
 def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:
@@ -228,14 +237,15 @@ def originals(request: HttpRequest, job_id: int) -> HttpResponseBase:
 @project_page(MANAGER)
 def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
-    context = {"member": member, "tab": "import", "job": job, "live": job.live, "progress": progress_of(job)}
-    context["nothing_new"] = _why_nothing_is_new(job)
-    context["warnings"] = warnings_in_words(job.warnings)
-    if request.headers.get("HX-Request") and "sort" not in request.GET:
-        page: HttpResponse = render(request, "labelling_ui/import_live.html", context)
-        if not job.live:
-            page.headers["HX-Refresh"] = "true"  # the rejected lines stand outside of the live part
-        return page
+    context = {
+        "member": member,
+        "tab": "import",
+        "job": job,
+        "live": job.live,
+        "progress": progress_of(job),
+        "nothing_new": _why_nothing_is_new(job),
+        "warnings": warnings_in_words(job.warnings),
+    }
     listing = Listing(request, job.rejections.all(), REJECTION_COLUMNS, sort="line")
     return respond(request, "labelling_ui/import_job.html", listing, f"import-{job.pk}-rejected", context)
 

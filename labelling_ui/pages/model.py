@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
 from annotation.core.errors import Missing
-from annotation.core.wording import in_words
+from annotation.core.wording import in_words, message_of
 from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
 from annotation.loop.model_jobs.importing import importable_folders, request_measurement
@@ -28,12 +28,31 @@ from annotation.loop.registry import (
     unpin_version,
 )
 from annotation.models import Membership, ModelJob, ModelVersion, PoolScoring
+from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.columns import Column, Estimate, Number, State
+from labelling_ui.pages.listing import Table
 from labelling_ui.pages.numbers import whole_number
 from labelling_ui.selectors import model_page
 from labelling_ui.selectors.training_costs import costs_of
 from labelling_ui.selectors.version_scores import holdout_f1
+from labelling_ui.templatetags.figures import hundredths
 
+METRICS = [
+    Column("domain", gettext_lazy("Domain"), heading=True),
+    Number("n_solutions", gettext_lazy("Solutions")),
+    Estimate("processbench_f1", gettext_lazy("ProcessBench F1"), write=hundredths),
+    Estimate("first_error_accuracy", gettext_lazy("Exact first error"), write=hundredths),
+    Estimate("step_auroc", gettext_lazy("Step AUROC"), write=hundredths),
+    Estimate("index_auroc", gettext_lazy("AUROC by position alone"), write=hundredths),
+    Estimate("step_auprc", gettext_lazy("Step AUPRC"), write=hundredths),
+    Estimate("ece", gettext_lazy("Calibration error"), write=hundredths),
+]
+FINDINGS = [
+    Column("audit", gettext_lazy("Audit"), lambda finding: message_of(finding, "title"), heading=True, write=in_words),
+    State("verdict", gettext_lazy("Verdict"), choices=words.AUDIT_VERDICTS),
+    Column("finding", gettext_lazy("Finding"), message_of, write=in_words),
+]
 ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "promote": (promote_version, gettext_lazy("This model serves now. It scores the pool where it has not yet.")),
     "confirm": (confirm_version, gettext_lazy("Confirmed: this model answers programs now.")),
@@ -61,8 +80,8 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         "unconfirmed": not (version.answers_programs or _unmeasured(version) or version.weights_deleted_at),
         "audit": version.jobs.filter(kind=ModelJob.Kind.AUDIT).first(),
         "may_serve": member.role == MANAGER and _may_serve(version),
-        "rows": model_page.metric_rows(version),
-        "heads": model_page.METRICS,
+        "metrics": Table(model_page.metric_rows(version), METRICS, name=_("Measured on the holdout")),
+        "findings": Table(version.audits.get("findings", []), FINDINGS),
         "facts": model_page.facts_of(version),
         "costs": costs_of(version),
         "parent": model_page.parent_of(version),
@@ -127,10 +146,15 @@ def audit_page(request: HttpRequest, member: Membership, number: int) -> HttpRes
 def compare(request: HttpRequest, member: Membership) -> HttpResponse:
     """Two versions side by side."""
     pair = [_find(member, whole_number(request.GET.get(name)) or 0) for name in ("a", "b")]
-    sides = [{"version": version, "rows": model_page.metric_rows(version)} for version in pair]
+    names = [_("Model %(n)s") % {"n": version.number} for version in pair]
+    sides = [
+        {"version": version, "metrics": Table(model_page.metric_rows(version), METRICS, name=name)}
+        for version, name in zip(pair, names, strict=True)
+    ]
     first, second = (dict(model_page.facts_of(version)) for version in pair)
-    facts = [(name, first.get(name, "–"), second.get(name, "–")) for name in first | second]
-    context = {"member": member, "tab": "models", "sides": sides, "facts": facts, "heads": model_page.METRICS}
+    facts = [{"fact": name, "a": first.get(name), "b": second.get(name)} for name in first | second]
+    columns = [Column("fact", _("Fact"), heading=True), Column("a", names[0]), Column("b", names[1])]
+    context = {"member": member, "tab": "models", "sides": sides, "facts": Table(facts, columns, name=_("Two models"))}
     return render(request, "labelling_ui/model_compare.html", context)
 
 

@@ -5,9 +5,13 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy
 
+from annotation.core.wording import in_words
 from annotation.files.code_outcomes import apply_results, kind_of
 from annotation.models import Membership
 from labelling_ui.pages.access import MANAGER, attempt, project_page
+from labelling_ui.pages.columns import Column, Number
+from labelling_ui.pages.listing import Table
+from labelling_ui.templatetags.figures import code
 
 
 class ResultsForm(forms.Form):
@@ -15,6 +19,13 @@ class ResultsForm(forms.Form):
         label=gettext_lazy("Test results"),
         help_text=gettext_lazy("A JUnit report (.xml), or JSON Lines of id, passed and failed."),
     )
+
+
+REFUSED = [
+    Number("line", gettext_lazy("Line"), lambda result: result.line or None),
+    Column("id", gettext_lazy("Id"), write=code),
+    Column("reason", gettext_lazy("Reason"), write=in_words),
+]
 
 
 @project_page(MANAGER)
@@ -27,5 +38,6 @@ def test_results(request: HttpRequest, member: Membership) -> HttpResponseBase:
         applied = attempt(
             request, "", apply_results, project=member.project, content=file.file, kind=kind_of(file.name)
         )
-    context = {"member": member, "tab": "import", "form": form, "applied": applied}
+    refused = Table(applied.shown if applied else [], REFUSED)
+    context = {"member": member, "tab": "import", "form": form, "applied": applied, "refused": refused}
     return render(request, "labelling_ui/test_results.html", context)

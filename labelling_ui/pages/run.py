@@ -7,19 +7,28 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from annotation.loop.rounds.artefacts import artefacts_of, find_artefact, run_folder
+from annotation.loop.rounds.artefacts import MODEL, RUN, artefacts_of, find_artefact, run_folder
 from annotation.loop.rounds.failures import SETTINGS, page_of
 from annotation.loop.rounds.runs import can_retry
 from annotation.models import Membership, RunPoint, TrainingRun
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.numbers import short
 from labelling_ui.pages.access import MANAGER, STAFF, project_page
+from labelling_ui.pages.columns import Choice, Column, Number
+from labelling_ui.pages.listing import Table
 from labelling_ui.selectors.training_costs import costs_of
 from labelling_ui.selectors.training_progress import progress_of_training
+from labelling_ui.templatetags.figures import bytes_of
 
 LOG_LINES = 200
 LOSS_POINTS = 120
+FILES = [
+    Column("file", gettext_lazy("File"), "name", heading=True),
+    Choice("area", gettext_lazy("From"), choices=[(MODEL, gettext_lazy("the model")), (RUN, gettext_lazy("the run"))]),
+    Number("size", gettext_lazy("Size"), "bytes", write=bytes_of),
+]
 
 
 @project_page(*STAFF)
@@ -43,11 +52,10 @@ def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
         "gate": run.model_version.gate if run.model_version else {},
         "gain": _gain_chart(run),
         "costs": costs_of(run.model_version) if run.model_version else None,
-        "artefacts": artefacts_of(run) if member.role == Membership.Role.MANAGER else None,
+        "files": Table(artefacts_of(run) if member.role == Membership.Role.MANAGER else [], FILES),
         "log": run.points.order_by("-id")[:LOG_LINES],
     }
-    template = "labelling_ui/run_live.html" if request.headers.get("HX-Request") else "labelling_ui/run.html"
-    return render(request, template, context)
+    return render(request, "labelling_ui/run.html", context)
 
 
 @project_page(*STAFF)

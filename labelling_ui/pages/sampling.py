@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
@@ -150,11 +150,6 @@ def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResp
         "left": left,
         "progress": progress_of(run),
     }
-    if request.headers.get("HX-Request") and "sort" not in request.GET:
-        page: HttpResponse = render(request, "labelling_ui/sampling_live.html", context)
-        if not run.live:
-            page.headers["HX-Refresh"] = "true"  # the problems with errors stand outside of the live part
-        return page
     errors = run.sampled_problems.exclude(error="").select_related("problem")
     listing = Listing(request, errors, ERROR_COLUMNS, sort="position")
     return respond(request, "labelling_ui/sampling_run.html", listing, f"sampling-{run.pk}-errors", context)

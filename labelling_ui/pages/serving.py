@@ -176,8 +176,7 @@ def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse
         "review": found,
         "same": ServedScore.objects.filter(project=member.project, text_hash=row.text_hash).exclude(pk=row.pk)[:10],
     }
-    part = "labelling_ui/served_score_live.html" if request.htmx else "labelling_ui/served_score.html"  # type: ignore[attr-defined]
-    return render(request, part, context)
+    return render(request, "labelling_ui/served_score.html", context)
 
 
 @require_POST

@@ -16,13 +16,12 @@ from annotation.loop.proof.simulations import LEAST_BUDGET, MOST_SEEDS, start_si
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page
-from labelling_ui.pages.columns import Column, Number, State, When
-from labelling_ui.pages.listing import Listing, respond
-from labelling_ui.templatetags.figures import acquisition_in_words, digest
+from labelling_ui.pages.columns import Column, Estimate, Number, State, When
+from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.templatetags.figures import acquisition_in_words, code, digest, hundredths, points
 from prm.acquisition import FUNCTIONS
 
 USUAL = ["first_error_bald", "balanced_errors"]
-AXES = ("solutions", "steps", "seconds")
 COLUMNS = [
     When("started", gettext_lazy("Started"), "created_at", sort=True, heading=True),
     State("state", gettext_lazy("State"), sort=True, choices=SimulationRun.State.choices),
@@ -30,6 +29,20 @@ COLUMNS = [
     Number("seeds", gettext_lazy("Seeds")),
     Number("budget", gettext_lazy("Budget")),
     Column("snapshot", gettext_lazy("Snapshot"), "snapshot__sha256", write=digest),
+]
+
+
+def _times(saving: float) -> str:
+    return f"{decimal(saving, 2)}×"
+
+
+COMPARISONS = [
+    Column("function", gettext_lazy("Function"), heading=True, write=code),
+    Estimate("f1", gettext_lazy("F1 at the end"), lambda one: one["f1"][-1] if one["f1"] else None, write=hundredths),
+    Estimate("area", gettext_lazy("Mean F1 gained"), "area_gain__solutions", write=points),
+    Estimate("solutions", gettext_lazy("Fewer solutions"), "saving__solutions__mean", write=_times),
+    Estimate("steps", gettext_lazy("Fewer steps"), "saving__steps__mean", write=_times),
+    Estimate("seconds", gettext_lazy("Less time"), "saving__seconds__mean", write=_times),
 ]
 
 
@@ -103,11 +116,10 @@ def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> 
         "simulation": found,
         "live": found.live,
         "stopped": found.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),
-        "rows": _rows(found.result),
+        "comparisons": Table(found.result.get("comparisons", []), COMPARISONS),
         "picture": (folder_of(found) / PICTURE).is_file() and bool(found.result),
     }
-    part = "simulation_live.html" if request.headers.get("HX-Request") else "simulation.html"
-    return render(request, f"labelling_ui/{part}", context)
+    return render(request, "labelling_ui/simulation.html", context)
 
 
 @project_page(MANAGER)
@@ -127,19 +139,6 @@ def picture(request: HttpRequest, member: Membership, simulation_id: int) -> Htt
     if not path.is_file():
         raise Http404("This simulation has no picture yet.")
     return FileResponse(path.open("rb"), content_type="image/svg+xml")
-
-
-def _rows(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """One row a function: the last F1, and what it saves against random along each axis."""
-    return [
-        {
-            "function": one["function"],
-            "f1": one["f1"][-1] if one["f1"] else None,
-            "area": one["area_gain"].get("solutions"),
-            "savings": [one["saving"].get(axis) for axis in AXES],
-        }
-        for one in result.get("comparisons", [])
-    ]
 
 
 def _find(project: Project, simulation_id: int) -> SimulationRun:

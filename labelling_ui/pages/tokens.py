@@ -16,6 +16,8 @@ from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_
 from annotation.core.wording import in_words
 from annotation.models import ApiToken
 from labelling_ui.pages.access import attempt, signed_in
+from labelling_ui.pages.columns import Column, Control, When
+from labelling_ui.pages.listing import Table
 
 
 def limit_field(label: Any) -> forms.IntegerField:
@@ -45,6 +47,15 @@ class LimitsForm(forms.Form):
     steps_per_day = limit_field(gettext_lazy("Steps a day"))
 
 
+COLUMNS = [
+    Column("name", gettext_lazy("Name"), heading=True),
+    When("created", gettext_lazy("Created"), "created_at"),
+    When("last_used", gettext_lazy("Last used"), "last_used_at"),
+    Control("limits", gettext_lazy("Scoring limits"), hidden=False),
+    Control("actions", gettext_lazy("Actions")),
+]
+
+
 @login_required
 def tokens(request: HttpRequest) -> HttpResponseBase:
     form = TokenForm(request.POST if request.method == "POST" else None)
@@ -63,9 +74,8 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
             initial={name: getattr(token, name) for name in ApiToken.LIMITS}, auto_id=f"id_{token.pk}_%s"
         )
     address = request.build_absolute_uri("/api/v1/projects/")
-    return render(
-        request, "labelling_ui/tokens.html", {"form": form, "secret": secret, "tokens": mine, "address": address}
-    )
+    context = {"form": form, "secret": secret, "tokens": Table(mine, COLUMNS), "address": address}
+    return render(request, "labelling_ui/tokens.html", context)
 
 
 @require_POST

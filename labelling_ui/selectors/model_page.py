@@ -1,6 +1,5 @@
 """One model version as its page shows it: figures by domain, where it came from, what happened to it."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -13,14 +12,6 @@ from annotation.loop.gateway.training import model_path
 from annotation.models import AuditEntry, ModelVersion
 from labelling_ui.numbers import decimal
 
-METRICS = [
-    ("processbench_f1", gettext_lazy("ProcessBench F1")),
-    ("first_error_accuracy", gettext_lazy("Exact first error")),
-    ("step_auroc", gettext_lazy("Step AUROC")),
-    ("index_auroc", gettext_lazy("by position alone")),
-    ("step_auprc", gettext_lazy("Step AUPRC")),
-    ("ece", gettext_lazy("Calibration error")),
-]
 ACTIONS = {
     "model.register": gettext_lazy("registered"),
     "model.judge": gettext_lazy("judged by the gate"),
@@ -49,32 +40,17 @@ ACTIONS = {
     "pool.cancelled": gettext_lazy("scoring of the pool cancelled"),
     "pool.resume": gettext_lazy("scoring of the pool resumed"),
 }
-UNKNOWN = {"value": None, "low": None, "high": None}
 # No raw HTML: a card quotes what people wrote.
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-@dataclass(frozen=True)
-class MetricRow:
-    """The metrics of one slice of the holdout, each {value, low, high}, in the order of METRICS."""
-
-    name: str
-    solutions: int
-    metrics: list[dict[str, Any]]
-
-
-def metric_rows(version: ModelVersion) -> list[MetricRow]:
-    """The whole holdout first, then its domains; empty if the version was not measured."""
+def metric_rows(version: ModelVersion) -> list[dict[str, Any]]:
+    """The metrics on the whole holdout, then on each of its domains; empty if the version was not measured."""
     report = version.measurement.challenger
     if not report:
         return []
     slices = {_("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
-    return [
-        MetricRow(
-            name, metrics.get("n_solutions", 0), [UNKNOWN | (metrics.get(metric) or {}) for metric, _label in METRICS]
-        )
-        for name, metrics in slices.items()
-    ]
+    return [{"domain": name, **metrics} for name, metrics in slices.items()]
 
 
 def facts_of(version: ModelVersion) -> list[tuple[str, str]]:

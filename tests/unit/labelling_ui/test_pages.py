@@ -276,9 +276,16 @@ def test_a_run_asks_again_only_while_it_runs(manager: Client, project: Project) 
     assert "hx-trigger" not in page
     assert "Model 1 is promoted" in page
     TrainingRun.objects.filter(pk=run.pk).update(state="running", finished_at=None)
-    part = manager.get(f"/p/{run.project.slug}/runs/{run.number}/", headers={"HX-Request": "true"}).content.decode()
-    assert 'hx-trigger="every 1500ms"' in part
-    assert "<html" not in part
+    page = manager.get(f"/p/{run.project.slug}/runs/{run.number}/").content.decode()
+    assert 'hx-select="#run" hx-trigger="every 1500ms"' in page
+
+
+def test_a_page_that_looks_again_leaves_messages_to_the_page_that_is_opened(manager: Client, project: Project) -> None:
+    manager.post("/p/algebra/settings/state/", {"state": "paused"})
+    assert (
+        "nobody gets new work" not in manager.get("/p/algebra/runs/", headers={"HX-Request": "true"}).content.decode()
+    )
+    assert "nobody gets new work" in manager.get("/p/algebra/runs/").content.decode()
 
 
 def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project, settings: Any, tmp_path: Any) -> None:
