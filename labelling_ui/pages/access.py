@@ -21,6 +21,7 @@ MANAGER = Membership.Role.MANAGER
 ANYONE: tuple[str, ...] = ()
 STAFF = access.STAFF
 
+LONGEST = 18  # digits: any such number fits a row's id
 View = Callable[..., HttpResponseBase]
 ProjectView = Callable[Concatenate[HttpRequest, Membership, ...], HttpResponseBase]
 
@@ -93,3 +94,11 @@ def posted_word(request: HttpRequest, name: str, *words: str) -> str:
     if word not in words:
         raise BadRequest(f"`{name}` must be one of: {', '.join(words)}.")
     return word
+
+
+def whole_number(text: str | None) -> int | None:
+    """The whole number from 0 on that a text is; None where it is something else, or longer than any that is meant.
+
+    No row has the id 0: `or 0` finds none.
+    """
+    return int(text) if text and text.isdecimal() and len(text) <= LONGEST else None

@@ -1,8 +1,8 @@
 """Claims that a reference is wrong, and the decision on each."""
 
 from django.db.models import Count, OuterRef, Subquery
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
@@ -38,9 +38,7 @@ def disputes(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @require_POST
 @project_page(*STAFF)
 def decide(request: HttpRequest, member: Membership, dispute_id: int) -> HttpResponseBase:
-    dispute = member.project.disputes.filter(pk=dispute_id).first()
-    if dispute is None:
-        raise Http404("There is no such dispute in this project.")
+    dispute = get_object_or_404(member.project.disputes, pk=dispute_id)
     attempt(
         request,
         _("Your decision is recorded."),

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -153,7 +153,4 @@ def card(request: HttpRequest, member: Membership, snapshot_id: int) -> HttpResp
 
 
 def _find(project: Project, snapshot_id: int) -> Snapshot:
-    snapshot = project.snapshots.filter(pk=snapshot_id).first()
-    if snapshot is None:
-        raise Http404("There is no such snapshot in this project.")
-    return snapshot
+    return get_object_or_404(project.snapshots, pk=snapshot_id)

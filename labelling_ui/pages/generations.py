@@ -3,8 +3,8 @@
 from functools import partial
 
 from django.db.models import Sum
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
@@ -16,7 +16,7 @@ from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Number, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
-from labelling_ui.selectors import generation_progress as selectors
+from labelling_ui.selectors.generation_progress import chances, lanes_of, settings_of
 from labelling_ui.templatetags.figures import acquisition_in_words, percent
 
 COLUMNS = [
@@ -55,32 +55,30 @@ ITEMS = [
     Number("wanted", gettext_lazy("Wanted"), sort=True),
 ]
 LANES = [
-    Column("lane", gettext_lazy("Lane"), "name", heading=True),
+    Choice("lane", gettext_lazy("Lane"), heading=True, choices=Lane.choices),
     Number("items", gettext_lazy("Items")),
     Share("share", gettext_lazy("Share")),
-    Column("drawn", gettext_lazy("Drawn"), "drawn_from"),
+    Column("drawn", gettext_lazy("Drawn"), "how"),
     Share("chance", gettext_lazy("Chance"), "most", write=partial(percent, digits=2)),
-    Number("gain", gettext_lazy("Mean gain"), write=partial(decimal, digits=3)),
-    Duration("seconds", gettext_lazy("Mean cost")),
-    Column("labelled", gettext_lazy("Labelled"), "done"),
+    Number("gain", gettext_lazy("Mean gain"), "mean_gain", write=partial(decimal, digits=3)),
+    Duration("seconds", gettext_lazy("Mean cost"), "mean_seconds"),
+    Column("labelled", gettext_lazy("Labelled"), "labels_done"),
 ]
 
 
 @project_page(*STAFF)
 def generation(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
     """One of them: how its lanes were drawn, how far they are, and every item with its gain, cost and chance."""
-    found = member.project.generations.select_related("model_version", "run").filter(number=number).first()
-    if found is None:
-        raise Http404("There is no such generation.")
+    found = get_object_or_404(member.project.generations.select_related("model_version", "run"), number=number)
     items = found.items.select_related("solution__problem")
     listing = Listing(request, items, ITEMS, sort="rank", filters=Filters(request.GET, ITEMS))
-    points = [Point(chance, count) for chance, count in selectors.chances(found)]
+    points = [Point(chance, count) for chance, count in chances(found)]
     context = {
         "member": member,
         "tab": "generations",
         "generation": found,
-        "lanes": Table(selectors.lanes_of(found), LANES),
-        "settings": selectors.settings_of(found),
+        "lanes": Table(lanes_of(found), LANES),
+        "settings": settings_of(found),
         "chart": bar_chart(
             _("Chance of being drawn"), Series(_("items"), "first", points), places=_("chance"), least_step=1
         ),

@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
@@ -24,10 +24,9 @@ from annotation.work.gold.designation import (
 )
 from annotation.work.gold.gold_answers import Worn, accuracy_by_gold, wear_of
 from labelling_ui import words
-from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page
+from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, FirstError, Number, Opening, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.pages.numbers import whole_number
 
 KINDS = [
     ("adjudicated", gettext_lazy("adjudications")),
@@ -122,9 +121,7 @@ def gold(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(*STAFF)
 def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make a solution gold by one of its labels."""
-    label = member.project.annotations.filter(pk=whole_number(request.POST.get("annotation")) or 0).first()
-    if label is None:
-        raise Http404("There is no such label in this project.")
+    label = get_object_or_404(member.project.annotations, pk=whole_number(request.POST.get("annotation")) or 0)
     accepted = _positions(request.POST.get("accepted", ""))
     if accepted is None:
         messages.error(request, _("Name the other steps that count by their numbers, such as: 3, 5, none."))
@@ -167,9 +164,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @require_POST
 @project_page(*STAFF)
 def retire(request: HttpRequest, member: Membership, gold_id: int) -> HttpResponseBase:
-    row = member.project.gold_answers.filter(pk=gold_id).first()
-    if row is None:
-        raise Http404("There is no such gold in this project.")
+    row = get_object_or_404(member.project.gold_answers, pk=gold_id)
     told = _("No gold any more: it is an ordinary solution, and its answers count for nobody.")
     attempt(request, told, retire_gold, gold=row, reason=request.POST.get("reason", ""))
     return redirect("gold", member.project.slug)

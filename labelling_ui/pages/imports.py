@@ -1,9 +1,13 @@
-"""Files on their way in: the upload, the progress of each, and the lines that were not taken."""
+"""Imports of files: the upload, the progress of each, and the rejected lines."""
 
-from typing import Any
+import uuid
+from typing import Any, cast
 
+import msgspec
 from django import forms
-from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -11,27 +15,106 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
-from annotation.core.errors import DomainError
+from annotation.core.errors import DomainError, Missing
 from annotation.core.wording import in_words
-from annotation.files.groups import cancel_group, summary_of
-from annotation.files.import_jobs import progress_of
+from annotation.files.groups import Manner, cancel_group, import_files, import_from_root, import_uploads, summary_of
+from annotation.files.import_jobs import progress_of, read_options
 from annotation.files.import_preview import PREVIEW_BYTES, preview_import
 from annotation.files.rejections import original_lines
 from annotation.files.split_preview import Division, division_of
 from annotation.files.uploads import unfinished_uploads
 from annotation.files.warnings import warnings_in_words
-from annotation.models import ImportGroup, ImportJob, Membership
+from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project
 from labelling_ui.numbers import short
-from labelling_ui.pages import import_files
-from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
+from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of, whole_number
 from labelling_ui.pages.columns import Choice, Column, Number, State, When
-from labelling_ui.pages.import_files import FilesForm, options_of
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
-from labelling_ui.pages.mapping import for_page
-from labelling_ui.pages.numbers import whole_number
+from labelling_ui.pages.mapping import for_page, mapping_of
 from labelling_ui.templatetags.figures import code
 from prm.formats.registry import FORMATS
 from prm.splitting import Splitting
+
+OPTIONS = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking")
+
+
+class Files(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Any number of files."""
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        given = data if isinstance(data, list | tuple) else [data] if data else []
+        return [super(FilesField, self).clean(file, initial) for file in given]
+
+
+class FilesForm(forms.Form):
+    """Exactly one kind of source; `uploads` are the ids that the page's script got for what it sent in pieces."""
+
+    file = FilesField(
+        label=gettext_lazy("Files"),
+        help_text=gettext_lazy("JSON, JSON Lines, CSV or Parquet, in UTF-8, also packed by gzip or zstd."),
+        allow_empty_file=True,
+        required=False,
+        widget=Files,
+    )
+    folder = FilesField(
+        label=gettext_lazy("or a folder"),
+        help_text=gettext_lazy("All files in it and below, each with its own report."),
+        allow_empty_file=True,
+        required=False,
+        widget=Files(attrs={"webkitdirectory": True}),
+    )
+    uploads = forms.CharField(required=False, widget=forms.HiddenInput)
+    root = forms.ChoiceField(label=gettext_lazy("From a storage"), required=False)
+    path = forms.CharField(
+        label=gettext_lazy("Path in it"),
+        help_text=gettext_lazy("A file, a folder, or a pattern such as runs/*.jsonl.gz."),
+        max_length=1000,
+        required=False,
+    )
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        if settings.IMPORT_ROOTS:
+            root = cast(forms.ChoiceField, self.fields["root"])
+            root.choices = [("", _("none: upload")), *((name, name) for name in settings.IMPORT_ROOTS)]
+        else:
+            del self.fields["root"], self.fields["path"]
+
+    def clean_uploads(self) -> list[uuid.UUID]:
+        try:
+            return [uuid.UUID(given) for given in self.cleaned_data["uploads"].split(",") if given]
+        except ValueError:
+            raise forms.ValidationError(_("These uploads are not known; choose the files again.")) from None
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if not any(given.get(source) for source in ("file", "folder", "uploads", "root")) and not self.errors:
+            self.add_error("file", _("Choose a file."))
+        return given
+
+
+def start_import(*, by: User, project: Project, form: FilesForm, given: QueryDict) -> list[ImportJob]:
+    """Start what the form asks for. Raises DomainError."""
+    said = form.cleaned_data
+    manner = Manner(said["format"], said["decomposition"], options_of(given))
+    try:
+        if said["uploads"]:
+            return import_uploads(by=by, project=project, uploads=said["uploads"], manner=manner)
+        if said.get("root"):
+            return import_from_root(by=by, project=project, root=said["root"], path=said["path"], manner=manner)
+        files = [(file.name, file.chunks()) for file in [*said["file"], *said["folder"]]]
+        return import_files(by=by, project=project, files=files, manner=manner)
+    except Missing as error:
+        raise DomainError(error.message, error.extra, code=error.code) from error
+
+
+def options_of(given: QueryDict) -> ImportOptions:
+    """The options that the page's fields say. Raises DomainError (`invalid_options`)."""
+    named = {name: given[name] for name in OPTIONS if given.get(name)}
+    return msgspec.structs.replace(read_options(named), mapping=mapping_of(given))
 
 
 def format_choices() -> list[tuple[str, str]]:
@@ -151,7 +234,7 @@ REJECTION_COLUMNS = [
 def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = ImportForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        jobs = attempt(request, "", import_files.start, project=member.project, form=form, given=request.POST)
+        jobs = attempt(request, "", start_import, project=member.project, form=form, given=request.POST)
         if jobs and jobs[0].group_id:
             return redirect(f"{request.path}?group={jobs[0].group_id}")
         if jobs:

@@ -7,7 +7,6 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
@@ -21,6 +20,7 @@ from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring, 
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
+from labelling_ui.pages.runs import seconds_of
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ COLUMNS = [
     State("state", gettext_lazy("State"), sort=True, choices=SamplingRun.State.choices, filtered=True),
     Column("requested_by", gettext_lazy("Requested by"), "requested_by__username"),
     When("asked", gettext_lazy("Asked"), "created_at", sort=True),
-    Duration("seconds", gettext_lazy("Took"), lambda row: _seconds(row)),
+    Duration("seconds", gettext_lazy("Took"), seconds_of),
     Share("progress", gettext_lazy("Done"), "job__share"),
     Column("outcome", gettext_lazy("Outcome"), "job__outcome", write=in_words, look="gate-text"),
 ]
@@ -124,7 +124,3 @@ def _find(member: Membership, kind: str, job_id: int) -> Any:
         raise Http404("There is no such kind of job.")
     [model] = [model for model in Job.kinds() if kind == model.KIND]
     return get_object_or_404(model, pk=job_id, project=member.project)
-
-
-def _seconds(row: JobEntry) -> float | None:
-    return ((row.finished_at or timezone.now()) - row.started_at).total_seconds() if row.started_at else None

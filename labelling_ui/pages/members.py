@@ -1,29 +1,34 @@
-"""Who is in a project, what they do, and how well they agree with the others."""
+"""The members of a project, and one of them: whether they may label, and how well they answer what is known."""
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.db.models import Count, OuterRef, Subquery
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.accounts import invite
-from annotation.core.membership.members import change_role, remove
+from annotation.core.membership.members import change_role, domains_of, mark_machine, qualify, remove
 from annotation.core.wording import in_words
 from annotation.labels.quality.agreement import agreement_by_member
+from annotation.labels.quality.pace import pace_by_person
 from annotation.labels.quality.statistics import Median
-from annotation.models import Membership, ScreeningDecision
+from annotation.models import HIDDEN_LANES, Lane, Membership, Project, ScreeningDecision
 from annotation.work.annotations import latest_annotations
-from annotation.work.gold.gold_accuracy import Accuracy
-from annotation.work.gold.gold_answers import accuracy_by_person
-from labelling_ui.pages.access import MANAGER, attempt, posted_word, project_page, signed_in
-from labelling_ui.pages.columns import Choice, Column, Control, Duration, Number, Share, When
-from labelling_ui.pages.listing import Listing, respond
+from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
+from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers
+from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_page, signed_in
+from labelling_ui.pages.columns import Choice, Column, Control, Duration, FirstError, Number, Share, When
+from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.pages.people import ON_GOLD, PACE, Figures
 
 REMOVED = "removed"  # what the button sends in place of a role
 
@@ -66,9 +71,7 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(MANAGER)
 def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
     """Change a member's role, or end the membership."""
-    other = member.project.memberships.select_related("user", "project").filter(pk=member_id).first()
-    if other is None:
-        raise Http404("There is no such member in this project.")
+    other = _find(member, member_id)
     role, name = posted_word(request, "role", *Membership.Role.values, REMOVED), other.user.username
     if role != REMOVED:
         told = _("%(name)s is %(role)s now.") % {"name": name, "role": role}
@@ -109,3 +112,114 @@ def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Col
         When("joined", gettext_lazy("Joined"), "joined_at", sort=True),
         Control("actions", gettext_lazy("Actions")),
     ]
+
+
+RATING_NAMES = (gettext_lazy("good"), gettext_lazy("neutral"), gettext_lazy("bad"))
+GOLD_COLUMNS = [
+    When("submitted", gettext_lazy("Submitted"), "submitted_at", sort=True),
+    Choice("lane", gettext_lazy("Lane"), sort=True, choices=Lane.choices),
+    Number("solution", gettext_lazy("Solution"), "solution_id", sort=True, link="solution", write=str),
+    FirstError("first_error", gettext_lazy("First error"), sort=True),
+    FirstError("known", gettext_lazy("Known"), "solution__gold_answer__annotation__first_error"),
+]
+
+
+GENERATION = Column("generation", gettext_lazy("Generation"), "who", heading=True)
+
+
+@project_page(*STAFF)
+def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    person = _find(member, member_id)
+    project, policy = member.project, member.project.policies
+    answers = read_answers(answers_to(project, annotator=person))
+    rows = answers_to(project, lanes=HIDDEN_LANES, annotator=person).select_related("solution__gold_answer__annotation")
+    listing = Listing(request, rows, GOLD_COLUMNS, sort="-submitted")
+    hold_against_known(listing.page.object_list, tolerance=policy.gold.tolerance)
+    accuracy = accuracy_of(answers, tolerance=policy.gold.tolerance)
+    by_generation = [
+        Figures(number, accuracy_of(some, tolerance=policy.gold.tolerance))
+        for number, some in sorted(grouped(answers, "generation").items())
+    ]
+    latest = latest_decision(person)
+    now = standing_by(latest, person)
+    context: dict[str, Any] = {
+        "member": member,
+        "tab": "members" if member.role == MANAGER else "quality",
+        "person": person,
+        "standing": now,
+        "domains": domains_of(project),
+        "screening": policy.screening,
+        "attempt": attempt_of(person, latest) if now == ScreeningDecision.Outcome.AGAIN else None,
+        "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
+        "pace": Table([Figures(person, pace) for pace in pace_by_person(project, person.pk).values()], PACE),
+        "accuracy": accuracy,
+        "by_generation": Table([*by_generation, Figures(_("all"), accuracy)], [GENERATION, *ON_GOLD]),
+        "confusion": _confusion(project, person),
+    }
+    name = f"{project.slug}-gold-answers-{person.user.username}"
+    return respond(request, "labelling_ui/member.html", listing, name, context)
+
+
+@require_POST
+@project_page(MANAGER)
+def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    """Let a person label, screen them, or keep them from labelling."""
+    person = _find(member, member_id)
+    outcome = request.POST.get("outcome", "")
+    told = {
+        "passed": _("%(name)s may label."),
+        "again": _("%(name)s is screened next."),
+        "failed": _("%(name)s gets no more work."),
+        "paused": _("%(name)s is paused."),
+    }.get(outcome, "")
+    done = told % {"name": person.user.username} if told else ""
+    attempt(request, done, decide, membership=person, outcome=outcome, reason=request.POST.get("reason", ""))
+    return redirect("member", member.project.slug, person.pk)
+
+
+@require_POST
+@project_page(MANAGER)
+def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    """Choose the domains that a person labels, or all."""
+    person = _find(member, member_id)
+    domains = None if request.POST.get("all") else request.POST.getlist("domains")
+    told = _("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
+    attempt(request, told, qualify, membership=person, domains=domains)
+    return redirect("member", member.project.slug, person.pk)
+
+
+@require_POST
+@project_page(MANAGER)
+def mark_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    """Say whether a member is a program."""
+    person = _find(member, member_id)
+    machine = {"yes": True, "no": False}.get(request.POST.get("machine", ""))
+    if machine is None:
+        return HttpResponseBadRequest("`machine` must be yes or no")
+    texts = {True: _("%(name)s is marked as a program."), False: _("%(name)s is marked as a person.")}
+    attempt(request, texts[machine] % {"name": person.user.username}, mark_machine, membership=person, machine=machine)
+    return redirect("member", member.project.slug, person.pk)
+
+
+def hold_against_known(answers: Iterable[Any], *, tolerance: int) -> None:
+    """Give each answer the reference (`known`), and whether it is `right`."""
+    for answer in answers:
+        gold = answer.solution.gold_answer
+        answer.known = gold.annotation
+        answer.right = is_right(answer.first_error, answer.known.first_error, gold.accepted, tolerance=tolerance)
+
+
+def _nth(row: Figures, *, n: int) -> Any:
+    return row.found[n]
+
+
+def _confusion(project: Project, person: Membership) -> Table:
+    """How often they said what of steps, by what the reference says of them."""
+    said = (_("they say %(name)s") % {"name": name} for name in RATING_NAMES)
+    columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(said)]
+    rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]
+    return Table(rows, [Column("reference", _("Reference"), "who", heading=True), *columns])
+
+
+def _find(member: Membership, member_id: int) -> Membership:
+    return get_object_or_404(member.project.memberships.select_related("user", "project"), pk=member_id)

@@ -17,8 +17,7 @@ from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.my_work import own_page
 from labelling_ui.pages.runs import retraining
-from labelling_ui.selectors import attention, label_counts, version_scores
-from labelling_ui.selectors.progress import progress_of
+from labelling_ui.selectors import attention, model_versions, progress
 
 DAYS = 30
 POSITIONS = 20
@@ -29,13 +28,13 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     project = member.project
     if member.role == Membership.Role.ANNOTATOR:
         return render(request, "labelling_ui/my_work.html", own_page(member))
-    by_day = label_counts.labels_by_day(project, days=DAYS)
+    by_day = progress.labels_by_day(project, days=DAYS)
     agreement = agreement_by_day(project)
-    versions = version_scores.versions_with_scores(project)
+    versions = model_versions.versions_with_scores(project)
     outcomes = outcomes_of(project)
     context: dict[str, Any] = {
         "member": member,
-        "progress": progress_of(project, by_day),
+        "progress": progress.progress_of(project, by_day),
         "agreement": _share(agreement),
         "pairs": sum(pairs.all for _day, pairs in agreement),
         "champion": _champion(versions),
@@ -57,7 +56,7 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     return render(request, "labelling_ui/overview.html", context)
 
 
-def _champion(versions: list[tuple[ModelVersion, version_scores.Score | None]]) -> dict[str, Any] | None:
+def _champion(versions: list[tuple[ModelVersion, model_versions.Score | None]]) -> dict[str, Any] | None:
     """The model that serves, its F1, and the change since the champion before it."""
     served = [(v, score) for v, score in versions if v.promoted_at]
     served.sort(key=lambda pair: pair[0].promoted_at)  # type: ignore[arg-type, return-value]
@@ -84,7 +83,7 @@ def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
     return bar_chart(_("Labels by day"), Series(_("labels"), "first", points), places=_("day"), least_step=1)
 
 
-def _quality_chart(project: Project, versions: list[tuple[ModelVersion, version_scores.Score | None]]) -> Chart:
+def _quality_chart(project: Project, versions: list[tuple[ModelVersion, model_versions.Score | None]]) -> Chart:
     trained = [
         Point(
             _("model %(n)s") % {"n": version.number},
@@ -99,7 +98,7 @@ def _quality_chart(project: Project, versions: list[tuple[ModelVersion, version_
     baselines = [
         Point(_("model %(n)s") % {"n": version.number}, score.value)
         for version, _score in versions
-        if (score := version_scores.baseline_f1(version))
+        if (score := model_versions.baseline_f1(version))
     ]
     return line_chart(
         _("Model quality on the holdout, F1"),
@@ -125,7 +124,7 @@ def _agreement_chart(agreement: list[tuple[date, Pairs]]) -> Chart:
 
 
 def _ratings_chart(project: Project) -> Chart:
-    counts = label_counts.ratings_by_position(project, positions=POSITIONS)
+    counts = progress.ratings_by_position(project, positions=POSITIONS)
     looks = [("good", _("good")), ("neutral", _("neutral")), ("unsure", _("unsure")), ("bad", _("bad"))]
     series = [
         Series(name, look, [Point(str(position + 1), n) for position, rating, n in counts if rating == look])
@@ -136,7 +135,7 @@ def _ratings_chart(project: Project) -> Chart:
 
 def _yield_chart(project: Project) -> Chart:
     """What a ranked queue brings beside a random one, once there are labels of both."""
-    rows = label_counts.yield_by_generation(project)
+    rows = progress.yield_by_generation(project)
     if len({lane for _number, lane, _found, _n in rows}) < 2:
         return Chart("")
     series = [

@@ -5,8 +5,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -87,9 +87,7 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(MANAGER)
 def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpResponseBase:
     """Set a batch aside, or let it count."""
-    batch = member.project.label_batches.filter(pk=batch_id).first()
-    if batch is None:
-        raise Http404("There is no such batch in this project.")
+    batch = get_object_or_404(member.project.label_batches, pk=batch_id)
     reason = request.POST.get("reason", "")
     if posted_word(request, "decision", "set_aside", "resume") == "set_aside":
         told = _("Set aside: the next round learns without these labels, and their solutions may be asked for again.")

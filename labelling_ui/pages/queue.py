@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db.models import BigIntegerField, Case, F, Prefetch, QuerySet, When
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
@@ -14,10 +14,9 @@ from django.views.decorators.http import require_POST
 from annotation.models import Lane, Lease, Membership, Project
 from annotation.work.queue import managing
 from labelling_ui import words
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page, whole_number
 from labelling_ui.pages.columns import Choice, Column, Control, Number
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.pages.numbers import whole_number
 from labelling_ui.pages.people import PersonField, people_of
 
 HELD = "held"
@@ -131,9 +130,7 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(MANAGER)
 def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
     """Ask for a label of this solution before others."""
-    solution = member.project.solutions.filter(pk=solution_id).first()
-    if solution is None:
-        raise Http404("There is no such solution in this project.")
+    solution = get_object_or_404(member.project.solutions, pk=solution_id)
     attempt(
         request,
         _("It waits at the head of the queue."),

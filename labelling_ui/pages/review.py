@@ -8,8 +8,8 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Prefetch, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
@@ -24,10 +24,9 @@ from annotation.work.annotations import latest_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
-from labelling_ui.pages.access import STAFF, attempt, project_page
+from labelling_ui.pages.access import STAFF, attempt, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, Number, Opening, When
 from labelling_ui.pages.listing import Listing, Table, respond
-from labelling_ui.pages.numbers import whole_number
 from labelling_ui.pages.review_form import own_verdict
 from labelling_ui.pages.review_keys import CaseKeys, keys_of
 from labelling_ui.templatetags.answers import ANSWERS_TO_A_CRITIQUE, PROGRESS, answers_of
@@ -163,9 +162,7 @@ def send(request: HttpRequest, member: Membership, label_id: int) -> HttpRespons
 @require_POST
 @project_page(*STAFF)
 def withdraw(request: HttpRequest, member: Membership, sent_id: int) -> HttpResponseBase:
-    sent = member.project.sent_back.filter(pk=sent_id).first()
-    if sent is None:
-        raise Http404("There is no such request in this project.")
+    sent = get_object_or_404(member.project.sent_back, pk=sent_id)
     attempt(request, _("The label stands as it is."), take_back, sent=sent)
     return redirect("review", member.project.slug)
 
@@ -257,17 +254,11 @@ def _address(request: HttpRequest, project: Project, solution_id: int | None) ->
 
 
 def _find(project: Project, solution_id: int) -> Solution:
-    found = project.solutions.select_related("problem").filter(pk=solution_id).first()
-    if found is None:
-        raise Http404("There is no such solution in this project.")
-    return found
+    return get_object_or_404(project.solutions.select_related("problem"), pk=solution_id)
 
 
 def _label(project: Project, label_id: int) -> Annotation:
-    found = project.annotations.select_related("project", "source", "annotator").filter(pk=label_id).first()
-    if found is None:
-        raise Http404("There is no such label in this project.")
-    return found
+    return get_object_or_404(project.annotations.select_related("project", "source", "annotator"), pk=label_id)
 
 
 def _uuid(text: str | None) -> uuid.UUID:

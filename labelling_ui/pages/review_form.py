@@ -10,7 +10,7 @@ from annotation.labels.quality.review_case import Case
 from annotation.models import Step
 from annotation.work.labelling.payload import Dimensions, GivenRating, GivenSpan, Submission
 from annotation.work.labelling.verdicts import verdict
-from labelling_ui.pages.numbers import whole_number
+from labelling_ui.pages.access import whole_number
 from prm.messages import Message
 from prm.vocabulary import RATINGS, Rating
 

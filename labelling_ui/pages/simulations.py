@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -142,7 +142,4 @@ def picture(request: HttpRequest, member: Membership, simulation_id: int) -> Htt
 
 
 def _find(project: Project, simulation_id: int) -> SimulationRun:
-    found = project.simulations.select_related("snapshot", "requested_by").filter(pk=simulation_id).first()
-    if found is None:
-        raise Http404("There is no such simulation in this project.")
-    return found
+    return get_object_or_404(project.simulations.select_related("snapshot", "requested_by"), pk=simulation_id)

@@ -5,8 +5,8 @@ from typing import Any
 
 from django import forms
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
@@ -168,10 +168,7 @@ def review(request: HttpRequest, member: Membership, solution_id: int) -> HttpRe
 
 
 def _find(member: Membership, solution_id: int) -> Solution:
-    found = member.project.solutions.select_related("problem").filter(pk=solution_id).first()
-    if found is None:
-        raise Http404("There is no such solution in this project.")
-    return found
+    return get_object_or_404(member.project.solutions.select_related("problem"), pk=solution_id)
 
 
 def _facts(solution: Solution) -> list[tuple[Any, Any]]:

@@ -1,11 +1,13 @@
-"""The project itself, and what people read before they rate."""
+"""The parts of the settings on the project itself, and on what people read before they rate."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Project
+from annotation.models.example import MOST_EXAMPLES
 from labelling_ui.pages.settings.part import Part
 
 
@@ -44,3 +46,66 @@ class GuidelinesPart(Part):
 
     def changes(self) -> dict[str, Any]:
         return {"guidelines": self.cleaned_data["guidelines"]}
+
+
+PREFIX = "examples"
+LONGEST = 4000
+
+
+def _text(rows: int, **named: Any) -> forms.CharField:
+    return forms.CharField(max_length=LONGEST, widget=forms.Textarea({"rows": rows}), **named)
+
+
+class ExampleForm(forms.Form):
+    """One example; `Example` says what its fields are."""
+
+    use_required_attribute = False
+
+    rating = forms.ChoiceField(
+        choices=[
+            ("good", gettext_lazy("good")),
+            ("neutral", gettext_lazy("neutral")),
+            ("bad", gettext_lazy("bad")),
+            ("unsure", gettext_lazy("unsure")),
+        ],
+        label=gettext_lazy("Rating"),
+        initial="good",  # what an empty row is sent with
+    )
+    before = _text(2, required=False, label=gettext_lazy("What it follows"))
+    step = _text(2, label=gettext_lazy("The step"))
+    why = _text(2, required=False, label=gettext_lazy("Why"))
+
+
+class ExampleRows(forms.BaseFormSet):
+    """The examples of a project; a row that is left empty is none."""
+
+    def examples(self) -> list[dict[str, str]]:
+        names = ("rating", "step", "before", "why")
+        rows = (form.cleaned_data for form in self.forms if form not in self.deleted_forms)
+        return [{name: row[name] for name in names} for row in rows if row.get("step")]
+
+
+Rows = forms.formset_factory(
+    ExampleForm, formset=ExampleRows, extra=1, can_delete=True, max_num=MOST_EXAMPLES, validate_max=True
+)
+
+
+class ExamplesPart(Part):
+    """The examples below the guidelines, row by row."""
+
+    heading = gettext_lazy("Examples")
+    template = "labelling_ui/settings/examples.html"
+
+    def __init__(self, data: QueryDict | None = None, *, initial: dict[str, Any]) -> None:
+        super().__init__(data, initial=initial)
+        self.rows = cast(ExampleRows, Rows(data, prefix=PREFIX, initial=initial[PREFIX]))
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and self.rows.is_valid()
+
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        return {PREFIX: project.examples}
+
+    def changes(self) -> dict[str, Any]:
+        return {"examples": self.rows.examples()}

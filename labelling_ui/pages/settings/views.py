@@ -1,17 +1,89 @@
-"""What a project decides, page by page: its name and guidelines, its label scheme, its policies."""
+"""The pages of the settings: each is a form of a few parts that is saved by itself."""
+
+import re
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.projects import change_project
+from annotation.core.wording import in_words
 from annotation.models import Membership, Project
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
-from labelling_ui.pages.settings.page import FIRST, PAGES, SettingsPage
+from labelling_ui.pages.settings import learning, project, scheme, work
+from labelling_ui.pages.settings.part import Part
+
+
+class Kind(NamedTuple):
+    """A page: its place in the address, its title, and what it holds."""
+
+    name: str
+    title: Any
+    parts: tuple[type[Part], ...]
+
+
+PAGES = [
+    Kind("project", gettext_lazy("Project and people"), (project.ProjectPart,)),
+    Kind("guidelines", gettext_lazy("Guidelines"), (project.GuidelinesPart, project.ExamplesPart)),
+    Kind("scheme", gettext_lazy("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
+    Kind("answers", gettext_lazy("Answers and keys"), (scheme.AnswersPart, scheme.KeysPart)),
+    Kind("queue", gettext_lazy("Queue"), (work.GenerationsPart, work.QueuePart)),
+    Kind("work", gettext_lazy("Pace and hints"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
+    Kind("quality", gettext_lazy("Gold and quality"), (work.GoldPart, work.ScreeningPart, work.WatchPart)),
+    Kind("training", gettext_lazy("Training"), (learning.TrainingPart, learning.SourcesPart, learning.GatePart)),
+    Kind("rounds", gettext_lazy("Learning rounds"), (learning.RoundsPart,)),
+]
+FIRST = PAGES[0].name
+
+
+class SettingsPage:
+    """One page of a project's settings, blank or as it was sent; the domain's own check has the last word."""
+
+    def __init__(self, kind: Kind, project: Project, sent: QueryDict | None = None) -> None:
+        self.kind, self.project, self.sent = kind, project, sent
+        self.parts = [part(sent, initial=part.values(project)) for part in kind.parts]
+        self.refusals: list[str] = []
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the fields hold as the page opens."""
+        return {name: value for part in self.parts for name, value in part.initial.items()}
+
+    def is_valid(self) -> bool:
+        valid = [part.is_valid() for part in self.parts]  # each of them: every part tells what is wrong
+        return all(valid)
+
+    def changes(self) -> dict[str, Any]:
+        """What `change_project` takes: what is not on this page stays as it is."""
+        changes: dict[str, Any] = {}
+        for part in self.parts:
+            for name, value in part.changes().items():
+                before = changes.get(name, getattr(self.project, name))
+                changes[name] = before | value if isinstance(value, dict) else value
+        return changes
+
+    def blame(self, error: DomainError) -> None:
+        """Show the domain's refusal at the field it names, such as `mix.control`."""
+        place = error.extra.get("place", "")
+        message = in_words(error.extra["reason"] if place else error.message)
+        named = re.split(r"[.\[]", place) if place else [error.extra.get("field", "")]
+        for part in self.parts:
+            if named[0] in _decided(part) and (field := part.field_at(named)):
+                part.add_error(field, message)
+                return
+        self.refusals.append(message)
+
+
+def _decided(part: Part) -> set[str]:
+    """What of the project, of its scheme and of its policy a part changes."""
+    changes = part.changes()
+    return {*changes, *changes.get("scheme", {}), *changes.get("policy", {})}
 
 
 @project_page(MANAGER)

@@ -1,23 +1,34 @@
-"""The keys of a person's programs."""
+"""What a person decides for themselves: their language, and the tokens of their programs."""
 
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Missing
+from annotation.core.membership.preferences import choose_language
 from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
 from annotation.core.wording import in_words
 from annotation.models import ApiToken
 from labelling_ui.pages.access import attempt, signed_in
 from labelling_ui.pages.columns import Column, Control, When
 from labelling_ui.pages.listing import Table
+
+
+@require_POST
+@login_required
+def language(request: HttpRequest) -> HttpResponse:
+    """Back on the page that was being read, in the language chosen."""
+    attempt(request, "", choose_language, language=request.POST.get("language", ""))
+    back = request.POST.get("next", "")
+    return redirect(back if url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}) else "home")
 
 
 def limit_field(label: Any) -> forms.IntegerField:
