@@ -8,8 +8,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Missing
@@ -36,13 +36,11 @@ def limit_field(label: Any) -> forms.IntegerField:
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(
-        max_length=100, label=gettext_lazy("Name"), help_text=gettext_lazy("What uses it: “sampling job”.")
-    )
+    name = forms.CharField(max_length=100, label=_("Name"), help_text=_("What uses it: “sampling job”."))
     for_person = forms.BooleanField(
         required=False,
-        label=gettext_lazy("A person labels by hand through it"),
-        help_text=gettext_lazy(
+        label=_("A person labels by hand through it"),
+        help_text=_(
             "Without this, labels that come with the token count as a model judge’s: never as gold, and never to "
             "measure a model."
         ),
@@ -52,18 +50,18 @@ class TokenForm(forms.Form):
 class LimitsForm(forms.Form):
     """How much scoring a token may ask for; what is left empty is no limit."""
 
-    requests_per_minute = limit_field(gettext_lazy("Requests a minute"))
-    requests_per_day = limit_field(gettext_lazy("Requests a day"))
-    steps_per_minute = limit_field(gettext_lazy("Steps a minute"))
-    steps_per_day = limit_field(gettext_lazy("Steps a day"))
+    requests_per_minute = limit_field(_("Requests a minute"))
+    requests_per_day = limit_field(_("Requests a day"))
+    steps_per_minute = limit_field(_("Steps a minute"))
+    steps_per_day = limit_field(_("Steps a day"))
 
 
 COLUMNS = [
-    Column("name", gettext_lazy("Name"), heading=True),
-    When("created", gettext_lazy("Created"), "created_at"),
-    When("last_used", gettext_lazy("Last used"), "last_used_at"),
-    Control("limits", gettext_lazy("Scoring limits"), hidden=False),
-    Control("actions", gettext_lazy("Actions")),
+    Column("name", _("Name"), heading=True),
+    When("created", _("Created"), "created_at"),
+    When("last_used", _("Last used"), "last_used_at"),
+    Control("limits", _("Scoring limits"), hidden=False),
+    Control("actions", _("Actions")),
 ]
 
 
@@ -93,7 +91,7 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
 @login_required
 def revoke(request: HttpRequest, token_id: int) -> HttpResponseBase:
     try:
-        attempt(request, _("The token is refused from now on."), revoke_token, token_id=token_id)
+        attempt(request, gettext("The token is refused from now on."), revoke_token, token_id=token_id)
     except Missing as error:
         raise Http404(in_words(error.message)) from None
     return redirect("tokens")
@@ -106,10 +104,14 @@ def limit(request: HttpRequest, token_id: int) -> HttpResponseBase:
     try:
         if form.is_valid():
             attempt(
-                request, _("The limits hold from now on."), limit_token, token_id=token_id, limits=form.cleaned_data
+                request,
+                gettext("The limits hold from now on."),
+                limit_token,
+                token_id=token_id,
+                limits=form.cleaned_data,
             )
         else:
-            messages.error(request, _("A limit is a whole number from 1 on, or nothing."))
+            messages.error(request, gettext("A limit is a whole number from 1 on, or nothing."))
     except Missing as error:
         raise Http404(in_words(error.message)) from None
     return redirect("tokens")

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.quality import contrast
@@ -114,11 +114,11 @@ def _verdict(comparison: Comparison) -> str:
     """Whether people lean on the model, in a sentence."""
     misled, agrees = comparison.gaps.misled, comparison.gaps.agrees
     if misled is not None and misled.low > 0:
-        return _now("People follow the model into its errors more often where they see its scores.")
+        return gettext("People follow the model into its errors more often where they see its scores.")
     if agrees is None:
-        return _now("Labels of both arms are needed to tell what hints do.")
+        return gettext("Labels of both arms are needed to tell what hints do.")
     if agrees.low > 0:
-        return _now("People name the model’s first error more often where they see its scores.")
+        return gettext("People name the model’s first error more often where they see its scores.")
     if agrees.high < 0:
-        return _now("People name the model’s first error less often where they see its scores.")
-    return _now("No leaning on the model can be told from chance so far.")
+        return gettext("People name the model’s first error less often where they see its scores.")
+    return gettext("No leaning on the model can be told from chance so far.")

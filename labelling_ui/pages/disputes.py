@@ -3,8 +3,8 @@
 from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.labels.quality.dispute_decision import resolve
@@ -14,12 +14,12 @@ from labelling_ui.pages.columns import Column, Opening, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 
 COLUMNS = [
-    When("opened", gettext_lazy("Opened"), "created_at", sort=True),
-    Opening("problem", gettext_lazy("Problem"), "annotation__solution__problem__text"),
-    Column("reference", gettext_lazy("Reference"), "annotation__solution__problem__reference_answer"),
-    Column("comment", gettext_lazy("What they say"), "annotation__comment"),
-    State("state", gettext_lazy("State"), sort=True, choices=Dispute.State.choices, filtered=True),
-    Column("resolution", gettext_lazy("Reason")),
+    When("opened", _("Opened"), "created_at", sort=True),
+    Opening("problem", _("Problem"), "annotation__solution__problem__text"),
+    Column("reference", _("Reference"), "annotation__solution__problem__reference_answer"),
+    Column("comment", _("What they say"), "annotation__comment"),
+    State("state", _("State"), sort=True, choices=Dispute.State.choices, filtered=True),
+    Column("resolution", _("Reason")),
 ]
 
 
@@ -41,7 +41,7 @@ def decide(request: HttpRequest, member: Membership, dispute_id: int) -> HttpRes
     dispute = get_object_or_404(member.project.disputes, pk=dispute_id)
     attempt(
         request,
-        _("Your decision is recorded."),
+        gettext("Your decision is recorded."),
         resolve,
         dispute=dispute,
         upheld=posted_word(request, "decision", "uphold", "dismiss") == "uphold",

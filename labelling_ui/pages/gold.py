@@ -8,8 +8,8 @@ from django.contrib import messages
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project, choices
@@ -29,26 +29,24 @@ from labelling_ui.pages.columns import Column, Control, FirstError, Number, Open
 from labelling_ui.pages.listing import Filters, Listing, respond
 
 KINDS = [
-    ("adjudicated", gettext_lazy("adjudications")),
-    ("staff", gettext_lazy("reviewers and managers")),
-    ("human", gettext_lazy("people in a file")),
-    ("consensus", gettext_lazy("consensus in a file")),
+    ("adjudicated", _("adjudications")),
+    ("staff", _("reviewers and managers")),
+    ("human", _("people in a file")),
+    ("consensus", _("consensus in a file")),
 ]
 
 STATES = [
-    ("hidden", gettext_lazy("hidden")),
-    ("practice", gettext_lazy("for practice")),
-    ("retired", gettext_lazy("retired")),
+    ("hidden", _("hidden")),
+    ("practice", _("for practice")),
+    ("retired", _("retired")),
 ]
 
 
 class GoldFilters(Filters):
-    search = forms.CharField(
-        required=False, label=gettext_lazy("Search the problem"), widget=forms.TextInput({"type": "search"})
-    )
-    domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
-    state = forms.ChoiceField(choices=[words.ALL, *STATES], required=False, label=gettext_lazy("State"))
-    review = forms.BooleanField(required=False, label=gettext_lazy("worn out or suspect"))
+    search = forms.CharField(required=False, label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
+    domain = forms.CharField(required=False, label=_("Domain"))
+    state = forms.ChoiceField(choices=[words.ALL, *STATES], required=False, label=_("State"))
+    review = forms.BooleanField(required=False, label=_("worn out or suspect"))
 
     own = ("state", "review")
     lookups = {"search": "solution__problem__text__icontains", "domain": "solution__problem__domain"}
@@ -71,20 +69,20 @@ class GoldFilters(Filters):
 class MarkManyForm(forms.Form):
     """The 40 of a domain with adjudicated labels."""
 
-    domain = forms.CharField(required=False, label=gettext_lazy("Domain"), help_text=gettext_lazy("empty: any"))
-    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=gettext_lazy("Split"))
+    domain = forms.CharField(required=False, label=_("Domain"), help_text=_("empty: any"))
+    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=_("Split"))
     kinds = forms.MultipleChoiceField(
-        choices=KINDS, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Known from"), initial=["adjudicated"]
+        choices=KINDS, widget=forms.CheckboxSelectMultiple, label=_("Known from"), initial=["adjudicated"]
     )
     most = forms.IntegerField(
         min_value=1,
         max_value=MOST_AT_ONCE,
         initial=40,
-        label=gettext_lazy("How many"),
-        help_text=gettext_lazy("at random, if there are more"),
+        label=_("How many"),
+        help_text=_("at random, if there are more"),
     )
     practice = forms.BooleanField(
-        required=False, label=gettext_lazy("For practice: open to all members, with their answers, and never hidden")
+        required=False, label=_("For practice: open to all members, with their answers, and never hidden")
     )
 
 
@@ -124,11 +122,11 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     label = get_object_or_404(member.project.annotations, pk=whole_number(request.POST.get("annotation")) or 0)
     accepted = _positions(request.POST.get("accepted", ""))
     if accepted is None:
-        messages.error(request, _("Name the other steps that count by their numbers, such as: 3, 5, none."))
+        messages.error(request, gettext("Name the other steps that count by their numbers, such as: 3, 5, none."))
     else:
         attempt(
             request,
-            _("This solution is gold now: it teaches and measures no model any more."),
+            gettext("This solution is gold now: it teaches and measures no model any more."),
             mark_gold,
             project=member.project,
             annotation_id=label.pk,
@@ -145,7 +143,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make solutions gold by what is known of them already."""
     form = MarkManyForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Say how many, and what they are to be known from."))
+        messages.error(request, gettext("Say how many, and what they are to be known from."))
         return redirect("gold", member.project.slug)
     data = form.cleaned_data
     narrowed = {"solution__problem__domain": data["domain"], "solution__split": data["split"]}
@@ -157,7 +155,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
         told = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
         messages.success(request, told)
     elif marked == 0:
-        messages.info(request, _("No solution that is not gold yet has such a label."))
+        messages.info(request, gettext("No solution that is not gold yet has such a label."))
     return redirect("gold", member.project.slug)
 
 
@@ -165,7 +163,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(*STAFF)
 def retire(request: HttpRequest, member: Membership, gold_id: int) -> HttpResponseBase:
     row = get_object_or_404(member.project.gold_answers, pk=gold_id)
-    told = _("No gold any more: it is an ordinary solution, and its answers count for nobody.")
+    told = gettext("No gold any more: it is an ordinary solution, and its answers count for nobody.")
     attempt(request, told, retire_gold, gold=row, reason=request.POST.get("reason", ""))
     return redirect("gold", member.project.slug)
 
@@ -192,16 +190,16 @@ def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
         return found.seen.value if found else None
 
     return [
-        Column("solution", gettext_lazy("Solution"), "solution_id", sort=True, link="solution", heading=True),
-        Opening("problem", gettext_lazy("Problem"), "solution__problem__text"),
-        Column("domain", gettext_lazy("Domain"), "solution__problem__domain", sort=True),
-        FirstError("first_error", gettext_lazy("First error"), "annotation__first_error", sort=True),
-        Number("answers", gettext_lazy("Answers"), lambda g: g.answers or 0, sort="answers"),
-        Share("right", gettext_lazy("Right"), right),
-        Share("seen_by", gettext_lazy("Seen by"), seen),
-        When("marked", gettext_lazy("Marked"), "created_at", sort=True),
-        State("state", gettext_lazy("State"), _state, sort="active", choices=STATES),
-        Control("actions", gettext_lazy("Actions")),
+        Column("solution", _("Solution"), "solution_id", sort=True, link="solution", heading=True),
+        Opening("problem", _("Problem"), "solution__problem__text"),
+        Column("domain", _("Domain"), "solution__problem__domain", sort=True),
+        FirstError("first_error", _("First error"), "annotation__first_error", sort=True),
+        Number("answers", _("Answers"), lambda g: g.answers or 0, sort="answers"),
+        Share("right", _("Right"), right),
+        Share("seen_by", _("Seen by"), seen),
+        When("marked", _("Marked"), "created_at", sort=True),
+        State("state", _("State"), _state, sort="active", choices=STATES),
+        Control("actions", _("Actions")),
     ]
 
 

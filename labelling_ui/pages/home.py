@@ -7,8 +7,8 @@ from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import may_create_projects, visible_projects
@@ -47,25 +47,25 @@ def _with_progress(request: HttpRequest) -> QuerySet[Project]:
 
 
 class NewProjectForm(forms.Form):
-    name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
+    name = forms.CharField(max_length=200, label=_("Name"))
     slug = forms.CharField(
         max_length=80,
         required=False,
-        label=gettext_lazy("Address"),
-        help_text=gettext_lazy("Letters, digits and hyphens; made from the name if you leave it empty."),
+        label=_("Address"),
+        help_text=_("Letters, digits and hyphens; made from the name if you leave it empty."),
     )
     guidelines = forms.CharField(
         required=False,
         widget=forms.Textarea,
-        label=gettext_lazy("Guidelines"),
-        help_text=gettext_lazy("Markdown, shown beside the work. You can write them later."),
+        label=_("Guidelines"),
+        help_text=_("Markdown, shown beside the work. You can write them later."),
     )
 
 
 @login_required
 def create(request: HttpRequest) -> HttpResponse:
     if not may_create_projects(request.user):
-        raise PermissionDenied(_("Managers and staff create projects. Ask one of them for yours."))
+        raise PermissionDenied(gettext("Managers and staff create projects. Ask one of them for yours."))
     form = NewProjectForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
@@ -53,24 +53,24 @@ class FilesForm(forms.Form):
     """Exactly one kind of source; `uploads` are the ids that the page's script got for what it sent in pieces."""
 
     file = FilesField(
-        label=gettext_lazy("Files"),
-        help_text=gettext_lazy("JSON, JSON Lines, CSV or Parquet, in UTF-8, also packed by gzip or zstd."),
+        label=_("Files"),
+        help_text=_("JSON, JSON Lines, CSV or Parquet, in UTF-8, also packed by gzip or zstd."),
         allow_empty_file=True,
         required=False,
         widget=Files,
     )
     folder = FilesField(
-        label=gettext_lazy("or a folder"),
-        help_text=gettext_lazy("All files in it and below, each with its own report."),
+        label=_("or a folder"),
+        help_text=_("All files in it and below, each with its own report."),
         allow_empty_file=True,
         required=False,
         widget=Files(attrs={"webkitdirectory": True}),
     )
     uploads = forms.CharField(required=False, widget=forms.HiddenInput)
-    root = forms.ChoiceField(label=gettext_lazy("From a storage"), required=False)
+    root = forms.ChoiceField(label=_("From a storage"), required=False)
     path = forms.CharField(
-        label=gettext_lazy("Path in it"),
-        help_text=gettext_lazy("A file, a folder, or a pattern such as runs/*.jsonl.gz."),
+        label=_("Path in it"),
+        help_text=_("A file, a folder, or a pattern such as runs/*.jsonl.gz."),
         max_length=1000,
         required=False,
     )
@@ -79,7 +79,7 @@ class FilesForm(forms.Form):
         super().__init__(*args, **named)
         if settings.IMPORT_ROOTS:
             root = cast(forms.ChoiceField, self.fields["root"])
-            root.choices = [("", _("none: upload")), *((name, name) for name in settings.IMPORT_ROOTS)]
+            root.choices = [("", gettext("none: upload")), *((name, name) for name in settings.IMPORT_ROOTS)]
         else:
             del self.fields["root"], self.fields["path"]
 
@@ -87,12 +87,12 @@ class FilesForm(forms.Form):
         try:
             return [uuid.UUID(given) for given in self.cleaned_data["uploads"].split(",") if given]
         except ValueError:
-            raise forms.ValidationError(_("These uploads are not known; choose the files again.")) from None
+            raise forms.ValidationError(gettext("These uploads are not known; choose the files again.")) from None
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if not any(given.get(source) for source in ("file", "folder", "uploads", "root")) and not self.errors:
-            self.add_error("file", _("Choose a file."))
+            self.add_error("file", gettext("Choose a file."))
         return given
 
 
@@ -120,60 +120,60 @@ def options_of(given: QueryDict) -> ImportOptions:
 def format_choices() -> list[tuple[str, str]]:
     """Every format that is registered, and detection."""
     formats = [(name, in_words(FORMATS.get(name).label)) for name in FORMATS]
-    return [("auto", _("find out from the file")), *formats]
+    return [("auto", gettext("find out from the file")), *formats]
 
 
 class ImportForm(FilesForm):
     format = forms.ChoiceField(
         choices=format_choices,
-        label=gettext_lazy("Format"),
+        label=_("Format"),
     )
     decomposition = forms.ChoiceField(
         choices=[
-            ("automatic", gettext_lazy("by what the text shows")),
-            ("blank_lines", gettext_lazy("at blank lines")),
-            ("lines", gettext_lazy("at every line")),
-            ("numbered", gettext_lazy("at “Step 1”, “2.” and the like")),
-            ("sentences", gettext_lazy("at every sentence")),
+            ("automatic", _("by what the text shows")),
+            ("blank_lines", _("at blank lines")),
+            ("lines", _("at every line")),
+            ("numbered", _("at “Step 1”, “2.” and the like")),
+            ("sentences", _("at every sentence")),
         ],
-        label=gettext_lazy("Split solutions into steps"),
-        help_text=gettext_lazy("Only for solutions that come as one text. Formulas and code are never split."),
+        label=_("Split solutions into steps"),
+        help_text=_("Only for solutions that come as one text. Formulas and code are never split."),
     )
 
     annotator = forms.CharField(
-        label=gettext_lazy("Annotator"),
-        help_text=gettext_lazy("Who gave the labels that name no annotator. Use a pseudonym: exports contain it."),
+        label=_("Annotator"),
+        help_text=_("Who gave the labels that name no annotator. Use a pseudonym: exports contain it."),
         max_length=200,
         required=False,
     )
     labelled_by = forms.ChoiceField(
         choices=[
-            ("file", gettext_lazy("as the format says")),
-            ("model_judge", gettext_lazy("a model judge")),
-            ("monte_carlo", gettext_lazy("Monte Carlo rollouts")),
-            ("heuristic", gettext_lazy("a heuristic")),
-            ("simulated", gettext_lazy("simulated annotators")),
+            ("file", _("as the format says")),
+            ("model_judge", _("a model judge")),
+            ("monte_carlo", _("Monte Carlo rollouts")),
+            ("heuristic", _("a heuristic")),
+            ("simulated", _("simulated annotators")),
         ],
-        label=gettext_lazy("Labels come from"),
+        label=_("Labels come from"),
         initial="file",
         required=False,
     )
     empty_steps = forms.ChoiceField(
         choices=[
-            ("keep", gettext_lazy("keep them as empty steps")),
-            ("refuse", gettext_lazy("reject the solution")),
+            ("keep", _("keep them as empty steps")),
+            ("refuse", _("reject the solution")),
         ],
-        label=gettext_lazy("Steps without text"),
+        label=_("Steps without text"),
         initial="keep",
         required=False,
     )
     source_groups = forms.ChoiceField(
         choices=[
-            ("template", gettext_lazy("group problems that differ only in numbers")),
-            ("text", gettext_lazy("group problems of the same text")),
+            ("template", _("group problems that differ only in numbers")),
+            ("text", _("group problems of the same text")),
         ],
-        label=gettext_lazy("Source groups"),
-        help_text=gettext_lazy(
+        label=_("Source groups"),
+        help_text=_(
             "A group is in the pool, in calibration or in the holdout as a whole. Only for problems without a "
             "source_group."
         ),
@@ -182,12 +182,12 @@ class ImportForm(FilesForm):
     )
     thinking = forms.ChoiceField(
         choices=[
-            ("separate", gettext_lazy("keep it beside the solution, unrated")),
-            ("drop", gettext_lazy("discard it")),
-            ("keep", gettext_lazy("split it into steps as well")),
+            ("separate", _("keep it beside the solution, unrated")),
+            ("drop", _("discard it")),
+            ("keep", _("split it into steps as well")),
         ],
-        label=gettext_lazy("Hidden reasoning (<think>)"),
-        help_text=gettext_lazy("Only for solutions that come as one text."),
+        label=_("Hidden reasoning (<think>)"),
+        help_text=_("Only for solutions that come as one text."),
         required=False,
     )
 
@@ -197,17 +197,17 @@ class TextForm(forms.Form):
 
     rule = forms.ChoiceField(
         choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
-        label=gettext_lazy("Split it into steps"),
+        label=_("Split it into steps"),
     )
     text = forms.CharField(
         max_length=100_000,
-        label=gettext_lazy("A solution"),
-        widget=forms.Textarea({"rows": 8, "placeholder": gettext_lazy("Paste a solution of your own.")}),
+        label=_("A solution"),
+        widget=forms.Textarea({"rows": 8, "placeholder": _("Paste a solution of your own.")}),
     )
 
 
 class ImportFilters(Filters):
-    rejected = forms.BooleanField(required=False, label=gettext_lazy("with rejected lines"))
+    rejected = forms.BooleanField(required=False, label=_("with rejected lines"))
     group = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     lookups = {"rejected": lambda rows, _wanted: rows.filter(rejected__gt=0)}
@@ -215,18 +215,18 @@ class ImportFilters(Filters):
 
 
 COLUMNS = [
-    Column("file", gettext_lazy("File"), "filename", sort=True, heading=True),
-    State("state", gettext_lazy("State"), sort=True, choices=ImportJob.State.choices, filtered=True),
-    When("started", gettext_lazy("Started"), "created_at", sort=True),
-    Number("accepted", gettext_lazy("Accepted"), sort=True),
-    Number("duplicates", gettext_lazy("Duplicates"), sort=True),
-    Number("rejected", gettext_lazy("Rejected"), sort=True),
+    Column("file", _("File"), "filename", sort=True, heading=True),
+    State("state", _("State"), sort=True, choices=ImportJob.State.choices, filtered=True),
+    When("started", _("Started"), "created_at", sort=True),
+    Number("accepted", _("Accepted"), sort=True),
+    Number("duplicates", _("Duplicates"), sort=True),
+    Number("rejected", _("Rejected"), sort=True),
 ]
 REJECTION_COLUMNS = [
-    Number("line", gettext_lazy("Line"), sort=True, heading=True),
-    Column("field", gettext_lazy("Field"), sort=True, write=code),
-    Column("reason", gettext_lazy("Why it was not taken"), sort=True, write=in_words),
-    Column("excerpt", gettext_lazy("What it says"), write=code),
+    Number("line", _("Line"), sort=True, heading=True),
+    Column("field", _("Field"), sort=True, write=code),
+    Column("reason", _("Why it was not taken"), sort=True, write=in_words),
+    Column("excerpt", _("What it says"), write=code),
 ]
 
 
@@ -300,10 +300,10 @@ def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def _tried(division: Division | None) -> Table:
     rules = ImportForm.base_fields["decomposition"].choices  # type: ignore[attr-defined]
     columns = [
-        Choice("rule", _("Split"), heading=True, choices=rules),
-        Number("fewest", _("Fewest steps")),
-        Number("median", _("Median"), write=short),
-        Number("most", _("Most")),
+        Choice("rule", gettext("Split"), heading=True, choices=rules),
+        Number("fewest", gettext("Fewest steps")),
+        Number("median", gettext("Median"), write=short),
+        Number("most", gettext("Most")),
     ]
     return Table(division.tried if division else [], columns)
 
@@ -337,7 +337,7 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
 @project_page(MANAGER)
 def cancel_files(request: HttpRequest, member: Membership, group_id: int) -> HttpResponseBase:
     group = get_object_or_404(ImportGroup, pk=group_id, project=member.project)
-    attempt(request, _("The imports stop within seconds. What they took in stays."), cancel_group, group=group)
+    attempt(request, gettext("The imports stop within seconds. What they took in stays."), cancel_group, group=group)
     return redirect(f"{reverse('import', args=[member.project.slug])}?group={group.pk}")
 
 
@@ -352,7 +352,7 @@ def _why_nothing_is_new(job: ImportJob) -> str:
     if job.state != ImportJob.State.DONE or job.accepted:
         return ""
     if job.rejected and job.duplicates:
-        return _("Nothing was taken in: what was not here already was rejected. The reasons are below.")
+        return gettext("Nothing was taken in: what was not here already was rejected. The reasons are below.")
     if job.rejected:
-        return _("Nothing was taken in: every record was rejected. The reasons are below.")
-    return _("Everything in this file was here already.") if job.duplicates else ""
+        return gettext("Nothing was taken in: every record was rejected. The reasons are below.")
+    return gettext("Everything in this file was here already.") if job.duplicates else ""

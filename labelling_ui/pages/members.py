@@ -9,8 +9,8 @@ from django.contrib import messages
 from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Forbidden
@@ -36,11 +36,11 @@ REMOVED = "removed"  # what the button sends in place of a role
 class InviteForm(forms.Form):
     username = forms.CharField(
         max_length=150,
-        label=gettext_lazy("User name"),
-        help_text=gettext_lazy("Somebody new gets an account and a first password."),
+        label=_("User name"),
+        help_text=_("Somebody new gets an account and a first password."),
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none"}),
     )
-    role = forms.ChoiceField(choices=Membership.Role.choices, label=gettext_lazy("Role"))
+    role = forms.ChoiceField(choices=Membership.Role.choices, label=_("Role"))
 
 
 @project_page(MANAGER)
@@ -56,7 +56,7 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             form.add_error("role" if error.extra.get("field") == "role" else "username", in_words(error.message))
         else:
             if password is None:
-                messages.success(request, _("%(name)s is in.") % {"name": new.user.username})
+                messages.success(request, gettext("%(name)s is in.") % {"name": new.user.username})
                 return redirect("members", member.project.slug)
             # shown now and never again, so it is not left in a session or an address
             invited = {"username": new.user.username, "password": password}
@@ -74,10 +74,10 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     other = _find(member, member_id)
     role, name = posted_word(request, "role", *Membership.Role.values, REMOVED), other.user.username
     if role != REMOVED:
-        told = _("%(name)s is %(role)s now.") % {"name": name, "role": role}
+        told = gettext("%(name)s is %(role)s now.") % {"name": name, "role": role}
         attempt(request, told, change_role, membership=other, role=role)
     else:
-        told = _("%(name)s is out. What they labelled stays.") % {"name": name}
+        told = gettext("%(name)s is out. What they labelled stays.") % {"name": name}
         attempt(request, told, remove, membership=other)
     return redirect("members", member.project.slug)
 
@@ -98,33 +98,33 @@ def _members(member: Membership) -> Any:
 
 def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Column]:
     return [
-        Column("name", gettext_lazy("Name"), "user__username", sort=True, heading=True),
-        Choice("role", gettext_lazy("Role"), sort=True, choices=Membership.Role.choices),
-        Number("labels", gettext_lazy("Labels"), lambda m: m.labels or 0, sort="labels"),
+        Column("name", _("Name"), "user__username", sort=True, heading=True),
+        Choice("role", _("Role"), sort=True, choices=Membership.Role.choices),
+        Number("labels", _("Labels"), lambda m: m.labels or 0, sort="labels"),
         Duration(
             "median_seconds",
-            gettext_lazy("Median time"),
+            _("Median time"),
             lambda m: m.median_ms and m.median_ms / 1000,
             sort="median_ms",
         ),
-        Share("agreement", gettext_lazy("Agreement"), lambda m: agreement.get(m.pk)),
-        Share("gold", gettext_lazy("Right on gold"), lambda m: gold[m.pk].right.value if m.pk in gold else None),
-        When("joined", gettext_lazy("Joined"), "joined_at", sort=True),
-        Control("actions", gettext_lazy("Actions")),
+        Share("agreement", _("Agreement"), lambda m: agreement.get(m.pk)),
+        Share("gold", _("Right on gold"), lambda m: gold[m.pk].right.value if m.pk in gold else None),
+        When("joined", _("Joined"), "joined_at", sort=True),
+        Control("actions", _("Actions")),
     ]
 
 
-RATING_NAMES = (gettext_lazy("good"), gettext_lazy("neutral"), gettext_lazy("bad"))
+RATING_NAMES = (_("good"), _("neutral"), _("bad"))
 GOLD_COLUMNS = [
-    When("submitted", gettext_lazy("Submitted"), "submitted_at", sort=True),
-    Choice("lane", gettext_lazy("Lane"), sort=True, choices=Lane.choices),
-    Number("solution", gettext_lazy("Solution"), "solution_id", sort=True, link="solution", write=str),
-    FirstError("first_error", gettext_lazy("First error"), sort=True),
-    FirstError("known", gettext_lazy("Known"), "solution__gold_answer__annotation__first_error"),
+    When("submitted", _("Submitted"), "submitted_at", sort=True),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices),
+    Number("solution", _("Solution"), "solution_id", sort=True, link="solution", write=str),
+    FirstError("first_error", _("First error"), sort=True),
+    FirstError("known", _("Known"), "solution__gold_answer__annotation__first_error"),
 ]
 
 
-GENERATION = Column("generation", gettext_lazy("Generation"), "who", heading=True)
+GENERATION = Column("generation", _("Generation"), "who", heading=True)
 
 
 @project_page(*STAFF)
@@ -153,7 +153,7 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
         "pace": Table([Figures(person, pace) for pace in pace_by_person(project, person.pk).values()], PACE),
         "accuracy": accuracy,
-        "by_generation": Table([*by_generation, Figures(_("all"), accuracy)], [GENERATION, *ON_GOLD]),
+        "by_generation": Table([*by_generation, Figures(gettext("all"), accuracy)], [GENERATION, *ON_GOLD]),
         "confusion": _confusion(project, person),
     }
     name = f"{project.slug}-gold-answers-{person.user.username}"
@@ -167,10 +167,10 @@ def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     person = _find(member, member_id)
     outcome = request.POST.get("outcome", "")
     told = {
-        "passed": _("%(name)s may label."),
-        "again": _("%(name)s is screened next."),
-        "failed": _("%(name)s gets no more work."),
-        "paused": _("%(name)s is paused."),
+        "passed": gettext("%(name)s may label."),
+        "again": gettext("%(name)s is screened next."),
+        "failed": gettext("%(name)s gets no more work."),
+        "paused": gettext("%(name)s is paused."),
     }.get(outcome, "")
     done = told % {"name": person.user.username} if told else ""
     attempt(request, done, decide, membership=person, outcome=outcome, reason=request.POST.get("reason", ""))
@@ -183,7 +183,7 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     """Choose the domains that a person labels, or all."""
     person = _find(member, member_id)
     domains = None if request.POST.get("all") else request.POST.getlist("domains")
-    told = _("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
+    told = gettext("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
     attempt(request, told, qualify, membership=person, domains=domains)
     return redirect("member", member.project.slug, person.pk)
 
@@ -196,7 +196,7 @@ def mark_member(request: HttpRequest, member: Membership, member_id: int) -> Htt
     machine = {"yes": True, "no": False}.get(request.POST.get("machine", ""))
     if machine is None:
         return HttpResponseBadRequest("`machine` must be yes or no")
-    texts = {True: _("%(name)s is marked as a program."), False: _("%(name)s is marked as a person.")}
+    texts = {True: gettext("%(name)s is marked as a program."), False: gettext("%(name)s is marked as a person.")}
     attempt(request, texts[machine] % {"name": person.user.username}, mark_machine, membership=person, machine=machine)
     return redirect("member", member.project.slug, person.pk)
 
@@ -215,10 +215,10 @@ def _nth(row: Figures, *, n: int) -> Any:
 
 def _confusion(project: Project, person: Membership) -> Table:
     """How often they said what of steps, by what the reference says of them."""
-    said = (_("they say %(name)s") % {"name": name} for name in RATING_NAMES)
+    said = (gettext("they say %(name)s") % {"name": name} for name in RATING_NAMES)
     columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(said)]
     rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]
-    return Table(rows, [Column("reference", _("Reference"), "who", heading=True), *columns])
+    return Table(rows, [Column("reference", gettext("Reference"), "who", heading=True), *columns])
 
 
 def _find(member: Membership, member_id: int) -> Membership:

@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
@@ -38,12 +38,12 @@ from labelling_ui.selectors.training import costs_of
 from labelling_ui.templatetags.figures import digest, hundredths
 
 COLUMNS = [
-    Column("model", gettext_lazy("Model"), "number", sort=True, link="model", heading=True),
-    State("state", gettext_lazy("State"), sort=True, choices=ModelVersion.State.choices),
-    Estimate("f1", gettext_lazy("Holdout F1"), holdout_f1, write=hundredths),
-    Column("gate", gettext_lazy("What the gate said"), lambda v: message_of(v.gate), write=in_words, look="gate-text"),
-    When("trained", gettext_lazy("Trained"), "created_at", sort=True),
-    Column("sha256", gettext_lazy("Weights"), write=digest),
+    Column("model", _("Model"), "number", sort=True, link="model", heading=True),
+    State("state", _("State"), sort=True, choices=ModelVersion.State.choices),
+    Estimate("f1", _("Holdout F1"), holdout_f1, write=hundredths),
+    Column("gate", _("What the gate said"), lambda v: message_of(v.gate), write=in_words, look="gate-text"),
+    When("trained", _("Trained"), "created_at", sort=True),
+    Column("sha256", _("Weights"), write=digest),
 ]
 
 
@@ -57,29 +57,29 @@ def models(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 METRICS = [
-    Column("domain", gettext_lazy("Domain"), heading=True),
-    Number("n_solutions", gettext_lazy("Solutions")),
-    Estimate("processbench_f1", gettext_lazy("ProcessBench F1"), write=hundredths),
-    Estimate("first_error_accuracy", gettext_lazy("Exact first error"), write=hundredths),
-    Estimate("step_auroc", gettext_lazy("Step AUROC"), write=hundredths),
-    Estimate("index_auroc", gettext_lazy("AUROC by position alone"), write=hundredths),
-    Estimate("step_auprc", gettext_lazy("Step AUPRC"), write=hundredths),
-    Estimate("ece", gettext_lazy("Calibration error"), write=hundredths),
+    Column("domain", _("Domain"), heading=True),
+    Number("n_solutions", _("Solutions")),
+    Estimate("processbench_f1", _("ProcessBench F1"), write=hundredths),
+    Estimate("first_error_accuracy", _("Exact first error"), write=hundredths),
+    Estimate("step_auroc", _("Step AUROC"), write=hundredths),
+    Estimate("index_auroc", _("AUROC by position alone"), write=hundredths),
+    Estimate("step_auprc", _("Step AUPRC"), write=hundredths),
+    Estimate("ece", _("Calibration error"), write=hundredths),
 ]
 FINDINGS = [
-    Column("audit", gettext_lazy("Audit"), lambda finding: message_of(finding, "title"), heading=True, write=in_words),
-    State("verdict", gettext_lazy("Verdict"), choices=words.AUDIT_VERDICTS),
-    Column("finding", gettext_lazy("Finding"), message_of, write=in_words),
+    Column("audit", _("Audit"), lambda finding: message_of(finding, "title"), heading=True, write=in_words),
+    State("verdict", _("Verdict"), choices=words.AUDIT_VERDICTS),
+    Column("finding", _("Finding"), message_of, write=in_words),
 ]
 ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
-    "promote": (promote_version, gettext_lazy("This model serves now. It scores the pool where it has not yet.")),
-    "confirm": (confirm_version, gettext_lazy("Confirmed: this model answers programs now.")),
-    "pin": (pin_version, gettext_lazy("Pinned: the gate does not replace it and its weights are kept.")),
-    "unpin": (unpin_version, gettext_lazy("Unpinned: gate and retention decide again.")),
-    "audit": (request_audit, gettext_lazy("The audits are on their way; they take some minutes.")),
-    "export": (request_export, gettext_lazy("The export is on its way; the download appears here.")),
-    "measure": (request_measurement, gettext_lazy("A round measures it now; it trains nothing.")),
-    "rescore": (rescore_pool, gettext_lazy("The pool is being scored anew.")),
+    "promote": (promote_version, _("This model serves now. It scores the pool where it has not yet.")),
+    "confirm": (confirm_version, _("Confirmed: this model answers programs now.")),
+    "pin": (pin_version, _("Pinned: the gate does not replace it and its weights are kept.")),
+    "unpin": (unpin_version, _("Unpinned: gate and retention decide again.")),
+    "audit": (request_audit, _("The audits are on their way; they take some minutes.")),
+    "export": (request_export, _("The export is on its way; the download appears here.")),
+    "measure": (request_measurement, _("A round measures it now; it trains nothing.")),
+    "rescore": (rescore_pool, _("The pool is being scored anew.")),
 }
 
 
@@ -98,7 +98,7 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         "unconfirmed": not (version.answers_programs or _unmeasured(version) or version.weights_deleted_at),
         "audit": version.jobs.filter(kind=ModelJob.Kind.AUDIT).first(),
         "may_serve": member.role == MANAGER and _may_serve(version),
-        "metrics": Table(model_versions.metric_rows(version), METRICS, name=_("Measured on the holdout")),
+        "metrics": Table(model_versions.metric_rows(version), METRICS, name=gettext("Measured on the holdout")),
         "findings": Table(version.audits.get("findings", []), FINDINGS),
         "facts": model_versions.facts_of(version),
         "costs": costs_of(version),
@@ -131,10 +131,10 @@ def act(request: HttpRequest, member: Membership, number: int, action: str) -> H
 def serve_domain(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
     version, domain = _find(member, number), request.POST.get("domain", "")
     if request.POST.get("clear"):
-        done, service = _("The project's champion serves “%(d)s” again."), clear_domain_champion
+        done, service = gettext("The project's champion serves “%(d)s” again."), clear_domain_champion
         attempt(request, done % {"d": domain}, service, project=member.project, domain=domain)
     else:
-        done = _("This model serves “%(d)s” now.")
+        done = gettext("This model serves “%(d)s” now.")
         attempt(request, done % {"d": domain}, set_domain_champion, version=version, domain=domain)
     return redirect("model", member.project.slug, number)
 
@@ -164,15 +164,20 @@ def audit_page(request: HttpRequest, member: Membership, number: int) -> HttpRes
 def compare(request: HttpRequest, member: Membership) -> HttpResponse:
     """Two versions side by side."""
     pair = [_find(member, whole_number(request.GET.get(name)) or 0) for name in ("a", "b")]
-    names = [_("Model %(n)s") % {"n": version.number} for version in pair]
+    names = [gettext("Model %(n)s") % {"n": version.number} for version in pair]
     sides = [
         {"version": version, "metrics": Table(model_versions.metric_rows(version), METRICS, name=name)}
         for version, name in zip(pair, names, strict=True)
     ]
     first, second = (dict(model_versions.facts_of(version)) for version in pair)
     facts = [{"fact": name, "a": first.get(name), "b": second.get(name)} for name in first | second]
-    columns = [Column("fact", _("Fact"), heading=True), Column("a", names[0]), Column("b", names[1])]
-    context = {"member": member, "tab": "models", "sides": sides, "facts": Table(facts, columns, name=_("Two models"))}
+    columns = [Column("fact", gettext("Fact"), heading=True), Column("a", names[0]), Column("b", names[1])]
+    context = {
+        "member": member,
+        "tab": "models",
+        "sides": sides,
+        "facts": Table(facts, columns, name=gettext("Two models")),
+    }
     return render(request, "labelling_ui/model_compare.html", context)
 
 
@@ -182,7 +187,7 @@ def import_model(request: HttpRequest, member: Membership) -> HttpResponseBase:
     separator = request.POST.get("separator", "").replace("\\n", "\n").replace("\\t", "\t") or "\n"
     service = partial(request_import, project=member.project, folder=request.POST.get("folder", ""))
     good = whole_number(request.POST.get("good"))
-    done = _("The import is on its way. The model appears here as a challenger, and the gate measures it.")
+    done = gettext("The import is on its way. The model appears here as a challenger, and the gate measures it.")
     attempt(request, done, service, separator=separator, good=1 if good is None else good)
     return redirect("models", member.project.slug)
 

@@ -3,7 +3,7 @@
 from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.wording import in_words
 from annotation.files.answer_checks import gradable, outcomes_of, start_answer_check
@@ -19,18 +19,18 @@ from labelling_ui.words import OUTCOMES
 class CheckForm(forms.Form):
     overwrite = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Also where an outcome was given or is from tests"),
-        help_text=gettext_lazy("Without it such outcomes stay, and are listed where the grader says otherwise."),
+        label=_("Also where an outcome was given or is from tests"),
+        help_text=_("Without it such outcomes stay, and are listed where the grader says otherwise."),
     )
 
 
 COLUMNS = [
-    Column("solution", gettext_lazy("Solution"), "solution_id", sort="solution", link="solution", heading=True),
-    Choice("was", gettext_lazy("Outcome"), lambda d: _outcome(d.was), sort="was", choices=OUTCOMES),
-    Choice("source", gettext_lazy("From"), "was_source", sort=True, choices=choices.OUTCOME_SOURCES),
-    Choice("graded", gettext_lazy("Graded"), lambda d: _outcome(d.graded), sort="graded", choices=OUTCOMES),
-    Column("answer", gettext_lazy("Its answer"), write=code),
-    Column("reference", gettext_lazy("Reference"), "solution__problem__reference_answer", write=code),
+    Column("solution", _("Solution"), "solution_id", sort="solution", link="solution", heading=True),
+    Choice("was", _("Outcome"), lambda d: _outcome(d.was), sort="was", choices=OUTCOMES),
+    Choice("source", _("From"), "was_source", sort=True, choices=choices.OUTCOME_SOURCES),
+    Choice("graded", _("Graded"), lambda d: _outcome(d.graded), sort="graded", choices=OUTCOMES),
+    Column("answer", _("Its answer"), write=code),
+    Column("reference", _("Reference"), "solution__problem__reference_answer", write=code),
 ]
 
 
@@ -67,15 +67,15 @@ def _start(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 class ResultsForm(forms.Form):
     file = forms.FileField(
-        label=gettext_lazy("Test results"),
-        help_text=gettext_lazy("A JUnit report (.xml), or JSON Lines of id, passed and failed."),
+        label=_("Test results"),
+        help_text=_("A JUnit report (.xml), or JSON Lines of id, passed and failed."),
     )
 
 
 REFUSED = [
-    Number("line", gettext_lazy("Line"), lambda result: result.line or None),
-    Column("id", gettext_lazy("Id"), write=code),
-    Column("reason", gettext_lazy("Reason"), write=in_words),
+    Number("line", _("Line"), lambda result: result.line or None),
+    Column("id", _("Id"), write=code),
+    Column("reason", _("Reason"), write=in_words),
 ]
 
 

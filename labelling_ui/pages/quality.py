@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.labels.quality import batches
@@ -29,10 +29,10 @@ from labelling_ui.templatetags.figures import NOTHING, source_in_words
 class SetAsideForm(forms.Form):
     """Labels of one annotator that no alarm has named."""
 
-    annotator = PersonField(Membership.objects.none(), label=gettext_lazy("Annotator"))
-    since = forms.DateTimeField(label=gettext_lazy("From"), widget=forms.DateTimeInput({"type": "datetime-local"}))
-    until = forms.DateTimeField(label=gettext_lazy("To"), widget=forms.DateTimeInput({"type": "datetime-local"}))
-    reason = forms.CharField(max_length=500, label=gettext_lazy("Why"))
+    annotator = PersonField(Membership.objects.none(), label=_("Annotator"))
+    since = forms.DateTimeField(label=_("From"), widget=forms.DateTimeInput({"type": "datetime-local"}))
+    until = forms.DateTimeField(label=_("To"), widget=forms.DateTimeInput({"type": "datetime-local"}))
+    reason = forms.CharField(max_length=500, label=_("Why"))
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
@@ -43,24 +43,24 @@ class SetAsideForm(forms.Form):
 Members = dict[int, Membership]  # by its id, the user read with each
 
 COLUMNS = [
-    When("found", gettext_lazy("Found"), "found_at", sort=True),
-    Column("by", gettext_lazy("Labels by"), lambda b: owner_of(b), sort="annotator__user__username"),
-    When("since", gettext_lazy("From"), sort=True),
-    When("until", gettext_lazy("To"), sort=True),
-    Choice("judged_by", gettext_lazy("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
-    Number("judged", gettext_lazy("Judged"), "evidence__judged"),
-    Number("differed", gettext_lazy("Differed"), "evidence__differed"),
-    Number("expected", gettext_lazy("Usual"), "evidence__expected"),
-    State("state", gettext_lazy("State"), sort=True, choices=LabelBatch.State.choices, filtered=True),
+    When("found", _("Found"), "found_at", sort=True),
+    Column("by", _("Labels by"), lambda b: owner_of(b), sort="annotator__user__username"),
+    When("since", _("From"), sort=True),
+    When("until", _("To"), sort=True),
+    Choice("judged_by", _("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
+    Number("judged", _("Judged"), "evidence__judged"),
+    Number("differed", _("Differed"), "evidence__differed"),
+    Number("expected", _("Usual"), "evidence__expected"),
+    State("state", _("State"), sort=True, choices=LabelBatch.State.choices, filtered=True),
 ]
 TRUST = [
-    Column("by", gettext_lazy("Labels by"), "who", heading=True),
-    Number("measured", gettext_lazy("Informedness"), "found__measured__value", shown=lambda row: _measured(row.found)),
-    Share("finds", gettext_lazy("Finds bad steps"), "found__finds"),
-    Share("invents", gettext_lazy("Calls others bad"), "found__invents"),
-    Number("labels", gettext_lazy("Shared labels"), "found__labels"),
-    Number("votes", gettext_lazy("Shared steps"), "found__votes"),
-    Number("weight", gettext_lazy("Weight in training"), "found__informedness", write=partial(decimal, digits=2)),
+    Column("by", _("Labels by"), "who", heading=True),
+    Number("measured", _("Informedness"), "found__measured__value", shown=lambda row: _measured(row.found)),
+    Share("finds", _("Finds bad steps"), "found__finds"),
+    Share("invents", _("Calls others bad"), "found__invents"),
+    Number("labels", _("Shared labels"), "found__labels"),
+    Number("votes", _("Shared steps"), "found__votes"),
+    Number("weight", _("Weight in training"), "found__informedness", write=partial(decimal, digits=2)),
 ]
 
 
@@ -90,10 +90,12 @@ def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpRespo
     batch = get_object_or_404(member.project.label_batches, pk=batch_id)
     reason = request.POST.get("reason", "")
     if posted_word(request, "decision", "set_aside", "resume") == "set_aside":
-        told = _("Set aside: the next round learns without these labels, and their solutions may be asked for again.")
+        told = gettext(
+            "Set aside: the next round learns without these labels, and their solutions may be asked for again."
+        )
         attempt(request, told, batches.set_aside, batch=batch, reason=reason)
     else:
-        attempt(request, _("These labels count."), batches.resume, batch=batch, reason=reason)
+        attempt(request, gettext("These labels count."), batches.resume, batch=batch, reason=reason)
     return redirect("quality", member.project.slug)
 
 
@@ -103,9 +105,9 @@ def set_aside(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Set aside what no alarm has named."""
     form = SetAsideForm(request.POST, project=member.project)
     if not form.is_valid():
-        messages.error(request, _("Name an annotator, from when to when, and why."))
+        messages.error(request, gettext("Name an annotator, from when to when, and why."))
         return redirect("quality", member.project.slug)
-    attempt(request, _("Set aside."), batches.set_aside_by_hand, project=member.project, **form.cleaned_data)
+    attempt(request, gettext("Set aside."), batches.set_aside_by_hand, project=member.project, **form.cleaned_data)
     return redirect("quality", member.project.slug)
 
 
@@ -120,7 +122,7 @@ def _measured(trust: Trust) -> SafeString:
     """The informedness that somebody's own words show, with its interval."""
     value, low, high = (decimal(one, 2) for one in (trust.measured.value, trust.measured.low, trust.measured.high))
     known = trust.finds is not None and trust.invents is not None
-    interval = _("%(low)s to %(high)s") % {"low": low, "high": high}
+    interval = gettext("%(low)s to %(high)s") % {"low": low, "high": high}
     return format_html('{} <span class="muted small">{}</span>', value if known else NOTHING, interval)
 
 

@@ -7,8 +7,8 @@ from django.contrib import messages
 from django.db.models import BigIntegerField, Case, F, Prefetch, QuerySet, When
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.models import Lane, Lease, Membership, Project
@@ -22,10 +22,10 @@ from labelling_ui.pages.people import PersonField, people_of
 HELD = "held"
 MARKS = [
     words.ALL,
-    ("pinned", gettext_lazy("pinned")),
-    ("paused", gettext_lazy("paused")),
-    ("assigned", gettext_lazy("handed to somebody")),
-    (HELD, gettext_lazy("in somebody’s hands")),
+    ("pinned", _("pinned")),
+    ("paused", _("paused")),
+    ("assigned", _("handed to somebody")),
+    (HELD, _("in somebody’s hands")),
 ]
 
 MARKED: dict[str, dict[str, Any]] = {
@@ -37,11 +37,9 @@ MARKED: dict[str, dict[str, Any]] = {
 
 
 class QueueFilters(Filters):
-    mark = forms.ChoiceField(choices=MARKS, required=False, label=gettext_lazy("State"))
-    domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
-    person = PersonField(
-        Membership.objects.none(), required=False, empty_label=gettext_lazy("all"), label=gettext_lazy("Person")
-    )
+    mark = forms.ChoiceField(choices=MARKS, required=False, label=_("State"))
+    domain = forms.CharField(required=False, label=_("Domain"))
+    person = PersonField(Membership.objects.none(), required=False, empty_label=_("all"), label=_("Person"))
 
     own = ("person",)
     lookups = {
@@ -70,15 +68,15 @@ def _marks(item: Any) -> list[str]:
 
 
 COLUMNS = [
-    Number("place", gettext_lazy("Place"), "rank", sort="turn", write=str),
-    Column("solution", gettext_lazy("Solution"), "solution_id", sort="solution", link="solution", heading=True),
-    Column("domain", gettext_lazy("Domain"), "solution__problem__domain", sort=True),
-    Choice("lane", gettext_lazy("Lane"), sort=True, choices=Lane.choices, filtered=True),
-    Number("generation", gettext_lazy("Generation"), "generation__number", sort=True, write=str),
-    Column("marks", gettext_lazy("Marks"), lambda i: " ".join(_marks(i))),
-    Column("held_by", gettext_lazy("In the hands of"), lambda i: ", ".join(h.annotator.user.username for h in i.held)),
-    Number("done", gettext_lazy("Done"), sort=True),
-    Number("wanted", gettext_lazy("Wanted"), sort=True),
+    Number("place", _("Place"), "rank", sort="turn", write=str),
+    Column("solution", _("Solution"), "solution_id", sort="solution", link="solution", heading=True),
+    Column("domain", _("Domain"), "solution__problem__domain", sort=True),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True),
+    Number("generation", _("Generation"), "generation__number", sort=True, write=str),
+    Column("marks", _("Marks"), lambda i: " ".join(_marks(i))),
+    Column("held_by", _("In the hands of"), lambda i: ", ".join(h.annotator.user.username for h in i.held)),
+    Number("done", _("Done"), sort=True),
+    Number("wanted", _("Wanted"), sort=True),
 ]
 
 
@@ -95,7 +93,7 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
     )
     filters = QueueFilters(request.GET, COLUMNS, project=member.project)
     manages = member.role == MANAGER
-    columns = [Control("ticked", gettext_lazy("Ticked")), *COLUMNS] if manages else COLUMNS
+    columns = [Control("ticked", _("Ticked")), *COLUMNS] if manages else COLUMNS
     listing = Listing(request, rows, columns, sort="place", filters=filters)
     context = {"member": member, "people": people_of(member.project), "manages": manages}
     return respond(request, "labelling_ui/queue.html", listing, f"{member.project.slug}-queue", context)
@@ -107,7 +105,7 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """One change of the items that were ticked."""
     ticked = [pk for given in request.POST.getlist("item") if (pk := whole_number(given)) is not None]
     if not ticked:
-        messages.error(request, _("Tick the items first."))
+        messages.error(request, gettext("Tick the items first."))
     else:
         changed = attempt(
             request,
@@ -133,7 +131,7 @@ def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpRespo
     solution = get_object_or_404(member.project.solutions, pk=solution_id)
     attempt(
         request,
-        _("It waits at the head of the queue."),
+        gettext("It waits at the head of the queue."),
         managing.queue_solution,
         project=member.project,
         solution=solution,

@@ -13,8 +13,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.labels.quality.review_case import Case, CaseRow, Word, case_of
@@ -32,10 +32,10 @@ from labelling_ui.pages.review_keys import CaseKeys, keys_of
 from labelling_ui.templatetags.answers import ANSWERS_TO_A_CRITIQUE, PROGRESS, answers_of
 
 KINDS = [
-    ("", gettext_lazy("Everything")),
-    ("disagreement", gettext_lazy("Disagreements")),
-    ("dispute", gettext_lazy("Disputed references")),
-    ("doubt", gettext_lazy("Steps in doubt")),
+    ("", _("Everything")),
+    ("disagreement", _("Disagreements")),
+    ("dispute", _("Disputed references")),
+    ("doubt", _("Steps in doubt")),
 ]
 
 
@@ -50,18 +50,18 @@ def _told(label: Annotation) -> str:
 
 
 COLUMNS = [
-    Column("why", gettext_lazy("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
-    Opening("problem", gettext_lazy("Problem"), "problem__text"),
-    Column("domain", gettext_lazy("Domain"), "problem__domain", sort=True),
-    Column("labels", gettext_lazy("First error, by each"), lambda s: " ".join(map(_told, s.words))),
-    Number("solution", gettext_lazy("Solution"), "pk", sort=True, link="solution", write=str),
+    Column("why", _("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
+    Opening("problem", _("Problem"), "problem__text"),
+    Column("domain", _("Domain"), "problem__domain", sort=True),
+    Column("labels", _("First error, by each"), lambda s: " ".join(map(_told, s.words))),
+    Number("solution", _("Solution"), "pk", sort=True, link="solution", write=str),
 ]
 SENT_BACK = [
-    Opening("problem", gettext_lazy("Problem"), "annotation__solution__problem__text"),
-    Column("to", gettext_lazy("To"), "annotation__annotator__user__username"),
-    Column("why", gettext_lazy("Why"), "reason"),
-    When("since", gettext_lazy("Since"), "created_at"),
-    Control("take_back", gettext_lazy("Take back")),
+    Opening("problem", _("Problem"), "annotation__solution__problem__text"),
+    Column("to", _("To"), "annotation__annotator__user__username"),
+    Column("why", _("Why"), "reason"),
+    When("since", _("Since"), "created_at"),
+    Control("take_back", _("Take back")),
 ]
 
 
@@ -151,7 +151,7 @@ def send(request: HttpRequest, member: Membership, label_id: int) -> HttpRespons
     following = next_to_review(member.project, after=label.solution_id, reason=_reason(request))
     sent = attempt(
         request,
-        _("Sent back: it comes here again once they have looked at it."),
+        gettext("Sent back: it comes here again once they have looked at it."),
         send_back,
         annotation=label,
         reason=request.POST.get("why", ""),
@@ -163,7 +163,7 @@ def send(request: HttpRequest, member: Membership, label_id: int) -> HttpRespons
 @project_page(*STAFF)
 def withdraw(request: HttpRequest, member: Membership, sent_id: int) -> HttpResponseBase:
     sent = get_object_or_404(member.project.sent_back, pk=sent_id)
-    attempt(request, _("The label stands as it is."), take_back, sent=sent)
+    attempt(request, gettext("The label stands as it is."), take_back, sent=sent)
     return redirect("review", member.project.slug)
 
 
@@ -173,7 +173,7 @@ def _columns(found: Case, keys: CaseKeys) -> list[dict[str, Any]]:
     columns = []
     for n, label in enumerate(found.labels):
         key = "" if label.adjudicates else letters.get(n, "")
-        name = _("Decision") if label.adjudicates else key.upper() or str(n + 1)
+        name = gettext("Decision") if label.adjudicates else key.upper() or str(n + 1)
         may_return = not label.adjudicates and _may_be_sent_back(label)
         columns.append({"key": key, "name": name, "label": label, "may_return": may_return})
     return columns
@@ -215,17 +215,17 @@ def _value(word: Word | None) -> str:
 def _tell_decided(request: HttpRequest, project: Project, decided: Annotation) -> None:
     place = decided.first_error
     said = (
-        _("no first error")
+        gettext("no first error")
         if place is None
-        else _("no error")
+        else gettext("no error")
         if place < 0
-        else _("first error at step %(n)s") % {"n": place + 1}
+        else gettext("first error at step %(n)s") % {"n": place + 1}
     )
-    told = _("Solution %(n)s is decided: %(said)s.") % {"n": decided.solution_id, "said": said}
+    told = gettext("Solution %(n)s is decided: %(said)s.") % {"n": decided.solution_id, "said": said}
     address = _address(request, project, decided.solution_id)
     back = '{} <a href="{}" data-key="{}">{}</a>'
     key = keys_of(project.label_scheme).of["undo"]
-    messages.success(request, format_html(back, told, address, key, _("Decide anew")))
+    messages.success(request, format_html(back, told, address, key, gettext("Decide anew")))
 
 
 def _sent_back(project: Project) -> QuerySet[SentBack]:

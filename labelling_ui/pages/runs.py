@@ -7,8 +7,8 @@ from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBas
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError
@@ -41,13 +41,13 @@ def _started_by(run: TrainingRun) -> str | None:
 
 
 COLUMNS = [
-    Column("run", gettext_lazy("Run"), "number", sort=True, link="run", heading=True),
-    State("state", gettext_lazy("State"), sort=True, choices=TrainingRun.State.choices, filtered=True),
-    Choice("started_by", gettext_lazy("Started by"), _started_by, sort="trigger", choices=words.TRIGGERS),
-    When("started", gettext_lazy("Started"), "created_at", sort=True),
-    Duration("seconds", gettext_lazy("Took"), seconds_of),
-    Number("model", gettext_lazy("Model"), "model_version__number", link="model", write=str),
-    Column("outcome", gettext_lazy("Outcome"), write=in_words, look="gate-text"),
+    Column("run", _("Run"), "number", sort=True, link="run", heading=True),
+    State("state", _("State"), sort=True, choices=TrainingRun.State.choices, filtered=True),
+    Choice("started_by", _("Started by"), _started_by, sort="trigger", choices=words.TRIGGERS),
+    When("started", _("Started"), "created_at", sort=True),
+    Duration("seconds", _("Took"), seconds_of),
+    Number("model", _("Model"), "model_version__number", link="model", write=str),
+    Column("outcome", _("Outcome"), write=in_words, look="gate-text"),
 ]
 
 
@@ -81,9 +81,9 @@ def retrain(request: HttpRequest, member: Membership) -> HttpResponseBase:
 LOG_LINES = 200
 LOSS_POINTS = 120
 FILES = [
-    Column("file", gettext_lazy("File"), "name", heading=True),
-    Choice("area", gettext_lazy("From"), choices=[(MODEL, gettext_lazy("the model")), (RUN, gettext_lazy("the run"))]),
-    Number("size", gettext_lazy("Size"), "bytes", write=bytes_of),
+    Column("file", _("File"), "name", heading=True),
+    Choice("area", _("From"), choices=[(MODEL, _("the model")), (RUN, _("the run"))]),
+    Number("size", _("Size"), "bytes", write=bytes_of),
 ]
 
 
@@ -160,10 +160,10 @@ def _loss_chart(run: TrainingRun) -> Chart:
     found = list(points)
     every = len(found) // LOSS_POINTS + 1
     shown = [row for i, row in enumerate(found) if i % every == 0 or row[2] is not None]
-    series = [Series(_("training"), "first", [Point(f"{step or 0}", loss) for step, loss, _held in shown])]
+    series = [Series(gettext("training"), "first", [Point(f"{step or 0}", loss) for step, loss, _held in shown])]
     if held := [Point(f"{step or 0}", loss) for step, _loss, loss in shown if loss is not None]:
-        series.append(Series(_("held out"), "second", held))
-    return line_chart(_("Loss, nats a labelled step"), series, places=_("step"), form=lambda x: short(x, 3))
+        series.append(Series(gettext("held out"), "second", held))
+    return line_chart(gettext("Loss, nats a labelled step"), series, places=gettext("step"), form=lambda x: short(x, 3))
 
 
 def _gain_chart(run: TrainingRun) -> Chart | None:
@@ -171,7 +171,7 @@ def _gain_chart(run: TrainingRun) -> Chart | None:
     if gate.get("gain") is None:
         return None
     return gain_chart(
-        _("Gain in holdout F1, in points"),
+        gettext("Gain in holdout F1, in points"),
         gate["samples"],
         gain=gate["gain"],
         low=gate["low"],

@@ -10,8 +10,8 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.core.membership.projects import change_project
@@ -42,30 +42,28 @@ VERDICTS = {
 class LimitsForm(forms.Form):
     """What each token may ask for in this project, and how long the log is kept."""
 
-    requests_per_minute = forms.IntegerField(min_value=0, label=gettext_lazy("Requests a minute"))
-    requests_per_day = forms.IntegerField(min_value=0, label=gettext_lazy("Requests a day"))
-    steps_per_minute = forms.IntegerField(min_value=0, label=gettext_lazy("Steps a minute"))
-    steps_per_day = forms.IntegerField(min_value=0, label=gettext_lazy("Steps a day"))
-    log_days = forms.IntegerField(min_value=1, label=gettext_lazy("Days the score log is kept"))
-    keep_text = forms.BooleanField(
-        required=False, label=gettext_lazy("Keep the texts in the log, not their hashes alone")
-    )
+    requests_per_minute = forms.IntegerField(min_value=0, label=_("Requests a minute"))
+    requests_per_day = forms.IntegerField(min_value=0, label=_("Requests a day"))
+    steps_per_minute = forms.IntegerField(min_value=0, label=_("Steps a minute"))
+    steps_per_day = forms.IntegerField(min_value=0, label=_("Steps a day"))
+    log_days = forms.IntegerField(min_value=1, label=_("Days the score log is kept"))
+    keep_text = forms.BooleanField(required=False, label=_("Keep the texts in the log, not their hashes alone"))
 
 
 class LogFilters(Filters):
-    q = forms.CharField(required=False, label=gettext_lazy("Words of the text, request id or hash"))
+    q = forms.CharField(required=False, label=_("Words of the text, request id or hash"))
     verdict = forms.ChoiceField(
         required=False,
-        label=gettext_lazy("Only"),
+        label=_("Only"),
         choices=[
-            ("", gettext_lazy("all")),
-            ("suspicious", gettext_lazy("suspicious")),
-            ("abstained", gettext_lazy("abstained")),
-            ("out_of_domain", gettext_lazy("out of domain")),
-            ("failed", gettext_lazy("failed")),
+            ("", _("all")),
+            ("suspicious", _("suspicious")),
+            ("abstained", _("abstained")),
+            ("out_of_domain", _("out of domain")),
+            ("failed", _("failed")),
         ],
     )
-    model = forms.IntegerField(required=False, min_value=1, label=gettext_lazy("Model"))
+    model = forms.IntegerField(required=False, min_value=1, label=_("Model"))
 
     own = ("q",)
     lookups = {"verdict": lambda rows, verdict: rows.filter(VERDICTS[verdict]), "model": "model_number"}
@@ -91,8 +89,8 @@ def _who(row: ServedScore) -> str:
 
 def _flags(row: ServedScore) -> list[str]:
     flags = {
-        _("abstained"): row.abstained,
-        _("out of domain"): row.out_of_domain,
+        gettext("abstained"): row.abstained,
+        gettext("out of domain"): row.out_of_domain,
         row.failure: bool(row.failure),
     }
     return [name for name, held in flags.items() if held]
@@ -105,15 +103,15 @@ def _first_suspicious(row: ServedScore) -> str:
 
 
 COLUMNS = [
-    When("asked", gettext_lazy("Asked"), "asked_at", sort=True),
-    Column("request", gettext_lazy("Request"), lambda row: f"{row.request}/{row.index}", heading=True),
-    Column("token", gettext_lazy("By"), _who),
-    Number("model", gettext_lazy("Model"), "model_number", sort=True, write=str),
-    Number("score", gettext_lazy("Score"), sort=True, write=partial(decimal, digits=2)),
-    Number("first_suspicious", gettext_lazy("First suspicious"), shown=_first_suspicious),
-    Number("uncertainty", gettext_lazy("Uncertainty"), sort=True, write=partial(decimal, digits=2)),
-    Column("flags", gettext_lazy("Flags"), lambda row: " ".join(_flags(row)), shown=lambda row: tags(_flags(row))),
-    Duration("seconds", gettext_lazy("Time"), sort=True),
+    When("asked", _("Asked"), "asked_at", sort=True),
+    Column("request", _("Request"), lambda row: f"{row.request}/{row.index}", heading=True),
+    Column("token", _("By"), _who),
+    Number("model", _("Model"), "model_number", sort=True, write=str),
+    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2)),
+    Number("first_suspicious", _("First suspicious"), shown=_first_suspicious),
+    Number("uncertainty", _("Uncertainty"), sort=True, write=partial(decimal, digits=2)),
+    Column("flags", _("Flags"), lambda row: " ".join(_flags(row)), shown=lambda row: tags(_flags(row))),
+    Duration("seconds", _("Time"), sort=True),
 ]
 
 
@@ -146,7 +144,7 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     if form.is_valid():
         policy = project.policy | {"serving": msgspec.to_builtins(ServingPolicy(**form.cleaned_data))}
-        attempt(request, _("The limits hold from now on."), change_project, project=project, policy=policy)
+        attempt(request, gettext("The limits hold from now on."), change_project, project=project, policy=policy)
         return redirect("serving", project.slug)
     context = {"member": member, "tab": "serving", "form": form}
     return render(request, "labelling_ui/serving_limits.html", context, status=400)
@@ -193,7 +191,7 @@ def _row(member: Membership, row_id: int) -> ServedScore:
         .first()
     )
     if row is None:
-        raise Http404(_("There is no such score in this project's log; it may be older than the log is kept."))
+        raise Http404(gettext("There is no such score in this project's log; it may be older than the log is kept."))
     return row
 
 
@@ -223,20 +221,31 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:
     def line(name: str, look: str, field: str) -> Series:
         return Series(name, look, [Point(label(one), getattr(one, field)) for one in traffic])
 
-    places = _("hour") if size == "hour" else _("day")
-    counts = Series(_("requests"), "first", [Point(label(one), one.requests) for one in traffic])
-    latency = [line(_("half are below"), "first", "median"), line(_("95 % are below"), "second", "p95")]
-    doubts = [line(_("abstained"), "first", "abstained"), line(_("out of domain"), "second", "out_of_domain")]
-    failed = Series(_("failed"), "first", [Point(label(one), one.failed) for one in traffic])
+    places = gettext("hour") if size == "hour" else gettext("day")
+    counts = Series(gettext("requests"), "first", [Point(label(one), one.requests) for one in traffic])
+    latency = [line(gettext("half are below"), "first", "median"), line(gettext("95 % are below"), "second", "p95")]
+    doubts = [
+        line(gettext("abstained"), "first", "abstained"),
+        line(gettext("out of domain"), "second", "out_of_domain"),
+    ]
+    failed = Series(gettext("failed"), "first", [Point(label(one), one.failed) for one in traffic])
     return [
-        {"chart": bar_chart(_("Requests"), counts, places=places, least_step=1), "empty": _("Nobody asked yet.")},
         {
-            "chart": line_chart(_("Latency"), latency, places=places, form=lambda s: f"{decimal(1000 * s)} ms"),
-            "empty": _("Shows once requests were answered."),
+            "chart": bar_chart(gettext("Requests"), counts, places=places, least_step=1),
+            "empty": gettext("Nobody asked yet."),
         },
         {
-            "chart": line_chart(_("Doubted"), doubts, places=places, form=lambda s: f"{decimal(100 * s)} %", top=1.0),
-            "empty": _("Needs a model with bars for both: train one."),
+            "chart": line_chart(gettext("Latency"), latency, places=places, form=lambda s: f"{decimal(1000 * s)} ms"),
+            "empty": gettext("Shows once requests were answered."),
         },
-        {"chart": bar_chart(_("Failed requests"), failed, places=places, least_step=1), "empty": _("None failed.")},
+        {
+            "chart": line_chart(
+                gettext("Doubted"), doubts, places=places, form=lambda s: f"{decimal(100 * s)} %", top=1.0
+            ),
+            "empty": gettext("Needs a model with bars for both: train one."),
+        },
+        {
+            "chart": bar_chart(gettext("Failed requests"), failed, places=places, least_step=1),
+            "empty": gettext("None failed."),
+        },
     ]

@@ -7,8 +7,8 @@ from django import forms
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.loop.gateway.acquisition import RANDOM
 from annotation.loop.proof.simulating import PICTURE, folder_of
@@ -23,12 +23,12 @@ from prm.acquisition import FUNCTIONS
 
 USUAL = ["first_error_bald", "balanced_errors"]
 COLUMNS = [
-    When("started", gettext_lazy("Started"), "created_at", sort=True, heading=True),
-    State("state", gettext_lazy("State"), sort=True, choices=SimulationRun.State.choices),
-    Column("functions", gettext_lazy("Functions"), lambda s: ", ".join(s.functions)),
-    Number("seeds", gettext_lazy("Seeds")),
-    Number("budget", gettext_lazy("Budget")),
-    Column("snapshot", gettext_lazy("Snapshot"), "snapshot__sha256", write=digest),
+    When("started", _("Started"), "created_at", sort=True, heading=True),
+    State("state", _("State"), sort=True, choices=SimulationRun.State.choices),
+    Column("functions", _("Functions"), lambda s: ", ".join(s.functions)),
+    Number("seeds", _("Seeds")),
+    Number("budget", _("Budget")),
+    Column("snapshot", _("Snapshot"), "snapshot__sha256", write=digest),
 ]
 
 
@@ -37,19 +37,19 @@ def _times(saving: float) -> str:
 
 
 COMPARISONS = [
-    Column("function", gettext_lazy("Function"), heading=True, write=code),
-    Estimate("f1", gettext_lazy("F1 at the end"), lambda one: one["f1"][-1] if one["f1"] else None, write=hundredths),
-    Estimate("area", gettext_lazy("Mean F1 gained"), "area_gain__solutions", write=points),
-    Estimate("solutions", gettext_lazy("Fewer solutions"), "saving__solutions__mean", write=_times),
-    Estimate("steps", gettext_lazy("Fewer steps"), "saving__steps__mean", write=_times),
-    Estimate("seconds", gettext_lazy("Less time"), "saving__seconds__mean", write=_times),
+    Column("function", _("Function"), heading=True, write=code),
+    Estimate("f1", _("F1 at the end"), lambda one: one["f1"][-1] if one["f1"] else None, write=hundredths),
+    Estimate("area", _("Mean F1 gained"), "area_gain__solutions", write=points),
+    Estimate("solutions", _("Fewer solutions"), "saving__solutions__mean", write=_times),
+    Estimate("steps", _("Fewer steps"), "saving__steps__mean", write=_times),
+    Estimate("seconds", _("Less time"), "saving__seconds__mean", write=_times),
 ]
 
 
 class SnapshotField(forms.ModelChoiceField):
     def label_from_instance(self, obj: Any) -> str:
         solutions = obj.counts.get("solutions", 0)
-        return _("%(day)s, %(n)s solutions (%(sha)s)") % {
+        return gettext("%(day)s, %(n)s solutions (%(sha)s)") % {
             "day": date_format(obj.created_at, "DATE_FORMAT"),
             "n": decimal(solutions),
             "sha": obj.sha256[:8],
@@ -57,26 +57,24 @@ class SnapshotField(forms.ModelChoiceField):
 
 
 class SimulationForm(forms.Form):
-    snapshot: SnapshotField = SnapshotField(
-        queryset=Snapshot.objects.none(), label=gettext_lazy("Snapshot"), empty_label=None
-    )
+    snapshot: SnapshotField = SnapshotField(queryset=Snapshot.objects.none(), label=_("Snapshot"), empty_label=None)
     seeds = forms.IntegerField(
         min_value=1,
         max_value=MOST_SEEDS,
         initial=5,
-        label=gettext_lazy("Seeds"),
-        help_text=gettext_lazy("Repetitions that every function shares; five or more make an interval worth its name."),
+        label=_("Seeds"),
+        help_text=_("Repetitions that every function shares; five or more make an interval worth its name."),
     )
     budget = forms.IntegerField(
         min_value=LEAST_BUDGET,
         initial=200,
-        label=gettext_lazy("Budget"),
-        help_text=gettext_lazy("Solutions that a simulated reader labels at most; no more than the pool has."),
+        label=_("Budget"),
+        help_text=_("Solutions that a simulated reader labels at most; no more than the pool has."),
     )
     functions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
-        label=gettext_lazy("Functions"),
-        help_text=gettext_lazy("Each is compared with random."),
+        label=_("Functions"),
+        help_text=_("Each is compared with random."),
     )
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:

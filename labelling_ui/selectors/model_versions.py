@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from markdown_it import MarkdownIt
 
 from annotation.core import wording
@@ -47,32 +47,32 @@ def _score(report: dict[str, Any] | None) -> Score | None:
 
 
 ACTIONS = {
-    "model.register": gettext_lazy("registered"),
-    "model.judge": gettext_lazy("judged by the gate"),
-    "model.promote": gettext_lazy("made champion"),
-    "model.confirm": gettext_lazy("confirmed without a measurement"),
-    "model.serve_domain": gettext_lazy("chosen for a domain"),
-    "model.pin": gettext_lazy("pinned"),
-    "model.unpin": gettext_lazy("unpinned"),
-    "model.delete_weights": gettext_lazy("weights deleted"),
-    "model.audit": gettext_lazy("audits asked for"),
-    "model.audit.done": gettext_lazy("audited"),
-    "model.audit.cancel": gettext_lazy("audits told to stop"),
-    "model.audit.cancelled": gettext_lazy("audits cancelled"),
-    "model.audit.failed": gettext_lazy("could not be audited"),
-    "model.export": gettext_lazy("export asked for"),
-    "model.export.done": gettext_lazy("exported"),
-    "model.export.cancel": gettext_lazy("export told to stop"),
-    "model.export.cancelled": gettext_lazy("export cancelled"),
-    "model.export.failed": gettext_lazy("could not be exported"),
-    "model.import.done": gettext_lazy("imported"),
-    "model.import.failed": gettext_lazy("could not be imported"),
-    "pool.rescore": gettext_lazy("pool scored anew"),
-    "pool.disagree": gettext_lazy("stored scores did not agree"),
-    "pool.failed": gettext_lazy("could not score the pool"),
-    "pool.cancel": gettext_lazy("cancellation of pool scoring requested"),
-    "pool.cancelled": gettext_lazy("scoring of the pool cancelled"),
-    "pool.resume": gettext_lazy("scoring of the pool resumed"),
+    "model.register": _("registered"),
+    "model.judge": _("judged by the gate"),
+    "model.promote": _("made champion"),
+    "model.confirm": _("confirmed without a measurement"),
+    "model.serve_domain": _("chosen for a domain"),
+    "model.pin": _("pinned"),
+    "model.unpin": _("unpinned"),
+    "model.delete_weights": _("weights deleted"),
+    "model.audit": _("audits asked for"),
+    "model.audit.done": _("audited"),
+    "model.audit.cancel": _("audits told to stop"),
+    "model.audit.cancelled": _("audits cancelled"),
+    "model.audit.failed": _("could not be audited"),
+    "model.export": _("export asked for"),
+    "model.export.done": _("exported"),
+    "model.export.cancel": _("export told to stop"),
+    "model.export.cancelled": _("export cancelled"),
+    "model.export.failed": _("could not be exported"),
+    "model.import.done": _("imported"),
+    "model.import.failed": _("could not be imported"),
+    "pool.rescore": _("pool scored anew"),
+    "pool.disagree": _("stored scores did not agree"),
+    "pool.failed": _("could not score the pool"),
+    "pool.cancel": _("cancellation of pool scoring requested"),
+    "pool.cancelled": _("scoring of the pool cancelled"),
+    "pool.resume": _("scoring of the pool resumed"),
 }
 # No raw HTML: a card quotes what people wrote.
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -83,7 +83,7 @@ def metric_rows(version: ModelVersion) -> list[dict[str, Any]]:
     report = version.measurement.challenger
     if not report:
         return []
-    slices = {_("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
+    slices = {gettext("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
     return [{"domain": name, **metrics} for name, metrics in slices.items()]
 
 
@@ -93,17 +93,17 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
     config = manifest.get("config", {})
     counts = manifest.get("counts", {})
     facts = [
-        (_("base"), manifest.get("base")),
-        (_("lane"), config.get("lane")),
-        (_("heads"), config.get("heads")),
-        (_("seed"), config.get("seed")),
-        (_("labelled solutions"), counts.get("solutions")),
-        (_("temperature"), _rounded(manifest.get("temperature"))),
-        (_("first-error threshold"), _rounded(manifest.get("threshold"))),
-        (_("code"), manifest.get("versions", {}).get("prm")),
-        (_("torch"), manifest.get("versions", {}).get("torch")),
-        (_("backbone SHA-256"), (manifest.get("base_sha256") or "")[:16]),
-        (_("weights SHA-256"), version.sha256[:16]),
+        (gettext("base"), manifest.get("base")),
+        (gettext("lane"), config.get("lane")),
+        (gettext("heads"), config.get("heads")),
+        (gettext("seed"), config.get("seed")),
+        (gettext("labelled solutions"), counts.get("solutions")),
+        (gettext("temperature"), _rounded(manifest.get("temperature"))),
+        (gettext("first-error threshold"), _rounded(manifest.get("threshold"))),
+        (gettext("code"), manifest.get("versions", {}).get("prm")),
+        (gettext("torch"), manifest.get("versions", {}).get("torch")),
+        (gettext("backbone SHA-256"), (manifest.get("base_sha256") or "")[:16]),
+        (gettext("weights SHA-256"), version.sha256[:16]),
     ]
     return [(name, str(value)) for name, value in facts if value not in (None, "")]
 
@@ -125,7 +125,7 @@ def history_of(version: ModelVersion) -> QuerySet[AuditEntry]:
 def describe_entry(entry: AuditEntry, version: ModelVersion) -> str:
     """An audit row in words."""
     if entry.action == "model.promote" and entry.target_id != str(version.pk):
-        return _("replaced by model %(n)s") % {"n": entry.after.get("champion")}
+        return gettext("replaced by model %(n)s") % {"n": entry.after.get("champion")}
     phrase = str(ACTIONS.get(entry.action, entry.action))
     detail = next(filter(None, (wording.message_of(entry.after, name) for name in ("verdict", "reason", "error"))), "")
     domain = entry.after.get("domain")

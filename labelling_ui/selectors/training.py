@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import ModelVersion, RunPoint, RunStage, TrainingRun
 from labelling_ui.numbers import decimal
@@ -53,12 +53,12 @@ def _seconds_left(run: TrainingRun) -> float | None:
 
 MAIN_STAGES = ("train", "cache")  # the first of them that ran the backbone sets the rate shown
 STAGES = {
-    "read": gettext_lazy("reading"),
-    "tokenise": gettext_lazy("tokenising"),
-    "cache": gettext_lazy("passes of the backbone"),
-    "train": gettext_lazy("training"),
-    "held": gettext_lazy("measuring"),
-    "calibrate": gettext_lazy("calibrating"),
+    "read": _("reading"),
+    "tokenise": _("tokenising"),
+    "cache": _("passes of the backbone"),
+    "train": _("training"),
+    "held": _("measuring"),
+    "calibrate": _("calibrating"),
 }
 # What figures are measured by, as the library's manifest says it.
 SOURCES = frozenset(
@@ -87,25 +87,25 @@ def costs_of(version: ModelVersion) -> list[Cost]:
     costs = version.manifest.get("costs")
     if not costs:
         return []
-    shown = [Cost(_("device"), _device(costs))]
+    shown = [Cost(gettext("device"), _device(costs))]
     stage = next((costs["stages"][name] for name in MAIN_STAGES if costs["stages"].get(name, {}).get("tokens")), None)
     if stage is not None:
         shown += [
-            Cost(_("useful tokens a second"), decimal(stage["tokens_per_second"])),
-            Cost(_("padding"), f"{decimal(100 * stage['padded_share'], 1)} %"),
-            Cost(_("utilisation"), f"{decimal(100 * stage['utilisation'], 1)} %", _peak(costs)),
+            Cost(gettext("useful tokens a second"), decimal(stage["tokens_per_second"])),
+            Cost(gettext("padding"), f"{decimal(100 * stage['padded_share'], 1)} %"),
+            Cost(gettext("utilisation"), f"{decimal(100 * stage['utilisation'], 1)} %", _peak(costs)),
         ]
     memory = f"{decimal(costs['peak_memory_bytes'] / 1e9, 2)} GB"
-    shown.append(Cost(_("peak memory"), memory, _source(costs["memory_kind"])))
+    shown.append(Cost(gettext("peak memory"), memory, _source(costs["memory_kind"])))
     if costs["energy_joules"] is not None:
         energy = f"{decimal(costs['energy_joules'] / 3600, 1)} Wh"
-        shown.append(Cost(_("energy"), energy, _source(costs["energy_source"])))
+        shown.append(Cost(gettext("energy"), energy, _source(costs["energy_source"])))
     seconds = [
         f"{STAGES.get(name, name)} {decimal(stage_costs['seconds'], 1)} s"
         for name, stage_costs in costs["stages"].items()
         if stage_costs["seconds"] >= 0.05
     ]
-    shown.append(Cost(_("time"), ", ".join(seconds)))
+    shown.append(Cost(gettext("time"), ", ".join(seconds)))
     return shown
 
 
@@ -115,10 +115,10 @@ def _device(costs: dict) -> str:
 
 def _peak(costs: dict) -> str:
     words = {"peak": decimal(costs["peak_flops"] / 1e12, 2), "source": _source(costs["peak_source"])}
-    return _("of %(peak)s TFLOP/s (%(source)s)") % words
+    return gettext("of %(peak)s TFLOP/s (%(source)s)") % words
 
 
 def _source(source: str) -> str:
     if probed := PROBED.fullmatch(source):
-        return _("measured by a %(dtype)s matmul of %(size)s here") % probed.groupdict()
-    return _(source) if source in SOURCES else source
+        return gettext("measured by a %(dtype)s matmul of %(size)s here") % probed.groupdict()
+    return gettext(source) if source in SOURCES else source

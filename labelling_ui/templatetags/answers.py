@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from django import template
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project, StepRating
 from annotation.models.scheme import LabelScheme
@@ -17,20 +17,20 @@ register = template.Library()
 
 # By answer: the sign, the name where the scheme gives none, and how a form sends it.
 USUAL: dict[str, tuple[str, str | Promise, str]] = {
-    "good": ("✓", gettext_lazy("good"), "1"),
-    "neutral": ("~", gettext_lazy("neutral"), "0"),
-    "bad": ("✗", gettext_lazy("bad"), "-1"),
-    "unsure": ("?", gettext_lazy("unsure"), "unsure"),
+    "good": ("✓", _("good"), "1"),
+    "neutral": ("~", _("neutral"), "0"),
+    "bad": ("✗", _("bad"), "-1"),
+    "unsure": ("?", _("unsure"), "unsure"),
 }
 # Whether an explanation that came with a step says what is wrong with it; the scheme's own names are of steps.
 ANSWERS_TO_A_CRITIQUE = [(kind, *USUAL[kind]) for kind in ("good", "neutral", "bad")]
 # How far a solution had got at its first error, from 0.
 PROGRESS = (
-    gettext_lazy("nowhere"),
-    gettext_lazy("begun"),
-    gettext_lazy("halfway"),
-    gettext_lazy("nearly there"),
-    gettext_lazy("all but the end"),
+    _("nowhere"),
+    _("begun"),
+    _("halfway"),
+    _("nearly there"),
+    _("all but the end"),
 )
 
 
@@ -81,20 +81,22 @@ def beside_in_words(rating: StepRating) -> list[str]:
     """A phrase for each thing said beside the rating; nothing of what other tools' files had of their own."""
     beside = rating.dimensions
     clauses, earlier = beside.get("clauses") or [], beside.get("consistent_with")
-    phrases = [_("breaks %(clauses)s") % {"clauses": ", ".join(map(str, clauses))}] if clauses else []
+    phrases = [gettext("breaks %(clauses)s") % {"clauses": ", ".join(map(str, clauses))}] if clauses else []
     if beside.get("consistent") is False and isinstance(earlier, int):
-        phrases.append(_("contradicts step %(n)s") % {"n": earlier + 1})
+        phrases.append(gettext("contradicts step %(n)s") % {"n": earlier + 1})
     elif beside.get("consistent"):
-        phrases.append(_("consistent with the steps before"))
-    phrases += [_("redundant")] if beside.get("redundant") else []
-    phrases += [_("recovers from the error")] if beside.get("recovers") else []
+        phrases.append(gettext("consistent with the steps before"))
+    phrases += [gettext("redundant")] if beside.get("redundant") else []
+    phrases += [gettext("recovers from the error")] if beside.get("recovers") else []
     return phrases + _critiques_in_words(beside.get("critique_ratings"))
 
 
 def _critiques_in_words(rated: Any) -> list[str]:
     names = {value: name for _kind, _sign, name, value in ANSWERS_TO_A_CRITIQUE}
     numbered = enumerate(map(str, rated if isinstance(rated, list) else []), 1)
-    return [_("explanation %(n)s: %(answer)s") % {"n": n, "answer": names[one]} for n, one in numbered if one in names]
+    return [
+        gettext("explanation %(n)s: %(answer)s") % {"n": n, "answer": names[one]} for n, one in numbered if one in names
+    ]
 
 
 class Mark(NamedTuple):

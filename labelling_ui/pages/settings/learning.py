@@ -6,8 +6,8 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
@@ -22,30 +22,30 @@ from prm.messages import Message
 class TrainingPart(PolicyPart):
     """What trains, and how."""
 
-    heading = gettext_lazy("What a round trains")
+    heading = _("What a round trains")
 
     neutral = forms.ChoiceField(
         choices=[
-            ("positive", gettext_lazy("as good")),
-            ("negative", gettext_lazy("as bad")),
-            ("drop", gettext_lazy("not at all")),
+            ("positive", _("as good")),
+            ("negative", _("as bad")),
+            ("drop", _("not at all")),
         ],
-        label=gettext_lazy("Neutral ratings train"),
+        label=_("Neutral ratings train"),
     )
     training_sources = forms.MultipleChoiceField(
         choices=choices.SOURCE_KINDS,
         widget=forms.CheckboxSelectMultiple,
-        label=gettext_lazy("Labels that train"),
+        label=_("Labels that train"),
     )
     backbone = forms.CharField(
-        label=gettext_lazy("Backbone"),
-        help_text=gettext_lazy("“tiny”, or the name or folder of a causal language model that your operator listed"),
+        label=_("Backbone"),
+        help_text=_("“tiny”, or the name or folder of a causal language model that your operator listed"),
     )
     training = forms.JSONField(
         required=False,
         widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
-        label=gettext_lazy("Choices, as JSON"),
-        help_text=gettext_lazy(
+        label=_("Choices, as JSON"),
+        help_text=_(
             'What the training guide (docs/training.md) calls the config: {"lane": "lora", "epochs": 3}. '
             "What is left out has its default."
         ),
@@ -54,7 +54,7 @@ class TrainingPart(PolicyPart):
     def clean_training(self) -> dict[str, Any]:
         choices = self.cleaned_data["training"] or {}
         if not isinstance(choices, dict):
-            raise forms.ValidationError(_("An object of choices is needed: { … }."))
+            raise forms.ValidationError(gettext("An object of choices is needed: { … }."))
         try:
             check_training(choices)
         except DomainError as error:
@@ -65,7 +65,7 @@ class TrainingPart(PolicyPart):
 class SourcesPart(AgreementFields, Part):
     """The rule of agreement between sources."""
 
-    heading = gettext_lazy("Which solutions teach, by their sources")
+    heading = _("Which solutions teach, by their sources")
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
@@ -78,63 +78,57 @@ class SourcesPart(AgreementFields, Part):
 class GatePart(PolicyPart):
     """When a model is promoted, which are kept, and what is compared."""
 
-    heading = gettext_lazy("What the gate asks, and what is kept")
+    heading = _("What the gate asks, and what is kept")
 
-    gate_tolerance = forms.FloatField(
-        label=gettext_lazy("Loss of F1 the gate tolerates"), help_text=gettext_lazy("0.02 is two points")
-    )
-    gate_min_holdout = forms.IntegerField(label=gettext_lazy("Labelled holdout solutions the gate needs"))
+    gate_tolerance = forms.FloatField(label=_("Loss of F1 the gate tolerates"), help_text=_("0.02 is two points"))
+    gate_min_holdout = forms.IntegerField(label=_("Labelled holdout solutions the gate needs"))
     keep_models = forms.IntegerField(
-        label=gettext_lazy("Latest models that keep their weights"),
-        help_text=gettext_lazy("besides those that serve and those that are pinned"),
+        label=_("Latest models that keep their weights"),
+        help_text=_("besides those that serve and those that are pinned"),
     )
     shadow_models = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Compare acquisition with control after each round"),
-        help_text=gettext_lazy("trains three more models on equal labelling time, which never serve"),
+        label=_("Compare acquisition with control after each round"),
+        help_text=_("trains three more models on equal labelling time, which never serve"),
     )
 
 
 class RoundsPart(PolicyPart):
     """The fields of `RoundsPolicy`; quiet hours are lines of a text."""
 
-    heading = gettext_lazy("When rounds begin by themselves")
+    heading = _("When rounds begin by themselves")
     section = "rounds"
     template = "labelling_ui/settings/rounds.html"
 
     cron = forms.CharField(
         required=False,
-        label=gettext_lazy("Schedule"),
+        label=_("Schedule"),
         widget=forms.TextInput({"placeholder": "0 3 * * 1-5", "spellcheck": "false"}),
-        help_text=gettext_lazy("Minute, hour, day, month, weekday; empty for none. A round needs new labels."),
+        help_text=_("Minute, hour, day, month, weekday; empty for none. A round needs new labels."),
     )
-    time_zone = forms.CharField(label=gettext_lazy("Time zone"), widget=forms.TextInput({"list": "time-zones"}))
-    after_labels = forms.IntegerField(
-        label=gettext_lazy("Retrain after this many labels"), help_text=gettext_lazy("0 for never")
-    )
+    time_zone = forms.CharField(label=_("Time zone"), widget=forms.TextInput({"list": "time-zones"}))
+    after_labels = forms.IntegerField(label=_("Retrain after this many labels"), help_text=_("0 for never"))
     drift_above = forms.FloatField(
-        label=gettext_lazy("Retrain when scores drift by more than"),
-        help_text=gettext_lazy("Population stability index of the champion's scores: 0.25 is large, 0 for never"),
+        label=_("Retrain when scores drift by more than"),
+        help_text=_("Population stability index of the champion's scores: 0.25 is large, 0 for never"),
     )
     agreement_floor = forms.FloatField(
-        label=gettext_lazy("Hold while agreement is below"),
-        help_text=gettext_lazy("Share of pairs with the same first error, 0 to 1; 0 never holds"),
+        label=_("Hold while agreement is below"),
+        help_text=_("Share of pairs with the same first error, 0 to 1; 0 never holds"),
     )
     quiet_hours = forms.CharField(
         required=False,
-        label=gettext_lazy("Quiet hours"),
+        label=_("Quiet hours"),
         widget=forms.Textarea({"rows": 3, "spellcheck": "false", "placeholder": "mon-fri 08:00-18:00"}),
-        help_text=gettext_lazy("One window a line, such as 22:00-07:00 or mon-fri 08:00-18:00"),
+        help_text=_("One window a line, such as 22:00-07:00 or mon-fri 08:00-18:00"),
     )
-    runs_per_day = forms.IntegerField(
-        label=gettext_lazy("Runs a day, at most"), help_text=gettext_lazy("0 for no limit")
-    )
+    runs_per_day = forms.IntegerField(label=_("Runs a day, at most"), help_text=_("0 for no limit"))
     training_hours_per_month = forms.FloatField(
-        label=gettext_lazy("Hours of training a month, at most"), help_text=gettext_lazy("0 for no limit")
+        label=_("Hours of training a month, at most"), help_text=_("0 for no limit")
     )
     keep_days = forms.IntegerField(
-        label=gettext_lazy("Days a run's files and log are kept"),
-        help_text=gettext_lazy("0 for ever; models are kept by a policy of their own"),
+        label=_("Days a run's files and log are kept"),
+        help_text=_("0 for ever; models are kept by a policy of their own"),
     )
 
     @classmethod

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from django import forms
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
 from annotation.models.example import MOST_EXAMPLES
@@ -14,10 +14,10 @@ from labelling_ui.pages.settings.part import Part
 class ProjectPart(Part):
     """What the project is called."""
 
-    heading = gettext_lazy("The project")
+    heading = _("The project")
     template = "labelling_ui/settings/project.html"
 
-    name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
+    name = forms.CharField(max_length=200, label=_("Name"))
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
@@ -30,14 +30,14 @@ class ProjectPart(Part):
 class GuidelinesPart(Part):
     """What stands beside the work."""
 
-    heading = gettext_lazy("Guidelines")
+    heading = _("Guidelines")
     layout = "stack"
 
     guidelines = forms.CharField(
         required=False,
         widget=forms.Textarea({"rows": 12}),
-        label=gettext_lazy("Guidelines"),
-        help_text=gettext_lazy("Markdown, shown beside the work."),
+        label=_("Guidelines"),
+        help_text=_("Markdown, shown beside the work."),
     )
 
     @classmethod
@@ -63,17 +63,17 @@ class ExampleForm(forms.Form):
 
     rating = forms.ChoiceField(
         choices=[
-            ("good", gettext_lazy("good")),
-            ("neutral", gettext_lazy("neutral")),
-            ("bad", gettext_lazy("bad")),
-            ("unsure", gettext_lazy("unsure")),
+            ("good", _("good")),
+            ("neutral", _("neutral")),
+            ("bad", _("bad")),
+            ("unsure", _("unsure")),
         ],
-        label=gettext_lazy("Rating"),
+        label=_("Rating"),
         initial="good",  # what an empty row is sent with
     )
-    before = _text(2, required=False, label=gettext_lazy("What it follows"))
-    step = _text(2, label=gettext_lazy("The step"))
-    why = _text(2, required=False, label=gettext_lazy("Why"))
+    before = _text(2, required=False, label=_("What it follows"))
+    step = _text(2, label=_("The step"))
+    why = _text(2, required=False, label=_("Why"))
 
 
 class ExampleRows(forms.BaseFormSet):
@@ -93,7 +93,7 @@ Rows = forms.formset_factory(
 class ExamplesPart(Part):
     """The examples below the guidelines, row by row."""
 
-    heading = gettext_lazy("Examples")
+    heading = _("Examples")
     template = "labelling_ui/settings/examples.html"
 
     def __init__(self, data: QueryDict | None = None, *, initial: dict[str, Any]) -> None:

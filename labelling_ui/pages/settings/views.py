@@ -7,8 +7,8 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Forbidden
@@ -29,15 +29,15 @@ class Kind(NamedTuple):
 
 
 PAGES = [
-    Kind("project", gettext_lazy("Project and people"), (project.ProjectPart,)),
-    Kind("guidelines", gettext_lazy("Guidelines"), (project.GuidelinesPart, project.ExamplesPart)),
-    Kind("scheme", gettext_lazy("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
-    Kind("answers", gettext_lazy("Answers and keys"), (scheme.AnswersPart, scheme.KeysPart)),
-    Kind("queue", gettext_lazy("Queue"), (work.GenerationsPart, work.QueuePart)),
-    Kind("work", gettext_lazy("Pace and hints"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
-    Kind("quality", gettext_lazy("Gold and quality"), (work.GoldPart, work.ScreeningPart, work.WatchPart)),
-    Kind("training", gettext_lazy("Training"), (learning.TrainingPart, learning.SourcesPart, learning.GatePart)),
-    Kind("rounds", gettext_lazy("Learning rounds"), (learning.RoundsPart,)),
+    Kind("project", _("Project and people"), (project.ProjectPart,)),
+    Kind("guidelines", _("Guidelines"), (project.GuidelinesPart, project.ExamplesPart)),
+    Kind("scheme", _("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
+    Kind("answers", _("Answers and keys"), (scheme.AnswersPart, scheme.KeysPart)),
+    Kind("queue", _("Queue"), (work.GenerationsPart, work.QueuePart)),
+    Kind("work", _("Pace and hints"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
+    Kind("quality", _("Gold and quality"), (work.GoldPart, work.ScreeningPart, work.WatchPart)),
+    Kind("training", _("Training"), (learning.TrainingPart, learning.SourcesPart, learning.GatePart)),
+    Kind("rounds", _("Learning rounds"), (learning.RoundsPart,)),
 ]
 FIRST = PAGES[0].name
 
@@ -91,7 +91,7 @@ def _decided(part: Part) -> set[str]:
 def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> HttpResponseBase:
     kind = next((kind for kind in PAGES if kind.name == name), None)
     if kind is None:
-        raise Http404(_("The settings have no such page."))
+        raise Http404(gettext("The settings have no such page."))
     saves = request.method == "POST"
     project = _locked(member.project) if saves else member.project
     page = SettingsPage(kind, project, request.POST if saves else None)
@@ -103,7 +103,9 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
         except DomainError as error:
             page.blame(error)
         else:
-            messages.success(request, _("Saved. The queue keeps what it holds; the next generation follows these."))
+            messages.success(
+                request, gettext("Saved. The queue keeps what it holds; the next generation follows these.")
+            )
             return redirect("settings-page", project.slug, name)
     context = {"member": member, "tab": "settings", "page": page, "pages": PAGES}
     return render(request, "labelling_ui/settings.html", context)
@@ -119,6 +121,6 @@ def _locked(project: Project) -> Project:
 def set_state(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Pause or resume."""
     paused = request.POST.get("state") == Project.State.PAUSED
-    told = _("Paused: nobody gets new work until you resume.") if paused else _("People can label again.")
+    told = gettext("Paused: nobody gets new work until you resume.") if paused else gettext("People can label again.")
     attempt(request, told, change_project, project=member.project, state=request.POST.get("state", ""))
     return redirect("settings", member.project.slug)
