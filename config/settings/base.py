@@ -65,6 +65,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "labelling_ui.pages.access.member_of",
             ],
             # What nearly every page uses, without a `load` in each.
             "builtins": [

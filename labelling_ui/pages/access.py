@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.membership import access
@@ -41,6 +42,7 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
                 project = find_project(request.user, slug)
                 membership = require_role(request.user, project, *roles)
                 membership.project = project
+                request.member = membership  # type: ignore[attr-defined]
                 return view(request, membership, **named)
             except Forbidden as error:
                 raise PermissionDenied(in_words(error.message)) from None
@@ -50,6 +52,16 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
         return page
 
     return decorate
+
+
+def project_action(*roles: str) -> Callable[[ProjectView], View]:
+    """Like `project_page`, for what a button sends: only by POST."""
+    return lambda view: require_POST(project_page(*roles)(view))
+
+
+def member_of(request: HttpRequest) -> dict[str, Any]:
+    """The context processor that gives every template of a project's page the `member` who looks."""
+    return {"member": request.member} if hasattr(request, "member") else {}
 
 
 def slug_of(request: HttpRequest, model: type[ImportJob] | type[SamplingRun], pk: int) -> str:

@@ -65,8 +65,7 @@ SHARES = {
 def contrasts(request: HttpRequest, member: Membership) -> HttpResponse:
     pairs = contrast.contrasts(member.project)
     rows = [{"one": one, "other": other, "found": found} for one, other, found in pairs]
-    context = {"member": member, "tab": "quality", "sources": Table(rows, SOURCES)}
-    return render(request, "labelling_ui/contrasts.html", context)
+    return render(request, "labelling_ui/contrasts.html", {"sources": Table(rows, SOURCES)})
 
 
 @project_page(*STAFF)
@@ -75,8 +74,7 @@ def hints(request: HttpRequest, member: Membership) -> HttpResponse:
         {"comparison": one, "verdict": _verdict(one), "arms": Table(_arms(one), ARMS)}
         for one in compare_hints(member.project)
     ]
-    context = {"member": member, "tab": "quality", "found": found, "policy": member.project.policies.hints}
-    return render(request, "labelling_ui/hints.html", context)
+    return render(request, "labelling_ui/hints.html", {"found": found, "policy": member.project.policies.hints})
 
 
 def _arms(found: Comparison) -> list[dict[str, Any]]:

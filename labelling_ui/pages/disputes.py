@@ -5,11 +5,10 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.labels.quality.dispute_decision import resolve
 from annotation.models import Dispute, Membership
-from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page
+from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Column, Opening, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 
@@ -31,12 +30,10 @@ def disputes(request: HttpRequest, member: Membership) -> HttpResponseBase:
     same = Dispute.objects.filter(annotation__solution__problem=OuterRef("annotation__solution__problem"))
     rows = rows.annotate(on_problem=Subquery(same.order_by().values("project").annotate(n=Count("pk")).values("n")))
     listing = Listing(request, rows, COLUMNS, sort="-opened", filters=Filters(request.GET, COLUMNS))
-    name = f"{member.project.slug}-disputes"
-    return respond(request, "labelling_ui/disputes.html", listing, name, {"member": member, "tab": "review"})
+    return respond(request, "labelling_ui/disputes.html", listing, "disputes")
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def decide(request: HttpRequest, member: Membership, dispute_id: int) -> HttpResponseBase:
     dispute = get_object_or_404(member.project.disputes, pk=dispute_id)
     attempt(

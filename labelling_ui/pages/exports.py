@@ -100,8 +100,8 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
     for snapshot in listing.page.object_list:
         snapshot.files = _files(snapshot, member.project.policies.neutral)
-    context = {"member": member, "form": form, "labels": member.project.annotations.exists()}
-    return respond(request, "labelling_ui/export.html", listing, f"{member.project.slug}-snapshots", context)
+    context = {"form": form, "labels": member.project.annotations.exists()}
+    return respond(request, "labelling_ui/export.html", listing, "snapshots", context)
 
 
 def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:

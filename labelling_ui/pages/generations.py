@@ -7,13 +7,12 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.loop.selection.generations import request_first_generation
 from annotation.models import Generation, Lane, Membership, QueueItem
 from labelling_ui.charts import Point, Series, bar_chart
 from labelling_ui.numbers import decimal
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Number, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.selectors.generation_progress import chances, lanes_of, settings_of
@@ -38,8 +37,8 @@ def generations(request: HttpRequest, member: Membership) -> HttpResponseBase:
         wanted=Sum("items__wanted"), done=Sum("items__done")
     )
     listing = Listing(request, rows, COLUMNS, sort="-generation")
-    context = {"member": member, "solutions": member.project.solutions.count()}
-    return respond(request, "labelling_ui/generations.html", listing, f"{member.project.slug}-generations", context)
+    context = {"solutions": member.project.solutions.count()}
+    return respond(request, "labelling_ui/generations.html", listing, "generations", context)
 
 
 ITEMS = [
@@ -74,8 +73,6 @@ def generation(request: HttpRequest, member: Membership, number: int) -> HttpRes
     listing = Listing(request, items, ITEMS, sort="rank", filters=Filters(request.GET, ITEMS))
     points = [Point(chance, count) for chance, count in chances(found)]
     context = {
-        "member": member,
-        "tab": "generations",
         "generation": found,
         "lanes": Table(lanes_of(found), LANES),
         "settings": settings_of(found),
@@ -86,12 +83,10 @@ def generation(request: HttpRequest, member: Membership, number: int) -> HttpRes
             least_step=1,
         ),
     }
-    name = f"{member.project.slug}-generation-{number}"
-    return respond(request, "labelling_ui/generation.html", listing, name, context)
+    return respond(request, "labelling_ui/generation.html", listing, f"generation-{number}", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
     done = gettext("The first generation is open: people can start labelling.")
     if member.project.policies.cold_start != "random":

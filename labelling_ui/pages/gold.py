@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project, choices
 from annotation.work.gold.designation import (
@@ -24,7 +23,7 @@ from annotation.work.gold.designation import (
 )
 from annotation.work.gold.gold_answers import Worn, accuracy_by_gold, wear_of
 from labelling_ui import words
-from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page, whole_number
+from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, FirstError, Number, Opening, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 
@@ -106,17 +105,15 @@ def gold(request: HttpRequest, member: Membership) -> HttpResponseBase:
     for row in listing.page.object_list:
         row.worn = wear.get(row.solution_id)
     context = {
-        "member": member,
         "form": MarkManyForm(),
         "active": hidden_gold(project).count(),
         "screening": project.policies.screening.items,
         "review": sum(worn.to_review for worn in wear.values()),
     }
-    return respond(request, "labelling_ui/gold.html", listing, f"{project.slug}-gold", context)
+    return respond(request, "labelling_ui/gold.html", listing, "gold", context)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make a solution gold by one of its labels."""
     label = get_object_or_404(member.project.annotations, pk=whole_number(request.POST.get("annotation")) or 0)
@@ -137,8 +134,7 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return redirect("solution", member.project.slug, label.solution_id)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make solutions gold by what is known of them already."""
     form = MarkManyForm(request.POST)
@@ -159,8 +155,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return redirect("gold", member.project.slug)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def retire(request: HttpRequest, member: Membership, gold_id: int) -> HttpResponseBase:
     row = get_object_or_404(member.project.gold_answers, pk=gold_id)
     told = gettext("No gold any more: it is an ordinary solution, and its answers count for nobody.")

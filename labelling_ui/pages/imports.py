@@ -12,7 +12,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
 from annotation.core.errors import DomainError, Missing
@@ -26,7 +25,7 @@ from annotation.files.uploads import unfinished_uploads
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project
 from labelling_ui.numbers import short
-from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of, whole_number
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of, whole_number
 from labelling_ui.pages.columns import Choice, Column, Number, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.mapping import for_page, mapping_of
@@ -246,18 +245,16 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.import_jobs.all()
     listing = Listing(request, rows, COLUMNS, sort="-started", filters=filters, live=live)
     context = {
-        "member": member,
         "form": form,
         "text_form": TextForm(auto_id="try_%s"),
         "uploads": unfinished_uploads(by=signed_in(request), project=member.project),
         "group": group,
         "summary": summary,
     }
-    return respond(request, "labelling_ui/import.html", listing, f"{member.project.slug}-imports", context)
+    return respond(request, "labelling_ui/import.html", listing, "imports", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """How the file begins that was chosen on the page, which sends its first bytes."""
     head = request.FILES.get("head")
@@ -283,8 +280,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return render(request, "labelling_ui/import_preview.html", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """What a rule makes of a text that was pasted."""
     form = TextForm(request.POST)
@@ -321,8 +317,6 @@ def originals(request: HttpRequest, job_id: int) -> HttpResponseBase:
 def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
     context = {
-        "member": member,
-        "tab": "import",
         "job": job,
         "live": job.live,
         "progress": progress_of(job),
@@ -333,8 +327,7 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
     return respond(request, "labelling_ui/import_job.html", listing, f"import-{job.pk}-rejected", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def cancel_files(request: HttpRequest, member: Membership, group_id: int) -> HttpResponseBase:
     group = get_object_or_404(ImportGroup, pk=group_id, project=member.project)
     attempt(request, gettext("The imports stop within seconds. What they took in stays."), cancel_group, group=group)

@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.core.lifecycle import cancel_job, resume_job
 from annotation.core.wording import in_words
@@ -17,7 +16,7 @@ from annotation.loop.proof.simulations import resume_simulation
 from annotation.loop.rounds.runs import can_retry, retry_run
 from annotation.loop.sampling.sampling_runs import resume_sampling
 from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.runs import seconds_of
@@ -98,19 +97,17 @@ def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     for row in listing:
         kind = KINDS[row.kind]
         row.page, row.resumes = kind.page(row.job), kind.resumes(row.job)
-    return respond(request, "labelling_ui/jobs.html", listing, f"{member.project.slug}-jobs", {"member": member})
+    return respond(request, "labelling_ui/jobs.html", listing, "jobs")
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def cancel(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
     job = _find(member, kind, job_id)
     attempt(request, gettext("It stops within a minute. What is done of it stays."), cancel_job, job=job)
     return redirect(KINDS[kind].page(job))
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def resume(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
     job, service = _find(member, kind, job_id), KINDS[kind].resume
     if service is None:

@@ -94,5 +94,4 @@ def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(request, rows, columns, sort="-submitted", filters=filters)
     for label in listing.page.object_list:
         label.may_be_gold = columns is COLUMNS and may_be_gold(label)
-    context = {"member": member, "all": columns is COLUMNS}
-    return respond(request, "labelling_ui/labels.html", listing, f"{project.slug}-labels", context)
+    return respond(request, "labelling_ui/labels.html", listing, "labels", {"all": columns is COLUMNS})

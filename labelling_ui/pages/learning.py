@@ -65,12 +65,11 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = project.shadow_comparisons.select_related("run", "snapshot")
     listing = Listing(request, rows, COLUMNS, sort="-generation")
     if request.GET.get("download") == "csv":
-        return respond(request, "labelling_ui/learning.html", listing, f"{project.slug}-learning", {})
+        return respond(request, "labelling_ui/learning.html", listing, "learning")
     estimates = estimates_of(project)
     history = history_of(project)
     advice = advise(decided_rounds(history))
     context = {
-        "member": member,
         "latest": rows.first(),
         "gain": _gain_chart(list(rows[:SHOWN])),
         "estimates": Table(estimates, ESTIMATES),
@@ -80,7 +79,7 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
         "pays": any(one["verdict"] == "continue" for one in advice["criteria"]),
         "why_not": _why_not(member),
     }
-    return respond(request, "labelling_ui/learning.html", listing, f"{project.slug}-learning", context)
+    return respond(request, "labelling_ui/learning.html", listing, "learning", context)
 
 
 def _gain_chart(comparisons: list[ShadowComparison]) -> Chart:

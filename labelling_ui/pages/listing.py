@@ -134,12 +134,13 @@ def _in_order(rows: QuerySet[Any], columns: Sequence[Column], sort: str) -> Quer
 
 
 def respond(
-    request: HttpRequest, template: str, listing: Listing, name: str, context: dict[str, Any]
+    request: HttpRequest, template: str, listing: Listing, name: str, context: dict[str, Any] | None = None
 ) -> HttpResponseBase:
-    """The page, or with `?download=csv` the whole list as a file of this name."""
+    """The page, or with `?download=csv` the whole list as a file that is named after the project and `name`."""
     if request.GET.get("download") == "csv":
-        return download(listing.csv(), name=f"{name}.csv", content_type="text/csv; charset=utf-8")
-    page: HttpResponse = render(request, template, {"listing": listing, **context})
+        slug = request.member.project.slug  # type: ignore[attr-defined]
+        return download(listing.csv(), name=f"{slug}-{name}.csv", content_type="text/csv; charset=utf-8")
+    page: HttpResponse = render(request, template, {"listing": listing, **(context or {})})
     return page
 
 

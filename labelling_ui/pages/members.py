@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.accounts import invite
@@ -25,7 +24,7 @@ from annotation.work.annotations import latest_annotations
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
 from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers
 from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_page, signed_in
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page, signed_in
 from labelling_ui.pages.columns import Choice, Column, Control, Duration, FirstError, Number, Share, When
 from labelling_ui.pages.listing import Listing, Table, respond
 from labelling_ui.pages.people import ON_GOLD, PACE, Figures
@@ -63,12 +62,11 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             form = InviteForm()
     agreement, gold = agreement_by_member(member.project), accuracy_by_person(member.project)
     listing = Listing(request, _members(member), _columns(agreement, gold), sort="name")
-    context = {"member": member, "form": form, "invited": invited, "roles": Membership.Role.choices}
-    return respond(request, "labelling_ui/members.html", listing, f"{member.project.slug}-members", context)
+    context = {"form": form, "invited": invited, "roles": Membership.Role.choices}
+    return respond(request, "labelling_ui/members.html", listing, "members", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
     """Change a member's role, or end the membership."""
     other = _find(member, member_id)
@@ -143,8 +141,6 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     latest = latest_decision(person)
     now = standing_by(latest, person)
     context: dict[str, Any] = {
-        "member": member,
-        "tab": "members" if member.role == MANAGER else "quality",
         "person": person,
         "standing": now,
         "domains": domains_of(project),
@@ -156,12 +152,10 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "by_generation": Table([*by_generation, Figures(gettext("all"), accuracy)], [GENERATION, *ON_GOLD]),
         "confusion": _confusion(project, person),
     }
-    name = f"{project.slug}-gold-answers-{person.user.username}"
-    return respond(request, "labelling_ui/member.html", listing, name, context)
+    return respond(request, "labelling_ui/member.html", listing, f"gold-answers-{person.user.username}", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
     """Let a person label, screen them, or keep them from labelling."""
     person = _find(member, member_id)
@@ -177,8 +171,7 @@ def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     return redirect("member", member.project.slug, person.pk)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
     """Choose the domains that a person labels, or all."""
     person = _find(member, member_id)
@@ -188,8 +181,7 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     return redirect("member", member.project.slug, person.pk)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def mark_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
     """Say whether a member is a program."""
     person = _find(member, member_id)

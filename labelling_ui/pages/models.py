@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
 from annotation.core.errors import Missing
@@ -29,7 +28,7 @@ from annotation.loop.registry import (
 )
 from annotation.models import Membership, ModelJob, ModelVersion, PoolScoring
 from labelling_ui import words
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page, whole_number
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Estimate, Number, State, When
 from labelling_ui.pages.listing import Listing, Table, respond
 from labelling_ui.selectors import model_versions
@@ -52,8 +51,8 @@ def models(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.model_versions.select_related("run", "snapshot")
     listing = Listing(request, rows, COLUMNS, sort="-model")
     imports = member.project.model_jobs.filter(kind=ModelJob.Kind.IMPORT).select_related("model_version")
-    context = {"member": member, "importable": importable_folders(), **_watched(imports)}
-    return respond(request, "labelling_ui/models.html", listing, f"{member.project.slug}-models", context)
+    context = {"importable": importable_folders(), **_watched(imports)}
+    return respond(request, "labelling_ui/models.html", listing, "models", context)
 
 
 METRICS = [
@@ -90,8 +89,6 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
     history = [(entry, model_versions.describe_entry(entry, version)) for entry in model_versions.history_of(version)]
     domains = member.project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
     context = {
-        "member": member,
-        "tab": "models",
         "version": version,
         "run": getattr(version, "run", None),
         "unmeasured": _unmeasured(version),
@@ -115,8 +112,7 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
     return render(request, "labelling_ui/model.html", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def act(request: HttpRequest, member: Membership, number: int, action: str) -> HttpResponseBase:
     version = _find(member, number)
     if action not in ACTIONS:
@@ -126,8 +122,7 @@ def act(request: HttpRequest, member: Membership, number: int, action: str) -> H
     return redirect("model", member.project.slug, number)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def serve_domain(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
     version, domain = _find(member, number), request.POST.get("domain", "")
     if request.POST.get("clear"):
@@ -173,16 +168,13 @@ def compare(request: HttpRequest, member: Membership) -> HttpResponse:
     facts = [{"fact": name, "a": first.get(name), "b": second.get(name)} for name in first | second]
     columns = [Column("fact", gettext("Fact"), heading=True), Column("a", names[0]), Column("b", names[1])]
     context = {
-        "member": member,
-        "tab": "models",
         "sides": sides,
         "facts": Table(facts, columns, name=gettext("Two models")),
     }
     return render(request, "labelling_ui/model_compare.html", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def import_model(request: HttpRequest, member: Membership) -> HttpResponseBase:
     separator = request.POST.get("separator", "").replace("\\n", "\n").replace("\\t", "\t") or "\n"
     service = partial(request_import, project=member.project, folder=request.POST.get("folder", ""))

@@ -29,7 +29,6 @@ def own_page(member: Membership) -> dict[str, Any]:
     policy = member.project.policies
     practice = practice_set(member)
     return {
-        "member": member,
         "mine": mine,
         "least": LEAST,
         "told": policy.feedback,

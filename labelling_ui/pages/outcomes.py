@@ -46,15 +46,13 @@ def answers(request: HttpRequest, member: Membership) -> HttpResponseBase:
     disagreements = OutcomeDisagreement.objects.filter(check_run=check).select_related("solution__problem")
     listing = Listing(request, disagreements, COLUMNS, sort="solution")
     context = {
-        "member": member,
-        "tab": "solutions",
         "check": check,
         "live": check is not None and check.live,
         "outcomes": outcomes_of(member.project),
         "left": gradable(member.project).filter(final_answer_correct=None),
         "form": CheckForm(),
     }
-    return respond(request, "labelling_ui/answers.html", listing, f"{member.project.slug}-answers", context)
+    return respond(request, "labelling_ui/answers.html", listing, "answers", context)
 
 
 @project_page(MANAGER)
@@ -90,5 +88,4 @@ def test_results(request: HttpRequest, member: Membership) -> HttpResponseBase:
             request, "", apply_results, project=member.project, content=file.file, kind=kind_of(file.name)
         )
     refused = Table(applied.shown if applied else [], REFUSED)
-    context = {"member": member, "tab": "import", "form": form, "applied": applied, "refused": refused}
-    return render(request, "labelling_ui/test_results.html", context)
+    return render(request, "labelling_ui/test_results.html", {"form": form, "applied": applied, "refused": refused})

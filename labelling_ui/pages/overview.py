@@ -33,7 +33,6 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     versions = model_versions.versions_with_scores(project)
     outcomes = outcomes_of(project)
     context: dict[str, Any] = {
-        "member": member,
         "progress": progress.progress_of(project, by_day),
         "agreement": _share(agreement),
         "pairs": sum(pairs.all for _day, pairs in agreement),

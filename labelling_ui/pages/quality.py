@@ -11,7 +11,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.labels.quality import batches
 from annotation.labels.quality.pace import pace_by_person
@@ -19,7 +18,7 @@ from annotation.labels.quality.trust import Trust, trust_by_person
 from annotation.models import LabelBatch, LabelSource, Membership, Project
 from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui.numbers import decimal
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField
@@ -73,18 +72,16 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
         batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
     members = {one.pk: one for one in project.memberships.select_related("user")}
     context = {
-        "member": member,
         "people": Table(_people(project, members), TRUST),
         "paces": Table(_paces(project, members), [PERSON, *PACE]),
         "gold": Table(_on_gold(project, members), [PERSON, *ON_GOLD]),
         "form": SetAsideForm(project=project),
         "between": project.policies.quality.labels_between_false_alarms,
     }
-    return respond(request, "labelling_ui/quality.html", listing, f"{project.slug}-batches", context)
+    return respond(request, "labelling_ui/quality.html", listing, "batches", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpResponseBase:
     """Set a batch aside, or let it count."""
     batch = get_object_or_404(member.project.label_batches, pk=batch_id)
@@ -99,8 +96,7 @@ def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpRespo
     return redirect("quality", member.project.slug)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def set_aside(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Set aside what no alarm has named."""
     form = SetAsideForm(request.POST, project=member.project)

@@ -9,12 +9,11 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.models import Lane, Lease, Membership, Project
 from annotation.work.queue import managing
 from labelling_ui import words
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page, whole_number
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Choice, Column, Control, Number
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.people import PersonField, people_of
@@ -95,12 +94,11 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
     manages = member.role == MANAGER
     columns = [Control("ticked", _("Ticked")), *COLUMNS] if manages else COLUMNS
     listing = Listing(request, rows, columns, sort="place", filters=filters)
-    context = {"member": member, "people": people_of(member.project), "manages": manages}
-    return respond(request, "labelling_ui/queue.html", listing, f"{member.project.slug}-queue", context)
+    context = {"people": people_of(member.project), "manages": manages}
+    return respond(request, "labelling_ui/queue.html", listing, "queue", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """One change of the items that were ticked."""
     ticked = [pk for given in request.POST.getlist("item") if (pk := whole_number(given)) is not None]
@@ -124,8 +122,7 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return response
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
     """Ask for a label of this solution before others."""
     solution = get_object_or_404(member.project.solutions, pk=solution_id)

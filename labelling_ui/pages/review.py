@@ -15,7 +15,6 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.labels.quality.review_case import Case, CaseRow, Word, case_of
 from annotation.labels.quality.review_queue import REASONS, next_to_review, review_counts, to_review
@@ -24,7 +23,7 @@ from annotation.work.annotations import latest_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
-from labelling_ui.pages.access import STAFF, attempt, project_page, whole_number
+from labelling_ui.pages.access import STAFF, attempt, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, Number, Opening, When
 from labelling_ui.pages.listing import Listing, Table, respond
 from labelling_ui.pages.review_form import own_verdict
@@ -74,13 +73,12 @@ def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(request, rows.prefetch_related(Prefetch("annotations", words, "words")), COLUMNS, sort="why")
     counts = review_counts(project)
     context = {
-        "member": member,
         "reason": reason,
         "kinds": [(key, label, counts[key or "all"]) for key, label in KINDS],
         "sent_back": Table(_sent_back(project), SENT_BACK),
         "first": listing.page.object_list[0] if listing.page.object_list else None,
     }
-    return respond(request, "labelling_ui/review.html", listing, f"{project.slug}-review", context)
+    return respond(request, "labelling_ui/review.html", listing, "review", context)
 
 
 @project_page(*STAFF)
@@ -93,8 +91,6 @@ def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResp
     columns = _columns(found, keys)
     rows = _numbered(found, columns, rates_critiques=scheme.critique == "given")
     context = {
-        "member": member,
-        "tab": "review",
         "case": found,
         "solution": solution,
         "columns": columns,
@@ -116,8 +112,7 @@ def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResp
     return render(request, "labelling_ui/review_case.html", context)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def decide(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
     """As one of the labels says (`accepts`), or by ratings of the reviewer's own (`word-…`)."""
     project, solution = member.project, _find(member.project, solution_id)
@@ -144,8 +139,7 @@ def _adjudicate(*, by: User, posted: QueryDict, solution: Solution, submission_i
     return adjudicate(by=by, project=solution.project, submission=own, seen=seen)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def send(request: HttpRequest, member: Membership, label_id: int) -> HttpResponseBase:
     label = _label(member.project, label_id)
     following = next_to_review(member.project, after=label.solution_id, reason=_reason(request))
@@ -159,8 +153,7 @@ def send(request: HttpRequest, member: Membership, label_id: int) -> HttpRespons
     return redirect(_address(request, member.project, following if sent else label.solution_id))
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def withdraw(request: HttpRequest, member: Membership, sent_id: int) -> HttpResponseBase:
     sent = get_object_or_404(member.project.sent_back, pk=sent_id)
     attempt(request, gettext("The label stands as it is."), take_back, sent=sent)

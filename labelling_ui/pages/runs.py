@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
@@ -21,7 +20,7 @@ from annotation.models import JobEntry, Membership, Project, RunPoint, TrainingR
 from labelling_ui import words
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.numbers import short
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Number, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.selectors.training import costs_of, progress_of_training
@@ -55,8 +54,8 @@ COLUMNS = [
 def runs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.training_runs.select_related("model_version", "requested_by").prefetch_related("stages")
     listing = Listing(request, rows, COLUMNS, sort="-run", filters=Filters(request.GET, COLUMNS))
-    context = {"member": member, "outlook": outlook(member.project), **retraining(member.project)}
-    return respond(request, "labelling_ui/runs.html", listing, f"{member.project.slug}-runs", context)
+    context = {"outlook": outlook(member.project), **retraining(member.project)}
+    return respond(request, "labelling_ui/runs.html", listing, "runs", context)
 
 
 def retraining(project: Project) -> dict[str, Any]:
@@ -71,8 +70,7 @@ def retraining(project: Project) -> dict[str, Any]:
     return {"live_run": live, "not_yet": not_yet}
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def retrain(request: HttpRequest, member: Membership) -> HttpResponseBase:
     run = attempt(request, "", request_run, project=member.project, trigger=TrainingRun.Trigger.MANUAL)
     return redirect("run", member.project.slug, run.number) if run else redirect("runs", member.project.slug)
@@ -95,8 +93,6 @@ def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
         number=number,
     )
     context = {
-        "member": member,
-        "tab": "runs",
         "run": run,
         "live": run.live,
         "can_retry": can_retry(run),

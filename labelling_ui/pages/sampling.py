@@ -6,7 +6,6 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
@@ -15,7 +14,7 @@ from annotation.loop.sampling.policy_preview import preview_sampling
 from annotation.loop.sampling.problem_choice import domains_of
 from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, progress_of, start_sampling
 from annotation.models import Membership, SampledProblem, SamplingRun
-from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
 from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
 from labelling_ui.pages.imports import ImportForm
 from labelling_ui.pages.listing import Listing, respond
@@ -112,12 +111,11 @@ def samplings(request: HttpRequest, member: Membership) -> HttpResponseBase:
         if run:
             return redirect("sampling-run", run.pk)
     listing = Listing(request, member.project.sampling_runs.all(), COLUMNS, sort="-started")
-    context = {"member": member, "tab": "import", "form": form, "endpoints": endpoint_names()}
-    return respond(request, "labelling_ui/sampling.html", listing, f"{member.project.slug}-samplings", context)
+    context = {"form": form, "endpoints": endpoint_names()}
+    return respond(request, "labelling_ui/sampling.html", listing, "samplings", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """What the policy writes on the first problems, asked as the form says."""
     form = _form(request, member)
@@ -139,8 +137,6 @@ def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResp
     run = get_object_or_404(SamplingRun.objects.select_related("generation"), pk=run_id, project=member.project)
     left = not run.live and run.sampled_problems.exclude(state=SampledProblem.State.DONE).exists()
     context = {
-        "member": member,
-        "tab": "import",
         "run": run,
         "live": run.live,
         "left": left,

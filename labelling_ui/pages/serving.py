@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.core.membership.projects import change_project
 from annotation.loop.registry import champion_of
@@ -23,7 +22,7 @@ from annotation.serving.journal import with_words
 from annotation.serving.traffic import Bin, Traffic, failures_of, traffic_of
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart
 from labelling_ui.numbers import day_of_month, decimal
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Column, Duration, Number, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.templatetags.figures import NOTHING, tags
@@ -122,7 +121,6 @@ def serving(request: HttpRequest, member: Membership) -> HttpResponse:
     bins, size = PERIODS.get(period, PERIODS["day"])
     traffic = traffic_of(project, bins=bins, size=size)
     context = {
-        "member": member,
         "champion": champion_of(project),
         "own": DomainChampion.objects.filter(project=project).select_related("model_version").order_by("domain"),
         "period": period if period in PERIODS else "day",
@@ -137,8 +135,7 @@ def serving(request: HttpRequest, member: Membership) -> HttpResponse:
     return render(request, "labelling_ui/serving.html", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = LimitsForm(request.POST)
     project = member.project
@@ -146,7 +143,7 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
         policy = project.policy | {"serving": msgspec.to_builtins(ServingPolicy(**form.cleaned_data))}
         attempt(request, gettext("The limits hold from now on."), change_project, project=project, policy=policy)
         return redirect("serving", project.slug)
-    context = {"member": member, "tab": "serving", "form": form}
+    context = {"form": form}
     return render(request, "labelling_ui/serving_limits.html", context, status=400)
 
 
@@ -154,8 +151,7 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def log(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = ServedScore.objects.filter(project=member.project).select_related("token", "user", "model_version")
     listing = Listing(request, rows, COLUMNS, sort="-asked", filters=LogFilters(request.GET))
-    context = {"member": member, "tab": "serving"}
-    return respond(request, "labelling_ui/served_scores.html", listing, f"{member.project.slug}-scores", context)
+    return respond(request, "labelling_ui/served_scores.html", listing, "scores", {})
 
 
 @project_page(*STAFF)
@@ -164,8 +160,6 @@ def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse
     text = reviewing.text_of(row) if row.text is not None else None
     found = reviewing.find_review(row.model_version, text) if text and row.model_version else None
     context = {
-        "member": member,
-        "tab": "serving",
         "row": row,
         "who": _who(row) or NOTHING,
         "flags": _flags(row),
@@ -177,8 +171,7 @@ def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse
     return render(request, "labelling_ui/served_score.html", context)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, row_id: int) -> HttpResponseBase:
     attempt(request, "", reviewing.ask_for_review_of_row, row=_row(member, row_id))
     return redirect("served-score", member.project.slug, row_id)

@@ -96,21 +96,17 @@ def simulations(request: HttpRequest, member: Membership) -> HttpResponseBase:
             return redirect("simulation", project.slug, found.pk)
     listing = Listing(request, project.simulations.select_related("snapshot"), COLUMNS, sort="-started")
     context = {
-        "member": member,
-        "tab": "learning",
         "form": form,
         "live": project.simulations.filter(state__in=SimulationRun.LIVE).first(),
         "snapshots": project.snapshots.exists(),
     }
-    return respond(request, "labelling_ui/simulations.html", listing, f"{project.slug}-simulations", context)
+    return respond(request, "labelling_ui/simulations.html", listing, "simulations", context)
 
 
 @project_page(MANAGER)
 def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponse:
     found = _find(member.project, simulation_id)
     context = {
-        "member": member,
-        "tab": "learning",
         "simulation": found,
         "live": found.live,
         "stopped": found.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),

@@ -8,7 +8,6 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.labels.quality.agreement import disagreements
 from annotation.labels.quality.contrast import WAYS, contrasted
@@ -18,7 +17,7 @@ from annotation.serving import reviewing
 from annotation.work.queue.managing import OPEN
 from labelling_ui import words
 from labelling_ui.numbers import decimal
-from labelling_ui.pages.access import STAFF, attempt, project_page
+from labelling_ui.pages.access import STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Opening
 from labelling_ui.pages.gold import gold_of, may_be_gold
 from labelling_ui.pages.listing import Filters, Listing, respond
@@ -121,8 +120,7 @@ def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
     )
     filters = SolutionFilters(request.GET, project=project)
     listing = Listing(request, rows, COLUMNS, sort="-solution", filters=filters)
-    context = {"member": member, "champion": champion}
-    return respond(request, "labelling_ui/solutions.html", listing, f"{project.slug}-solutions", context)
+    return respond(request, "labelling_ui/solutions.html", listing, "solutions", {"champion": champion})
 
 
 @project_page(*STAFF)
@@ -140,8 +138,6 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
         request,
         "labelling_ui/solution.html",
         {
-            "member": member,
-            "tab": "solutions",
             "solution": found,
             "labels": labels,
             "steps": _steps(found, labels, score, reasons),
@@ -156,8 +152,7 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
     )
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
     """Ask why the champion gives the solution its scores."""
     found, champion = _find(member, solution_id), champion_of(member.project)

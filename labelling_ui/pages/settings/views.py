@@ -9,13 +9,12 @@ from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.projects import change_project
 from annotation.core.wording import in_words
 from annotation.models import Membership, Project
-from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
 from labelling_ui.pages.settings import learning, project, scheme, work
 from labelling_ui.pages.settings.part import Part
 
@@ -107,8 +106,7 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
                 request, gettext("Saved. The queue keeps what it holds; the next generation follows these.")
             )
             return redirect("settings-page", project.slug, name)
-    context = {"member": member, "tab": "settings", "page": page, "pages": PAGES}
-    return render(request, "labelling_ui/settings.html", context)
+    return render(request, "labelling_ui/settings.html", {"page": page, "pages": PAGES})
 
 
 def _locked(project: Project) -> Project:
@@ -116,8 +114,7 @@ def _locked(project: Project) -> Project:
     return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def set_state(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Pause or resume."""
     paused = request.POST.get("state") == Project.State.PAUSED

@@ -22,7 +22,7 @@ EMPTY = {
     "solutions/": "No solutions yet",
     "disputes/": "No disputes",
     "review/": "Nothing waits for a decision",
-    "quality/": "No batch stands out",
+    "quality/": "No suspicious batches",
     "generations/": "A generation needs solutions to choose from",
     "runs/": "No run yet",
     "models/": "No model yet",
