@@ -3,8 +3,11 @@
 from typing import Any, NamedTuple
 
 from django import template
+from django.template.context import Context
+from django.template.loader_tags import BLOCK_CONTEXT_KEY
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Membership, Role
@@ -63,6 +66,12 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
     (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member",))]),
     (_("Settings"), [Tab("settings", _("Settings"), MANAGERS, ("settings-page",))]),
 ]
+
+
+@register.simple_tag(takes_context=True)
+def heading(context: Context) -> SafeString:
+    """The page's `heading` block, which names it in the browser, once more."""
+    return context.render_context[BLOCK_CONTEXT_KEY].get_block("heading").render(context)
 
 
 @register.inclusion_tag("labelling_ui/parts/tabs.html", takes_context=True)
