@@ -61,7 +61,10 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Chart:
+    """`no_values` says what is missing, in place of a plot without values."""
+
     title: str
+    no_values: str = ""
     legend: list[tuple[str, str]] = field(default_factory=list)
     x_ticks: list[Tick] = field(default_factory=list)
     y_ticks: list[Tick] = field(default_factory=list)
@@ -152,11 +155,13 @@ def x_ticks_of(labels: Sequence[str]) -> list[Tick]:
     return [Tick(centre(i, len(labels)), label) for i, label in enumerate(labels) if i % every == 0]
 
 
-def bar_chart(title: str, series: Series, *, places: str, form: Format = plain, least_step: float = 0.0) -> Chart:
+def bar_chart(
+    title: str, series: Series, *, places: str, no_values: str = "", form: Format = plain, least_step: float = 0.0
+) -> Chart:
     """One bar a place; with a `least_step` of 1 the ticks are whole numbers."""
     known = [p.value for p in series.points if p.value]
     if not known:
-        return Chart(title)
+        return Chart(title, no_values)
     axis = Axis(0.0, max(known), least_step=least_step)
     slot = 100 / len(series.points)
     bars = [
@@ -183,13 +188,13 @@ def bar_chart(title: str, series: Series, *, places: str, form: Format = plain, 
     )
 
 
-def share_chart(title: str, series: Sequence[Series], *, places: str) -> Chart:
+def share_chart(title: str, series: Sequence[Series], *, places: str, no_values: str = "") -> Chart:
     """Stacked columns of counts, each column as high as the plot: the shares at each place."""
     labels = common_places(series)
     counts = [{p.label: p.value or 0.0 for p in s.points} for s in series]
     totals = [sum(by_label.get(label, 0.0) for by_label in counts) for label in labels]
     if not any(totals):
-        return Chart(title)
+        return Chart(title, no_values)
     slot = 100 / len(labels)
     bars = []
     for i, (label, total) in enumerate(zip(labels, totals, strict=True)):
@@ -218,6 +223,7 @@ def line_chart(
     series: Sequence[Series],
     *,
     places: str,
+    no_values: str = "",
     form: Format = plain,
     bottom: float | None = 0.0,
     top: float | None = None,
@@ -229,7 +235,7 @@ def line_chart(
     labels = common_places(series)
     known = [v for s in series for p in s.points for v in (p.value, p.low, p.high) if v is not None]
     if not known:
-        return Chart(title)
+        return Chart(title, no_values)
     axis = Axis(min(known) if bottom is None else bottom, max(known) if top is None else top)
     lines, dots = [], []
     for line in series:

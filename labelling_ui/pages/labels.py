@@ -1,20 +1,18 @@
 """Every label of a project as a list; an annotator sees their own, and never the lane."""
 
-from typing import Any
-
 from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.quality.batches import labels_of_batch
-from annotation.models import Annotation, LabelBatch, Lane, Membership, Project, choices
+from annotation.models import Annotation, LabelBatch, Lane, Membership, choices
 from annotation.work.annotations import latest_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, FirstError, Number, Opening, When
 from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.pages.people import PersonField
+from labelling_ui.pages.people import PersonField, people_of
 
 HINTED = [("shown", _("shown")), ("blind", _("not shown, as it was drawn"))]
 
@@ -50,14 +48,6 @@ class LabelFilters(OwnLabelFilters):
     }
     field_order = ("annotator", "source", "lane", "generation", "hint", "since", "until", "finish_reason")
 
-    def __init__(self, *args: Any, project: Project) -> None:
-        super().__init__(*args)
-        people = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
-        annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
-        annotator.queryset = people
-        batch: forms.ModelChoiceField = self.fields["batch"]  # type: ignore[assignment]
-        batch.queryset = project.label_batches.all()
-
 
 def _who(label: Annotation) -> str:
     return label.annotator.user.username if label.annotator else f"{label.source.kind} {label.source.name}"
@@ -89,7 +79,8 @@ def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
     else:
         # with the labels that came in files
         rows = latest_annotations(project) | project.annotations.filter(annotator__isnull=True)
-        filters, columns = LabelFilters(request.GET, COLUMNS, project=project), COLUMNS
+        batches, people = project.label_batches.all(), people_of(project, left=True)
+        filters, columns = LabelFilters(request.GET, COLUMNS, annotator=people, batch=batches), COLUMNS
     rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")
     listing = Listing(request, rows, columns, sort="-submitted", filters=filters)
     for label in listing.page.object_list:

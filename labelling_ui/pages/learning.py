@@ -125,7 +125,8 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
             Series(gettext("acquisition, as labelled"), "unsure", points("acquisition", naive=True)),
         ],
         places=gettext("generation"),
-        form=lambda value: f"{decimal(100 * value)} %",
+        no_values=gettext("No labels in these lanes yet."),
+        form=percent,
         top=1.0,
     )
 

@@ -24,14 +24,17 @@ class Filters(forms.Form):
     """What a list may be narrowed to; each field names itself in the address. Invalid values filter nothing.
 
     The `filtered` columns are fields too. `lookups` says by which field of the rows a filter narrows them, or how; a
-    filter that is not in it is named after the field, or is `own`: a subclass narrows by it.
+    filter that is not in it is named after the field, or is `own`: a subclass narrows by it. `rows` are what the fields
+    that name a row let people choose from.
     """
 
     own: tuple[str, ...] = ()
     lookups: Mapping[str, Lookup] = {}
 
-    def __init__(self, data: QueryDict, columns: Iterable[Column] = ()) -> None:
+    def __init__(self, data: QueryDict, columns: Iterable[Column] = (), **rows: QuerySet[Any]) -> None:
         super().__init__(data)
+        for name, queryset in rows.items():
+            self.fields[name].queryset = queryset  # type: ignore[attr-defined]
         filtered = [c for c in columns if c.filtered]
         for c in filtered:
             self.fields[c.name] = forms.ChoiceField(choices=[ALL, *c.choices], required=False, label=c.label)

@@ -18,6 +18,7 @@ from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.my_work import own_page
 from labelling_ui.pages.runs import retraining
 from labelling_ui.selectors import attention, model_versions, progress
+from labelling_ui.templatetags.figures import percent
 
 DAYS = 30
 POSITIONS = 20
@@ -43,15 +44,15 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
         "solutions": outcomes.total,
         "outcomes": outcomes,
         "charts": [
-            {"chart": _progress_chart(project, by_day), "empty": _("The first labels show here.")},
-            {"chart": _quality_chart(project, versions), "empty": _("The first model shows here, once you retrain.")},
-            {"chart": _agreement_chart(agreement), "empty": _("Needs solutions that two people labelled.")},
-            {"chart": _ratings_chart(project), "empty": _("The first ratings show here.")},
+            _progress_chart(project, by_day),
+            _quality_chart(project, versions),
+            _agreement_chart(agreement),
+            _ratings_chart(project),
         ],
     }
     compared = _yield_chart(project)
     if compared.legend:
-        context["charts"].append({"chart": compared, "empty": ""})
+        context["charts"].append(compared)
     return render(request, "labelling_ui/overview.html", context)
 
 
@@ -79,7 +80,13 @@ def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
         Point(day_of_month(day), n, href=f"{address}?since={day}&until={day}" if n else "", note=_("labels"))
         for day, n in by_day
     ]
-    return bar_chart(_("Labels by day"), Series(_("labels"), "first", points), places=_("day"), least_step=1)
+    return bar_chart(
+        _("Labels by day"),
+        Series(_("labels"), "first", points),
+        places=_("day"),
+        no_values=_("The first labels show here."),
+        least_step=1,
+    )
 
 
 def _quality_chart(project: Project, versions: list[tuple[ModelVersion, model_versions.Score | None]]) -> Chart:
@@ -103,6 +110,7 @@ def _quality_chart(project: Project, versions: list[tuple[ModelVersion, model_ve
         _("Model quality on the holdout, F1"),
         [Series(_("trained"), "first", trained), Series(_("zero-label baseline"), "second", baselines)],
         places=_("model"),
+        no_values=_("The first model shows here, once you retrain."),
         form=lambda share: decimal(100 * share),
         top=1.0,
     )
@@ -117,7 +125,8 @@ def _agreement_chart(agreement: list[tuple[date, Pairs]]) -> Chart:
         _("Agreement on the first error"),
         [Series(_("same first error"), "first", points)],
         places=_("day"),
-        form=_percent,
+        no_values=_("Needs solutions that two people labelled."),
+        form=percent,
         top=1.0,
     )
 
@@ -129,7 +138,7 @@ def _ratings_chart(project: Project) -> Chart:
         Series(name, look, [Point(str(position + 1), n) for position, rating, n in counts if rating == look])
         for look, name in looks
     ]
-    return share_chart(_("Ratings by position"), series, places=_("step"))
+    return share_chart(_("Ratings by position"), series, places=_("step"), no_values=_("The first ratings show here."))
 
 
 def _yield_chart(project: Project) -> Chart:
@@ -149,8 +158,4 @@ def _yield_chart(project: Project) -> Chart:
         )
         for lane, name, look in [("acquisition", _("acquisition"), "first"), ("control", _("control"), "second")]
     ]
-    return line_chart(_("Labels that found an error, by lane"), series, places=_("generation"), form=_percent, top=1.0)
-
-
-def _percent(share: float) -> str:
-    return f"{decimal(100 * share)} %"
+    return line_chart(_("Labels that found an error, by lane"), series, places=_("generation"), form=percent, top=1.0)

@@ -51,6 +51,7 @@ class PersonField(forms.ModelChoiceField):
         return obj.user.username
 
 
-def people_of(project: Project) -> QuerySet[Membership]:
-    """The members of a project, by user name."""
-    return Membership.objects.filter(project=project, active=True).select_related("user").order_by("user__username")
+def people_of(project: Project, *, left: bool = False) -> QuerySet[Membership]:
+    """The members of a project by user name, with those that `left` too."""
+    people = project.memberships.select_related("user").order_by("user__username")
+    return people if left else people.filter(active=True)

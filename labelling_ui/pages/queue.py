@@ -47,11 +47,6 @@ class QueueFilters(Filters):
     }
     field_order = ("lane",)
 
-    def __init__(self, *args: Any, project: Project) -> None:
-        super().__init__(*args)
-        person: forms.ModelChoiceField = self.fields["person"]  # type: ignore[assignment]
-        person.queryset = people_of(project)
-
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
         if "person" in chosen:
@@ -90,7 +85,7 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
         .prefetch_related(Prefetch("leases", held, to_attr="held"))
         .annotate(turn=turn)
     )
-    filters = QueueFilters(request.GET, COLUMNS, project=member.project)
+    filters = QueueFilters(request.GET, COLUMNS, person=people_of(member.project))
     manages = member.role == MANAGER
     columns = [Control("ticked", _("Ticked")), *COLUMNS] if manages else COLUMNS
     listing = Listing(request, rows, columns, sort="place", filters=filters)

@@ -159,7 +159,13 @@ def _loss_chart(run: TrainingRun) -> Chart:
     series = [Series(gettext("training"), "first", [Point(f"{step or 0}", loss) for step, loss, _held in shown])]
     if held := [Point(f"{step or 0}", loss) for step, _loss, loss in shown if loss is not None]:
         series.append(Series(gettext("held out"), "second", held))
-    return line_chart(gettext("Loss, nats a labelled step"), series, places=gettext("step"), form=lambda x: short(x, 3))
+    return line_chart(
+        gettext("Loss, nats a labelled step"),
+        series,
+        places=gettext("step"),
+        no_values=gettext("The loss shows here during training.") if run.live else gettext("Nothing was trained."),
+        form=lambda loss: short(loss, 3),
+    )
 
 
 def _gain_chart(run: TrainingRun) -> Chart | None:

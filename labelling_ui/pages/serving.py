@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from django import forms
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -25,11 +25,10 @@ from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Column, Duration, Number, When
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.templatetags.figures import NOTHING, tags
+from labelling_ui.templatetags.figures import NOTHING, percent, tags
 
 PERIODS: dict[str, tuple[int, Bin]] = {"day": (24, "hour"), "month": (30, "day")}
 REQUEST_DIGITS, HASH_DIGITS = 32, 64
-CHART = dict[str, Chart | str]
 VERDICTS = {
     "suspicious": Q(first_suspicious__gte=0),
     "abstained": Q(abstained=True),
@@ -178,14 +177,8 @@ def review(request: HttpRequest, member: Membership, row_id: int) -> HttpRespons
 
 
 def _row(member: Membership, row_id: int) -> ServedScore:
-    row = (
-        ServedScore.objects.filter(project=member.project, pk=row_id)
-        .select_related("project", "token", "user", "model_version__snapshot")
-        .first()
-    )
-    if row is None:
-        raise Http404(gettext("There is no such score in this project's log; it may be older than the log is kept."))
-    return row
+    rows = ServedScore.objects.select_related("project", "token", "user", "model_version__snapshot")
+    return get_object_or_404(rows, project=member.project, pk=row_id)
 
 
 def _steps(
@@ -206,7 +199,7 @@ def _steps(
     ]
 
 
-def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:
+def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
     def label(one: Traffic) -> str:
         at = timezone.localtime(one.begins)
         return at.strftime("%H:%M") if size == "hour" else day_of_month(at)
@@ -215,30 +208,31 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:
         return Series(name, look, [Point(label(one), getattr(one, field)) for one in traffic])
 
     places = gettext("hour") if size == "hour" else gettext("day")
-    counts = Series(gettext("requests"), "first", [Point(label(one), one.requests) for one in traffic])
+    requests = line(gettext("requests"), "first", "requests")
     latency = [line(gettext("half are below"), "first", "median"), line(gettext("95 % are below"), "second", "p95")]
     doubts = [
         line(gettext("abstained"), "first", "abstained"),
         line(gettext("out of domain"), "second", "out_of_domain"),
     ]
-    failed = Series(gettext("failed"), "first", [Point(label(one), one.failed) for one in traffic])
+    failed = line(gettext("failed"), "first", "failed")
     return [
-        {
-            "chart": bar_chart(gettext("Requests"), counts, places=places, least_step=1),
-            "empty": gettext("Nobody asked yet."),
-        },
-        {
-            "chart": line_chart(gettext("Latency"), latency, places=places, form=lambda s: f"{decimal(1000 * s)} ms"),
-            "empty": gettext("Shows once requests were answered."),
-        },
-        {
-            "chart": line_chart(
-                gettext("Doubted"), doubts, places=places, form=lambda s: f"{decimal(100 * s)} %", top=1.0
-            ),
-            "empty": gettext("Needs a model with bars for both: train one."),
-        },
-        {
-            "chart": bar_chart(gettext("Failed requests"), failed, places=places, least_step=1),
-            "empty": gettext("None failed."),
-        },
+        bar_chart(gettext("Requests"), requests, places=places, no_values=gettext("No requests yet."), least_step=1),
+        line_chart(
+            gettext("Latency"),
+            latency,
+            places=places,
+            no_values=gettext("Shown once requests were answered."),
+            form=lambda seconds: f"{decimal(1000 * seconds)} ms",
+        ),
+        line_chart(
+            gettext("Doubtful scores"),
+            doubts,
+            places=places,
+            no_values=gettext("Needs a model with thresholds for both: train one."),
+            form=percent,
+            top=1.0,
+        ),
+        bar_chart(
+            gettext("Failed requests"), failed, places=places, no_values=gettext("No failed requests."), least_step=1
+        ),
     ]

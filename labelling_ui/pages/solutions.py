@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
 
@@ -63,12 +63,9 @@ class SolutionFilters(Filters):
         ),
     }
 
-    def __init__(self, *args: Any, project: Project) -> None:
-        super().__init__(*args)
+    def __init__(self, data: QueryDict, project: Project) -> None:
+        super().__init__(data, one=project.label_sources.all(), other=project.label_sources.all())
         self.project = project
-        for name in ("one", "other"):
-            source: forms.ModelChoiceField = self.fields[name]  # type: ignore[assignment]
-            source.queryset = project.label_sources.all()
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
@@ -118,7 +115,7 @@ def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = project.solutions.select_related("problem").annotate(
         labels=Subquery(labelled), score=Subquery(scores.values("score")), gain=Subquery(scores.values("gain"))
     )
-    filters = SolutionFilters(request.GET, project=project)
+    filters = SolutionFilters(request.GET, project)
     listing = Listing(request, rows, COLUMNS, sort="-solution", filters=filters)
     return respond(request, "labelling_ui/solutions.html", listing, "solutions", {"champion": champion})
 

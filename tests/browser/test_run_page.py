@@ -135,7 +135,7 @@ def test_the_runs_page_says_when_the_next_round_begins_and_the_settings_when_its
     expect(page.get_by_text("Held back: Quiet hours without an end")).to_be_visible()
     look(page, "runs")
     page.goto("/p/algebra/settings/rounds/")
-    expect(page.get_by_text("The schedule comes next at")).to_contain_text("03:00")
+    expect(page.get_by_text("Next scheduled rounds:")).to_contain_text("03:00")
     look(page, "settings")
     page.get_by_label("Schedule").fill("every morning")
     page.get_by_label("Quiet hours").fill("at night")

@@ -13,7 +13,7 @@ from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 from annotation.loop.gateway.training import check_training
 from annotation.models import Project, choices
-from annotation.models.rounds_policy import example_times, parse_cron, parse_window, parse_zone
+from annotation.models.rounds_policy import example_times, parse_cron, parse_window
 from labelling_ui.pages.agreement_fields import AgreementFields, agreement_initial
 from labelling_ui.pages.settings.part import Part, PolicyPart
 from prm.messages import Message
@@ -93,12 +93,15 @@ class GatePart(PolicyPart):
     )
 
 
+def _time_zones() -> list[tuple[str, str]]:
+    return [(zone, zone) for zone in sorted(available_timezones())]
+
+
 class RoundsPart(PolicyPart):
     """The fields of `RoundsPolicy`; quiet hours are lines of a text."""
 
     heading = _("When rounds begin by themselves")
     section = "rounds"
-    template = "labelling_ui/settings/rounds.html"
 
     cron = forms.CharField(
         required=False,
@@ -106,7 +109,7 @@ class RoundsPart(PolicyPart):
         widget=forms.TextInput({"placeholder": "0 3 * * 1-5", "spellcheck": "false"}),
         help_text=_("Minute, hour, day, month, weekday; empty for none. A round needs new labels."),
     )
-    time_zone = forms.CharField(label=_("Time zone"), widget=forms.TextInput({"list": "time-zones"}))
+    time_zone = forms.ChoiceField(choices=_time_zones, label=_("Time zone"))
     after_labels = forms.IntegerField(label=_("Retrain after this many labels"), help_text=_("0 for never"))
     drift_above = forms.FloatField(
         label=_("Retrain when scores drift by more than"),
@@ -142,31 +145,21 @@ class RoundsPart(PolicyPart):
             _refuse_wrong(parse_cron, cron, datetime.now(UTC))
         return cron
 
-    def clean_time_zone(self) -> str:
-        zone = self.cleaned_data["time_zone"].strip()
-        _refuse_wrong(parse_zone, zone)
-        return str(zone)
-
     def clean_quiet_hours(self) -> list[str]:
         lines = [line.strip() for line in self.cleaned_data["quiet_hours"].splitlines() if line.strip()]
         for line in lines:
             _refuse_wrong(parse_window, line)
         return lines
 
-    def next_times(self) -> list[str]:
-        """When the schedule in the form comes next, in the project's zone; none for one that is not understood."""
+    def note(self) -> str:
+        """The next rounds by the schedule in the form, in its time zone; empty if it has none or cannot be read."""
         cron, zone = self["cron"].value(), self["time_zone"].value()
-        if not cron:
-            return []
         try:
-            return [date_format(time, "D Y-m-d H:i") for time in example_times(cron, zone)]
+            times = [date_format(time, "D Y-m-d H:i") for time in example_times(cron, zone)] if cron else []
         except ValueError:
-            return []
-
-    @staticmethod
-    def zones() -> list[str]:
-        """What to offer for the time zone."""
-        return sorted(available_timezones())
+            return ""
+        words = {"times": " · ".join(times), "zone": zone}
+        return gettext("Next scheduled rounds: %(times)s (%(zone)s)") % words if times else ""
 
 
 def _refuse_wrong(check: Any, *values: Any) -> None:
