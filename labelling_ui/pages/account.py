@@ -91,7 +91,7 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
 @login_required
 def revoke(request: HttpRequest, token_id: int) -> HttpResponseBase:
     try:
-        attempt(request, gettext("The token is refused from now on."), revoke_token, token_id=token_id)
+        attempt(request, gettext("The token is revoked."), revoke_token, token_id=token_id)
     except Missing as error:
         raise Http404(in_words(error.message)) from None
     return redirect("tokens")
@@ -105,13 +105,13 @@ def limit(request: HttpRequest, token_id: int) -> HttpResponseBase:
         if form.is_valid():
             attempt(
                 request,
-                gettext("The limits hold from now on."),
+                gettext("The limits apply from now on."),
                 limit_token,
                 token_id=token_id,
                 limits=form.cleaned_data,
             )
         else:
-            messages.error(request, gettext("A limit is a whole number from 1 on, or nothing."))
+            messages.error(request, gettext("A limit must be a whole number of at least 1, or empty."))
     except Missing as error:
         raise Http404(in_words(error.message)) from None
     return redirect("tokens")

@@ -119,4 +119,4 @@ def _verdict(comparison: Comparison) -> str:
         return gettext("People name the model’s first error more often where they see its scores.")
     if agrees.high < 0:
         return gettext("People name the model’s first error less often where they see its scores.")
-    return gettext("No leaning on the model can be told from chance so far.")
+    return gettext("So far, the difference could be chance.")

@@ -16,7 +16,7 @@ COLUMNS = [
     When("opened", _("Opened"), "created_at", sort=True),
     Opening("problem", _("Problem"), "annotation__solution__problem__text"),
     Column("reference", _("Reference"), "annotation__solution__problem__reference_answer"),
-    Column("comment", _("What they say"), "annotation__comment"),
+    Column("comment", _("Comment"), "annotation__comment"),
     State("state", _("State"), sort=True, choices=Dispute.State.choices, filtered=True),
     Column("resolution", _("Reason")),
 ]

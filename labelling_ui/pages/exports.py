@@ -94,7 +94,7 @@ COLUMNS = [
 def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = SnapshotForm(request.POST if request.method == "POST" else None, project=member.project)
     if request.method == "POST" and form.is_valid():
-        told = gettext("The snapshot is made: it stays as it is, whatever happens to the labels.")
+        told = gettext("The snapshot is made. Later changes to the labels do not affect it.")
         attempt(request, told, create_snapshot, project=member.project, filters=form.filters())
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")

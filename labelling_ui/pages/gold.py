@@ -123,7 +123,7 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     else:
         attempt(
             request,
-            gettext("This solution is gold now: it teaches and measures no model any more."),
+            gettext("The solution is gold now. It is no longer used to train or evaluate a model."),
             mark_gold,
             project=member.project,
             annotation_id=label.pk,
@@ -139,7 +139,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make solutions gold by what is known of them already."""
     form = MarkManyForm(request.POST)
     if not form.is_valid():
-        messages.error(request, gettext("Say how many, and what they are to be known from."))
+        messages.error(request, gettext("Enter how many, and choose at least one kind of label."))
         return redirect("gold", member.project.slug)
     data = form.cleaned_data
     narrowed = {"solution__problem__domain": data["domain"], "solution__split": data["split"]}
@@ -151,14 +151,14 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
         told = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
         messages.success(request, told)
     elif marked == 0:
-        messages.info(request, gettext("No solution that is not gold yet has such a label."))
+        messages.info(request, gettext("Every labelled solution is already gold."))
     return redirect("gold", member.project.slug)
 
 
 @project_action(*STAFF)
 def retire(request: HttpRequest, member: Membership, gold_id: int) -> HttpResponseBase:
     row = get_object_or_404(member.project.gold_answers, pk=gold_id)
-    told = gettext("No gold any more: it is an ordinary solution, and its answers count for nobody.")
+    told = gettext("The solution is no longer gold. Answers on it no longer count.")
     attempt(request, told, retire_gold, gold=row, reason=request.POST.get("reason", ""))
     return redirect("gold", member.project.slug)
 

@@ -224,7 +224,7 @@ COLUMNS = [
 REJECTION_COLUMNS = [
     Number("line", _("Line"), sort=True, heading=True),
     Column("field", _("Field"), sort=True, write=code),
-    Column("reason", _("Why it was not taken"), sort=True, write=in_words),
+    Column("reason", _("Reason"), sort=True, write=in_words),
     Column("excerpt", _("What it says"), write=code),
 ]
 
@@ -330,7 +330,12 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
 @project_action(MANAGER)
 def cancel_files(request: HttpRequest, member: Membership, group_id: int) -> HttpResponseBase:
     group = get_object_or_404(ImportGroup, pk=group_id, project=member.project)
-    attempt(request, gettext("The imports stop within seconds. What they took in stays."), cancel_group, group=group)
+    attempt(
+        request,
+        gettext("The imports stop within seconds. Records that were already imported stay."),
+        cancel_group,
+        group=group,
+    )
     return redirect(f"{reverse('import', args=[member.project.slug])}?group={group.pk}")
 
 
@@ -345,7 +350,7 @@ def _why_nothing_is_new(job: ImportJob) -> str:
     if job.state != ImportJob.State.DONE or job.accepted:
         return ""
     if job.rejected and job.duplicates:
-        return gettext("Nothing was taken in: what was not here already was rejected. The reasons are below.")
+        return gettext("Nothing was imported: every new record was rejected. The reasons are below.")
     if job.rejected:
-        return gettext("Nothing was taken in: every record was rejected. The reasons are below.")
-    return gettext("Everything in this file was here already.") if job.duplicates else ""
+        return gettext("Nothing was imported: every record was rejected. The reasons are below.")
+    return gettext("Every record in this file was already in the project.") if job.duplicates else ""

@@ -50,7 +50,7 @@ KINDS = {
         lambda job: job.number,
         retry_run,
     ),
-    "pool": Kind(_("Scores of the pool"), _model_page, lambda job: job.model_version.number, resume_job),
+    "pool": Kind(_("Pool scoring"), _model_page, lambda job: job.model_version.number, resume_job),
     "model": Kind(
         _("Model"),
         _model_page,
@@ -80,11 +80,11 @@ COLUMNS = [
         choices=[(name, kind.label) for name, kind in KINDS.items()],
         filtered=True,
     ),
-    Column("name", _("Of"), lambda row: KINDS[row.kind].name(row.job)),
+    Column("name", _("Name"), lambda row: KINDS[row.kind].name(row.job)),
     State("state", _("State"), sort=True, choices=SamplingRun.State.choices, filtered=True),
     Column("requested_by", _("Requested by"), "requested_by__username"),
-    When("asked", _("Asked"), "created_at", sort=True),
-    Duration("seconds", _("Took"), seconds_of),
+    When("asked", _("Requested"), "created_at", sort=True),
+    Duration("seconds", _("Duration"), seconds_of),
     Share("progress", _("Done"), "job__share"),
     Column("outcome", _("Outcome"), "job__outcome", write=in_words, look="gate-text"),
 ]
@@ -103,7 +103,7 @@ def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_action(MANAGER)
 def cancel(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
     job = _find(member, kind, job_id)
-    attempt(request, gettext("It stops within a minute. What is done of it stays."), cancel_job, job=job)
+    attempt(request, gettext("The job stops within a minute. Finished work is kept."), cancel_job, job=job)
     return redirect(KINDS[kind].page(job))
 
 
@@ -112,7 +112,7 @@ def resume(request: HttpRequest, member: Membership, kind: str, job_id: int) -> 
     job, service = _find(member, kind, job_id), KINDS[kind].resume
     if service is None:
         raise Http404("Nothing of this kind goes on.")
-    attempt(request, gettext("It goes on with what is left."), service, job=job)
+    attempt(request, gettext("The job resumes with the remaining work."), service, job=job)
     return redirect(KINDS[kind].page(job))
 
 

@@ -55,7 +55,7 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             form.add_error("role" if error.extra.get("field") == "role" else "username", in_words(error.message))
         else:
             if password is None:
-                messages.success(request, gettext("%(name)s is in.") % {"name": new.user.username})
+                messages.success(request, gettext("%(name)s is now a member.") % {"name": new.user.username})
                 return redirect("members", member.project.slug)
             # shown now and never again, so it is not left in a session or an address
             invited = {"username": new.user.username, "password": password}
@@ -75,7 +75,7 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         told = gettext("%(name)s is %(role)s now.") % {"name": name, "role": role}
         attempt(request, told, change_role, membership=other, role=role)
     else:
-        told = gettext("%(name)s is out. What they labelled stays.") % {"name": name}
+        told = gettext("%(name)s is no longer a member. Their labels stay.") % {"name": name}
         attempt(request, told, remove, membership=other)
     return redirect("members", member.project.slug)
 
@@ -163,7 +163,7 @@ def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     told = {
         "passed": gettext("%(name)s may label."),
         "again": gettext("%(name)s is screened next."),
-        "failed": gettext("%(name)s gets no more work."),
+        "failed": gettext("%(name)s gets no more items."),
         "paused": gettext("%(name)s is paused."),
     }.get(outcome, "")
     done = told % {"name": person.user.username} if told else ""

@@ -40,7 +40,7 @@ COLUMNS = [
     Column("model", _("Model"), "number", sort=True, link="model", heading=True),
     State("state", _("State"), sort=True, choices=ModelVersion.State.choices),
     Estimate("f1", _("Holdout F1"), holdout_f1, write=hundredths),
-    Column("gate", _("What the gate said"), lambda v: message_of(v.gate), write=in_words, look="gate-text"),
+    Column("gate", _("Gate"), lambda v: message_of(v.gate), write=in_words, look="gate-text"),
     When("trained", _("Trained"), "created_at", sort=True),
     Column("sha256", _("Weights"), write=digest),
 ]
@@ -78,7 +78,7 @@ ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "audit": (request_audit, _("The audits are on their way; they take some minutes.")),
     "export": (request_export, _("The export is on its way; the download appears here.")),
     "measure": (request_measurement, _("A round measures it now; it trains nothing.")),
-    "rescore": (rescore_pool, _("The pool is being scored anew.")),
+    "rescore": (rescore_pool, _("The pool is being scored again.")),
 }
 
 

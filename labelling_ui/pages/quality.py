@@ -88,11 +88,11 @@ def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpRespo
     reason = request.POST.get("reason", "")
     if posted_word(request, "decision", "set_aside", "resume") == "set_aside":
         told = gettext(
-            "Set aside: the next round learns without these labels, and their solutions may be asked for again."
+            "Set aside. The next round trains without these labels, and their solutions can be queued again."
         )
         attempt(request, told, batches.set_aside, batch=batch, reason=reason)
     else:
-        attempt(request, gettext("These labels count."), batches.resume, batch=batch, reason=reason)
+        attempt(request, gettext("These labels are used again."), batches.resume, batch=batch, reason=reason)
     return redirect("quality", member.project.slug)
 
 

@@ -23,8 +23,8 @@ MARKS = [
     words.ALL,
     ("pinned", _("pinned")),
     ("paused", _("paused")),
-    ("assigned", _("handed to somebody")),
-    (HELD, _("in somebody’s hands")),
+    ("assigned", _("assigned")),
+    (HELD, _("claimed")),
 ]
 
 MARKED: dict[str, dict[str, Any]] = {
@@ -68,7 +68,7 @@ COLUMNS = [
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True),
     Number("generation", _("Generation"), "generation__number", sort=True, write=str),
     Column("marks", _("Marks"), lambda i: " ".join(_marks(i))),
-    Column("held_by", _("In the hands of"), lambda i: ", ".join(h.annotator.user.username for h in i.held)),
+    Column("held_by", _("Claimed by"), lambda i: ", ".join(h.annotator.user.username for h in i.held)),
     Number("done", _("Done"), sort=True),
     Number("wanted", _("Wanted"), sort=True),
 ]
@@ -87,7 +87,7 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
     )
     filters = QueueFilters(request.GET, COLUMNS, person=people_of(member.project))
     manages = member.role == MANAGER
-    columns = [Control("ticked", _("Ticked")), *COLUMNS] if manages else COLUMNS
+    columns = [Control("ticked", _("Select")), *COLUMNS] if manages else COLUMNS
     listing = Listing(request, rows, columns, sort="place", filters=filters)
     context = {"people": people_of(member.project), "manages": manages}
     return respond(request, "labelling_ui/queue.html", listing, "queue", context)
@@ -98,7 +98,7 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """One change of the items that were ticked."""
     ticked = [pk for given in request.POST.getlist("item") if (pk := whole_number(given)) is not None]
     if not ticked:
-        messages.error(request, gettext("Tick the items first."))
+        messages.error(request, gettext("Select the items first."))
     else:
         changed = attempt(
             request,
@@ -123,7 +123,7 @@ def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpRespo
     solution = get_object_or_404(member.project.solutions, pk=solution_id)
     attempt(
         request,
-        gettext("It waits at the head of the queue."),
+        gettext("The solution is at the head of the queue."),
         managing.queue_solution,
         project=member.project,
         solution=solution,

@@ -156,7 +156,7 @@ def send(request: HttpRequest, member: Membership, label_id: int) -> HttpRespons
 @project_action(*STAFF)
 def withdraw(request: HttpRequest, member: Membership, sent_id: int) -> HttpResponseBase:
     sent = get_object_or_404(member.project.sent_back, pk=sent_id)
-    attempt(request, gettext("The label stands as it is."), take_back, sent=sent)
+    attempt(request, gettext("The request is withdrawn. The label is unchanged."), take_back, sent=sent)
     return redirect("review", member.project.slug)
 
 
@@ -218,7 +218,7 @@ def _tell_decided(request: HttpRequest, project: Project, decided: Annotation) -
     address = _address(request, project, decided.solution_id)
     back = '{} <a href="{}" data-key="{}">{}</a>'
     key = keys_of(project.label_scheme).of["undo"]
-    messages.success(request, format_html(back, told, address, key, gettext("Decide anew")))
+    messages.success(request, format_html(back, told, address, key, gettext("Decide again")))
 
 
 def _sent_back(project: Project) -> QuerySet[SentBack]:

@@ -44,7 +44,7 @@ COLUMNS = [
     State("state", _("State"), sort=True, choices=TrainingRun.State.choices, filtered=True),
     Choice("started_by", _("Started by"), _started_by, sort="trigger", choices=words.TRIGGERS),
     When("started", _("Started"), "created_at", sort=True),
-    Duration("seconds", _("Took"), seconds_of),
+    Duration("seconds", _("Duration"), seconds_of),
     Number("model", _("Model"), "model_version__number", link="model", write=str),
     Column("outcome", _("Outcome"), write=in_words, look="gate-text"),
 ]

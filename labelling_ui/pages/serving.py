@@ -101,7 +101,7 @@ def _first_suspicious(row: ServedScore) -> str:
 
 
 COLUMNS = [
-    When("asked", _("Asked"), "asked_at", sort=True),
+    When("asked", _("Requested"), "asked_at", sort=True),
     Column("request", _("Request"), lambda row: f"{row.request}/{row.index}", heading=True),
     Column("token", _("By"), _who),
     Number("model", _("Model"), "model_number", sort=True, write=str),
@@ -140,7 +140,7 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     if form.is_valid():
         policy = project.policy | {"serving": msgspec.to_builtins(ServingPolicy(**form.cleaned_data))}
-        attempt(request, gettext("The limits hold from now on."), change_project, project=project, policy=policy)
+        attempt(request, gettext("The limits apply from now on."), change_project, project=project, policy=policy)
         return redirect("serving", project.slug)
     context = {"form": form}
     return render(request, "labelling_ui/serving_limits.html", context, status=400)

@@ -51,7 +51,7 @@ class RatingPart(SchemePart):
     choose_path = forms.BooleanField(
         required=False,
         label=_("Let them choose the way at each position"),
-        help_text=_("PRM800K phase 1: candidates are rated, one is taken, and the solution grows"),
+        help_text=_("PRM800K phase 1: people rate candidates and choose one, and the solution grows"),
     )
     offer_neutral = forms.BooleanField(required=False, label=_("A step can be neutral"))
     offer_unsure = forms.BooleanField(required=False, label=_("People may say that they cannot tell"))

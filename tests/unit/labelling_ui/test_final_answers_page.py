@@ -25,7 +25,7 @@ def test_answers_are_checked_from_the_page_and_disagreements_listed(client, mana
     assert client.post(address).status_code == 302
     check = AnswerCheck.objects.get()
     waiting = client.get(address).content.decode()
-    assert "Waits for a worker" in waiting
+    assert "Waiting for a worker" in waiting
     assert 'hx-select="#answers"' in waiting
     run_answer_check(check.pk)
     page = client.get(address).content.decode()
