@@ -29,27 +29,20 @@ KEYWORDS: dict[str, Any] = {
 }
 
 
-def bring_up_to_date() -> list[str]:
-    """Add new messages and drop those that the sources no longer use; returns what is left to translate."""
-    messages = sources()
-    left = []
+def check_catalogues(*, write: bool) -> list[str]:
+    """What is wrong with the catalogues: messages that are untranslated, in doubt, or differ from the sources.
+
+    With `write` each catalogue gets the messages of the sources first, and loses those that they no longer use.
+    """
+    messages, objections = sources(), []
     for path in catalogues():
         catalogue = updated(path, messages)
-        path.write_bytes(as_po(catalogue))
-        left += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
-    return left
-
-
-def objections() -> list[str]:
-    """What is wrong with the catalogues: messages that are missing, untranslated, in doubt, or no longer used."""
-    messages = sources()
-    found = []
-    for path in catalogues():
-        catalogue = updated(path, messages)
-        if as_po(catalogue) != path.read_bytes():
-            found.append(f"{named(path)} differs from the messages in the sources")
-        found += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
-    return found
+        if write:
+            path.write_bytes(as_po(catalogue))
+        elif as_po(catalogue) != path.read_bytes():
+            objections.append(f"{named(path)} differs from the messages in the sources")
+        objections += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
+    return objections
 
 
 def named(path: Path) -> str:

@@ -42,10 +42,10 @@ STATES = [
 
 
 class GoldFilters(Filters):
-    search = forms.CharField(required=False, label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
-    domain = forms.CharField(required=False, label=_("Domain"))
-    state = forms.ChoiceField(choices=[words.ALL, *STATES], required=False, label=_("State"))
-    review = forms.BooleanField(required=False, label=_("worn out or suspect"))
+    search = forms.CharField(label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
+    domain = forms.CharField(label=_("Domain"))
+    state = forms.ChoiceField(choices=[words.ALL, *STATES], label=_("State"))
+    review = forms.BooleanField(label=_("worn out or suspect"))
 
     own = ("state", "review")
     lookups = {"search": "solution__problem__text__icontains", "domain": "solution__problem__domain"}

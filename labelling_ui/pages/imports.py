@@ -206,8 +206,8 @@ class TextForm(forms.Form):
 
 
 class ImportFilters(Filters):
-    rejected = forms.BooleanField(required=False, label=_("with rejected lines"))
-    group = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    rejected = forms.BooleanField(label=_("with rejected lines"))
+    group = forms.IntegerField(widget=forms.HiddenInput)
 
     lookups = {"rejected": lambda rows, _wanted: rows.filter(rejected__gt=0)}
     field_order = ("state",)

@@ -19,10 +19,10 @@ HINTED = [("shown", _("shown")), ("blind", _("not shown, as it was drawn"))]
 
 class OwnLabelFilters(Filters):
     finish_reason = forms.MultipleChoiceField(
-        choices=choices.FINISH_REASONS, required=False, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
+        choices=choices.FINISH_REASONS, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
     )
-    since = forms.DateField(required=False, label=_("Since"), widget=forms.DateInput({"type": "date"}))
-    until = forms.DateField(required=False, label=_("Until"), widget=forms.DateInput({"type": "date"}))
+    since = forms.DateField(label=_("Since"), widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(label=_("Until"), widget=forms.DateInput({"type": "date"}))
 
     lookups = {
         "finish_reason": "finish_reason__in",
@@ -32,12 +32,12 @@ class OwnLabelFilters(Filters):
 
 
 class LabelFilters(OwnLabelFilters):
-    annotator = PersonField(Membership.objects.none(), empty_label=_("all"), required=False, label=_("Annotator"))
-    source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], required=False, label=_("Source"))
-    generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
-    hint = forms.ChoiceField(choices=[words.ALL, *HINTED], required=False, label=_("Model’s scores"))
-    solution = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
-    batch = forms.ModelChoiceField(LabelBatch.objects.none(), required=False, widget=forms.HiddenInput)
+    annotator = PersonField(Membership.objects.none(), empty_label=_("all"), label=_("Annotator"))
+    source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], label=_("Source"))
+    generation = forms.IntegerField(min_value=0, label=_("Generation"))
+    hint = forms.ChoiceField(choices=[words.ALL, *HINTED], label=_("Model’s scores"))
+    solution = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    batch = forms.ModelChoiceField(LabelBatch.objects.none(), widget=forms.HiddenInput)
 
     lookups = {
         **OwnLabelFilters.lookups,

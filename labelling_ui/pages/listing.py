@@ -21,7 +21,8 @@ Lookup = str | Callable[[QuerySet[Any], Any], QuerySet[Any]]
 
 
 class Filters(forms.Form):
-    """What a list may be narrowed to; each field names itself in the address. Invalid values filter nothing.
+    """What a list may be narrowed to; each field names itself in the address. None is required, and
+    invalid values filter nothing.
 
     The `filtered` columns are fields too. `lookups` says by which field of the rows a filter narrows them, or how; a
     filter that is not in it is named after the field, or is `own`: a subclass narrows by it. `rows` are what the fields
@@ -37,7 +38,9 @@ class Filters(forms.Form):
             self.fields[name].queryset = queryset  # type: ignore[attr-defined]
         filtered = [c for c in columns if c.filtered]
         for c in filtered:
-            self.fields[c.name] = forms.ChoiceField(choices=[ALL, *c.choices], required=False, label=c.label)
+            self.fields[c.name] = forms.ChoiceField(choices=[ALL, *c.choices], label=c.label)
+        for field in self.fields.values():
+            field.required = False
         self.order_fields(self.field_order)
         self.by: dict[str, Lookup] = {**{c.name: c.path for c in filtered}, **self.lookups}
 

@@ -36,9 +36,9 @@ MARKED: dict[str, dict[str, Any]] = {
 
 
 class QueueFilters(Filters):
-    mark = forms.ChoiceField(choices=MARKS, required=False, label=_("State"))
-    domain = forms.CharField(required=False, label=_("Domain"))
-    person = PersonField(Membership.objects.none(), required=False, empty_label=_("all"), label=_("Person"))
+    mark = forms.ChoiceField(choices=MARKS, label=_("State"))
+    domain = forms.CharField(label=_("Domain"))
+    person = PersonField(Membership.objects.none(), empty_label=_("all"), label=_("Person"))
 
     own = ("person",)
     lookups = {

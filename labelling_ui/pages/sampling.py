@@ -51,12 +51,6 @@ class SamplingForm(forms.Form):
         required=False,
         help_text=_("Prompts included. A run never exceeds it. Leave it empty for no limit."),
     )
-    prompt = forms.CharField(
-        label=_("Prompt"),
-        required=False,
-        widget=forms.Textarea({"rows": 3}),
-        help_text=_("With {problem} where the problem goes. Empty: what the operator set for the policy."),
-    )
     decomposition = forms.ChoiceField(
         label=_("Split solutions into steps"),
         choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
@@ -64,6 +58,12 @@ class SamplingForm(forms.Form):
     thinking = forms.ChoiceField(
         label=ImportForm.base_fields["thinking"].label,
         choices=ImportForm.base_fields["thinking"].choices,  # type: ignore[attr-defined]
+    )
+    prompt = forms.CharField(
+        label=_("Prompt"),
+        required=False,
+        widget=forms.Textarea({"rows": 3}),
+        help_text=_("With {problem} where the problem goes. Empty: what the operator set for the policy."),
     )
     opens_generation = forms.BooleanField(
         label=_("Queue them for labelling: open the next generation when they are scored"), required=False

@@ -26,14 +26,15 @@ from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, p
 from labelling_ui.pages.columns import Column, Duration, Number, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.templatetags.figures import NOTHING, percent, tags
+from labelling_ui.words import ALL
 
 PERIODS: dict[str, tuple[int, Bin]] = {"day": (24, "hour"), "month": (30, "day")}
 REQUEST_DIGITS, HASH_DIGITS = 32, 64
 VERDICTS = {
-    "suspicious": Q(first_suspicious__gte=0),
-    "abstained": Q(abstained=True),
-    "out_of_domain": Q(out_of_domain=True),
-    "failed": ~Q(failure=""),
+    "suspicious": (_("suspicious"), Q(first_suspicious__gte=0)),
+    "abstained": (_("abstained"), Q(abstained=True)),
+    "out_of_domain": (_("out of domain"), Q(out_of_domain=True)),
+    "failed": (_("failed"), ~Q(failure="")),
 }
 
 
@@ -49,22 +50,14 @@ class LimitsForm(forms.Form):
 
 
 class LogFilters(Filters):
-    q = forms.CharField(required=False, label=_("Words of the text, request id or hash"))
+    q = forms.CharField(label=_("Words of the text, request id or hash"))
     verdict = forms.ChoiceField(
-        required=False,
-        label=_("Only"),
-        choices=[
-            ("", _("all")),
-            ("suspicious", _("suspicious")),
-            ("abstained", _("abstained")),
-            ("out_of_domain", _("out of domain")),
-            ("failed", _("failed")),
-        ],
+        choices=[ALL, *((name, label) for name, (label, _rows) in VERDICTS.items())], label=_("Only")
     )
-    model = forms.IntegerField(required=False, min_value=1, label=_("Model"))
+    model = forms.IntegerField(min_value=1, label=_("Model"))
 
     own = ("q",)
-    lookups = {"verdict": lambda rows, verdict: rows.filter(VERDICTS[verdict]), "model": "model_number"}
+    lookups = {"verdict": lambda rows, verdict: rows.filter(VERDICTS[verdict][1]), "model": "model_number"}
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         if named := self.chosen().get("q", "").strip():

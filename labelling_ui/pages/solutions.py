@@ -25,28 +25,26 @@ from labelling_ui.pages.people import people_of
 
 
 class SolutionFilters(Filters):
-    search = forms.CharField(required=False, label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
-    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=_("Split"))
+    search = forms.CharField(label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
+    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], label=_("Split"))
     annotated = forms.ChoiceField(
         choices=[words.ALL, ("yes", _("labelled")), ("no", _("not labelled"))],
-        required=False,
         label=_("Labels"),
     )
     policy = forms.CharField(
-        required=False, label=_("Policy model"), widget=forms.TextInput({"type": "search", "placeholder": _("or run")})
+        label=_("Policy model"), widget=forms.TextInput({"type": "search", "placeholder": _("or run")})
     )
     visibility = forms.ChoiceField(
         choices=[words.ALL, *choices.VISIBILITIES, ("unknown", _("not known"))],
-        required=False,
         label=_("Reasoning shown"),
     )
-    outcome = forms.ChoiceField(choices=[words.ALL, *words.OUTCOMES], required=False, label=_("Final answer"))
-    generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
-    lane = forms.CharField(required=False, widget=forms.HiddenInput)
-    disagreement = forms.BooleanField(required=False, label=_("people disagree"))
-    one = forms.ModelChoiceField(LabelSource.objects.none(), required=False, widget=forms.HiddenInput)
-    other = forms.ModelChoiceField(LabelSource.objects.none(), required=False, widget=forms.HiddenInput)
-    way = forms.ChoiceField(choices=[(way, way) for way in WAYS], required=False, widget=forms.HiddenInput)
+    outcome = forms.ChoiceField(choices=[words.ALL, *words.OUTCOMES], label=_("Final answer"))
+    generation = forms.IntegerField(min_value=0, label=_("Generation"))
+    lane = forms.CharField(widget=forms.HiddenInput)
+    disagreement = forms.BooleanField(label=_("people disagree"))
+    one = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
+    other = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
+    way = forms.ChoiceField(choices=[(way, way) for way in WAYS], widget=forms.HiddenInput)
 
     own = ("generation", "lane", "disagreement", "one", "other", "way")
     lookups = {

@@ -71,7 +71,8 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
 @register.simple_tag(takes_context=True)
 def heading(context: Context) -> SafeString:
     """The page's `heading` block, which names it in the browser, once more."""
-    return context.render_context[BLOCK_CONTEXT_KEY].get_block("heading").render(context)
+    text: SafeString = context.render_context[BLOCK_CONTEXT_KEY].get_block("heading").render(context)
+    return text
 
 
 @register.inclusion_tag("labelling_ui/parts/tabs.html", takes_context=True)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Project
 from annotation.models.example import MOST_EXAMPLES
 from labelling_ui.pages.settings.part import Part
+from labelling_ui.templatetags.answers import USUAL
 
 
 class ProjectPart(Part):
@@ -62,12 +63,7 @@ class ExampleForm(forms.Form):
     use_required_attribute = False
 
     rating = forms.ChoiceField(
-        choices=[
-            ("good", _("good")),
-            ("neutral", _("neutral")),
-            ("bad", _("bad")),
-            ("unsure", _("unsure")),
-        ],
+        choices=[(kind, name) for kind, (_sign, name, _value) in USUAL.items()],
         label=_("Rating"),
         initial="good",  # what an empty row is sent with
     )
