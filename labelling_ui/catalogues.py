@@ -58,8 +58,8 @@ def catalogues() -> list[Path]:
 def sources() -> Catalog:
     """Every message of the Python code and of the templates, with the files that say it."""
     catalogue = Catalog()
-    for path, found in _extracted():
-        for _line, message, comments, context in found:
+    for path, rows in _extracted():
+        for _line, message, comments, context in rows:
             catalogue.add(message, locations=[(named(path), 0)], auto_comments=comments, context=context)
     return catalogue
 
@@ -67,11 +67,11 @@ def sources() -> Catalog:
 def updated(path: Path, messages: Catalog) -> Catalog:
     """Exactly these messages, with what the catalogue at `path` says for them."""
     with path.open("rb") as file:
-        said = read_po(file, locale=path.parts[-3])
-    catalogue = _Undated(locale=said.locale, header_comment=said.header_comment, fuzzy=False)
+        current = read_po(file, locale=path.parts[-3])
+    catalogue = _Undated(locale=current.locale, header_comment=current.header_comment, fuzzy=False)
     for message in (one for one in messages if one.id):
-        known = said.get(message.id, context=message.context) or message
-        taken = catalogue.add(
+        known = current.get(message.id, context=message.context) or message
+        added = catalogue.add(
             message.id,
             known.string,
             locations=message.locations,
@@ -80,8 +80,8 @@ def updated(path: Path, messages: Catalog) -> Catalog:
             user_comments=known.user_comments,
             context=message.context,
         )
-        if taken.python_brace_format:
-            taken.flags.discard("python-format")  # the "% i" of "95 % interval" is none
+        if added.python_brace_format:
+            added.flags.discard("python-format")  # the "% i" of "95 % interval" is none
     return catalogue
 
 

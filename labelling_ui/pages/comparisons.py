@@ -28,7 +28,7 @@ class Way(Number):
     """Pairs of labels that compare in this way, linked to their solutions, and their share of all pairs."""
 
     def html(self, row: Any, slug: str = "") -> SafeString:
-        n, pairs = self.value(row), row["found"].pairs
+        n, pairs = self.value(row), row["counts"].pairs
         query = urlencode({"one": row["one"].pk, "other": row["other"].pk, "way": self.name})
         number = format_html('<a href="{}?{}">{}</a>', reverse("solutions", args=[slug]), query, count(n)) if n else "0"
         if self.name == "pairs":
@@ -38,14 +38,14 @@ class Way(Number):
 
 SOURCES = [
     Column("sources", _("Sources"), "one__name", heading=True),
-    Way("pairs", _("Both label"), "found__pairs"),
-    Way("exact", _("Same place"), "found__exact"),
-    Way("within_one", _("Within one"), "found__within_one"),
-    Way("differing", _("Differ"), "found__differing"),
-    Way("both", _("Both find"), "found__both"),
-    Way("neither", _("Neither"), "found__neither"),
-    Way("only_one", _("Upper only"), "found__only_one"),
-    Way("only_other", _("Lower only"), "found__only_other"),
+    Way("pairs", _("Both label"), "counts__pairs"),
+    Way("exact", _("Same place"), "counts__exact"),
+    Way("within_one", _("Within one"), "counts__within_one"),
+    Way("differing", _("Differ"), "counts__differing"),
+    Way("both", _("Both find"), "counts__both"),
+    Way("neither", _("Neither"), "counts__neither"),
+    Way("only_one", _("Upper only"), "counts__only_one"),
+    Way("only_other", _("Lower only"), "counts__only_other"),
 ]
 ARMS = [
     Column("name", _("Of the labels"), heading=True),
@@ -64,22 +64,22 @@ SHARES = {
 @project_page(*STAFF)
 def contrasts(request: HttpRequest, member: Membership) -> HttpResponse:
     pairs = contrast.contrasts(member.project)
-    rows = [{"one": one, "other": other, "found": found} for one, other, found in pairs]
+    rows = [{"one": one, "other": other, "counts": counts} for one, other, counts in pairs]
     return render(request, "labelling_ui/contrasts.html", {"sources": Table(rows, SOURCES)})
 
 
 @project_page(*STAFF)
 def hints(request: HttpRequest, member: Membership) -> HttpResponse:
-    found = [
+    designs = [
         {"comparison": one, "verdict": _verdict(one), "arms": Table(_arms(one), ARMS)}
         for one in compare_hints(member.project)
     ]
-    return render(request, "labelling_ui/hints.html", {"found": found, "policy": member.project.policies.hints})
+    return render(request, "labelling_ui/hints.html", {"designs": designs, "policy": member.project.policies.hints})
 
 
-def _arms(found: Comparison) -> list[dict[str, Any]]:
+def _arms(comparison: Comparison) -> list[dict[str, Any]]:
     """What differs between the two arms, a row each: the number of labels, shares of them, and the pace."""
-    hinted, blind, gaps = found.hinted, found.blind, found.gaps
+    hinted, blind, gaps = comparison.hinted, comparison.blind, comparison.gaps
     seconds, ratio = partial(decimal, digits=1), partial(decimal, digits=2)
     return [
         {"name": _("Labels"), "arm": True, "hinted": count(hinted.labels), "blind": count(blind.labels)},

@@ -94,8 +94,8 @@ COLUMNS = [
 def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = SnapshotForm(request.POST if request.method == "POST" else None, project=member.project)
     if request.method == "POST" and form.is_valid():
-        told = gettext("The snapshot is made. Later changes to the labels do not affect it.")
-        attempt(request, told, create_snapshot, project=member.project, filters=form.filters())
+        done = gettext("The snapshot is made. Later changes to the labels do not affect it.")
+        attempt(request, done, create_snapshot, project=member.project, filters=form.filters())
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
     for snapshot in listing.page.object_list:

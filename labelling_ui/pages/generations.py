@@ -68,14 +68,14 @@ LANES = [
 @project_page(*STAFF)
 def generation(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
     """One of them: how its lanes were drawn, how far they are, and every item with its gain, cost and chance."""
-    found = get_object_or_404(member.project.generations.select_related("model_version", "run"), number=number)
-    items = found.items.select_related("solution__problem")
+    generation = get_object_or_404(member.project.generations.select_related("model_version", "run"), number=number)
+    items = generation.items.select_related("solution__problem")
     listing = Listing(request, items, ITEMS, sort="rank", filters=Filters(request.GET, ITEMS))
-    points = [Point(chance, count) for chance, count in chances(found)]
+    points = [Point(chance, count) for chance, count in chances(generation)]
     context = {
-        "generation": found,
-        "lanes": Table(lanes_of(found), LANES),
-        "settings": settings_of(found),
+        "generation": generation,
+        "lanes": Table(lanes_of(generation), LANES),
+        "settings": settings_of(generation),
         "chart": bar_chart(
             gettext("Chance of being drawn"),
             Series(gettext("items"), "first", points),

@@ -144,12 +144,12 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     data = form.cleaned_data
     narrowed = {"solution__problem__domain": data["domain"], "solution__split": data["split"]}
     narrowed = {name: value for name, value in narrowed.items() if value}
-    found = list(references(member.project, kinds=data["kinds"], **narrowed))
-    found = random.sample(found, min(data["most"], len(found)))
-    marked = attempt(request, "", mark_references, project=member.project, chosen=found, practice=data["practice"])
+    candidates = list(references(member.project, kinds=data["kinds"], **narrowed))
+    candidates = random.sample(candidates, min(data["most"], len(candidates)))
+    marked = attempt(request, "", mark_references, project=member.project, chosen=candidates, practice=data["practice"])
     if marked:
-        told = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
-        messages.success(request, told)
+        message = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
+        messages.success(request, message)
     elif marked == 0:
         messages.info(request, gettext("Every labelled solution is already gold."))
     return redirect("gold", member.project.slug)
@@ -158,8 +158,8 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_action(*STAFF)
 def retire(request: HttpRequest, member: Membership, gold_id: int) -> HttpResponseBase:
     row = get_object_or_404(member.project.gold_answers, pk=gold_id)
-    told = gettext("The solution is no longer gold. Answers on it no longer count.")
-    attempt(request, told, retire_gold, gold=row, reason=request.POST.get("reason", ""))
+    message = gettext("The solution is no longer gold. Answers on it no longer count.")
+    attempt(request, message, retire_gold, gold=row, reason=request.POST.get("reason", ""))
     return redirect("gold", member.project.slug)
 
 
@@ -177,12 +177,12 @@ def may_be_gold(label: Annotation) -> bool:
 
 def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
     def right(row: GoldAnswer) -> float | None:
-        found = answered.get(row.solution_id)
-        return found.right.value if found else None
+        entry = answered.get(row.solution_id)
+        return entry.right.value if entry else None
 
     def seen(row: GoldAnswer) -> float | None:
-        found = wear.get(row.solution_id)
-        return found.seen.value if found else None
+        entry = wear.get(row.solution_id)
+        return entry.seen.value if entry else None
 
     return [
         Column("solution", _("Solution"), "solution_id", sort=True, link="solution", heading=True),

@@ -44,8 +44,8 @@ class FilesField(forms.FileField):
     """Any number of files."""
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        given = data if isinstance(data, list | tuple) else [data] if data else []
-        return [super(FilesField, self).clean(file, initial) for file in given]
+        files = data if isinstance(data, list | tuple) else [data] if data else []
+        return [super(FilesField, self).clean(file, initial) for file in files]
 
 
 class FilesForm(forms.Form):
@@ -84,36 +84,36 @@ class FilesForm(forms.Form):
 
     def clean_uploads(self) -> list[uuid.UUID]:
         try:
-            return [uuid.UUID(given) for given in self.cleaned_data["uploads"].split(",") if given]
+            return [uuid.UUID(upload) for upload in self.cleaned_data["uploads"].split(",") if upload]
         except ValueError:
             raise forms.ValidationError(gettext("These uploads are not known; choose the files again.")) from None
 
     def clean(self) -> dict[str, Any]:
-        given: dict[str, Any] = super().clean() or self.cleaned_data
-        if not any(given.get(source) for source in ("file", "folder", "uploads", "root")) and not self.errors:
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if not any(data.get(source) for source in ("file", "folder", "uploads", "root")) and not self.errors:
             self.add_error("file", gettext("Choose a file."))
-        return given
+        return data
 
 
-def start_import(*, by: User, project: Project, form: FilesForm, given: QueryDict) -> list[ImportJob]:
+def start_import(*, by: User, project: Project, form: FilesForm, posted: QueryDict) -> list[ImportJob]:
     """Start what the form asks for. Raises DomainError."""
-    said = form.cleaned_data
-    manner = Manner(said["format"], said["decomposition"], options_of(given))
+    data = form.cleaned_data
+    manner = Manner(data["format"], data["decomposition"], options_of(posted))
     try:
-        if said["uploads"]:
-            return import_uploads(by=by, project=project, uploads=said["uploads"], manner=manner)
-        if said.get("root"):
-            return import_from_root(by=by, project=project, root=said["root"], path=said["path"], manner=manner)
-        files = [(file.name, file.chunks()) for file in [*said["file"], *said["folder"]]]
+        if data["uploads"]:
+            return import_uploads(by=by, project=project, uploads=data["uploads"], manner=manner)
+        if data.get("root"):
+            return import_from_root(by=by, project=project, root=data["root"], path=data["path"], manner=manner)
+        files = [(file.name, file.chunks()) for file in [*data["file"], *data["folder"]]]
         return import_files(by=by, project=project, files=files, manner=manner)
     except Missing as error:
         raise DomainError(error.message, error.extra, code=error.code) from error
 
 
-def options_of(given: QueryDict) -> ImportOptions:
+def options_of(posted: QueryDict) -> ImportOptions:
     """The options that the page's fields say. Raises DomainError (`invalid_options`)."""
-    named = {name: given[name] for name in OPTIONS if given.get(name)}
-    return msgspec.structs.replace(read_options(named), mapping=mapping_of(given))
+    named = {name: posted[name] for name in OPTIONS if posted.get(name)}
+    return msgspec.structs.replace(read_options(named), mapping=mapping_of(posted))
 
 
 def format_choices() -> list[tuple[str, str]]:
@@ -233,7 +233,7 @@ REJECTION_COLUMNS = [
 def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = ImportForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        jobs = attempt(request, "", start_import, project=member.project, form=form, given=request.POST)
+        jobs = attempt(request, "", start_import, project=member.project, form=form, posted=request.POST)
         if jobs and jobs[0].group_id:
             return redirect(f"{request.path}?group={jobs[0].group_id}")
         if jobs:
@@ -263,7 +263,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     tail = request.FILES.get("tail")
     context: dict[str, Any] = {}
     try:
-        found = preview_import(
+        preview = preview_import(
             head=head.read(PREVIEW_BYTES),
             tail=tail.read(PREVIEW_BYTES) if tail else b"",
             size=whole_number(request.POST.get("size")) or 0,
@@ -274,7 +274,12 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
             options=options_of(request.POST),
         )
         names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
-        context |= {"preview": found, "format": names[found.format], "tried": _tried(found.division), **for_page(found)}
+        context |= {
+            "preview": preview,
+            "format": names[preview.format],
+            "tried": _tried(preview.division),
+            **for_page(preview),
+        }
     except DomainError as error:
         context["error"] = in_words(error.message)
     return render(request, "labelling_ui/import_preview.html", context)

@@ -106,7 +106,7 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
     """The pool's share of solutions with an error as each lane tells it, and as acquisition's labels look plainly."""
 
     def points(lane: str, *, naive: bool = False) -> list[Point]:
-        found = []
+        shown = []
         for one in estimates:
             rate = one.first_error_rate
             if one.lane != lane or rate is None:
@@ -114,8 +114,8 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
             place = gettext("gen. %(n)d") % {"n": one.generation}
             href = f"{reverse('labels', args=[slug])}?generation={one.generation}&lane={lane}"
             whole = None if naive else rate.low, None if naive else rate.high
-            found.append(Point(place, rate.naive if naive else rate.value, *whole, href=href))
-        return found
+            shown.append(Point(place, rate.naive if naive else rate.value, *whole, href=href))
+        return shown
 
     return line_chart(
         gettext("Solutions with an error, in the pool"),

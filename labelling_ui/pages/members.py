@@ -72,11 +72,11 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     other = _find(member, member_id)
     role, name = posted_word(request, "role", *Membership.Role.values, REMOVED), other.user.username
     if role != REMOVED:
-        told = gettext("%(name)s is %(role)s now.") % {"name": name, "role": role}
-        attempt(request, told, change_role, membership=other, role=role)
+        message = gettext("%(name)s is %(role)s now.") % {"name": name, "role": role}
+        attempt(request, message, change_role, membership=other, role=role)
     else:
-        told = gettext("%(name)s is no longer a member. Their labels stay.") % {"name": name}
-        attempt(request, told, remove, membership=other)
+        message = gettext("%(name)s is no longer a member. Their labels stay.") % {"name": name}
+        attempt(request, message, remove, membership=other)
     return redirect("members", member.project.slug)
 
 
@@ -160,13 +160,13 @@ def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     """Let a person label, screen them, or keep them from labelling."""
     person = _find(member, member_id)
     outcome = request.POST.get("outcome", "")
-    told = {
+    message = {
         "passed": gettext("%(name)s may label."),
         "again": gettext("%(name)s is screened next."),
         "failed": gettext("%(name)s gets no more items."),
         "paused": gettext("%(name)s is paused."),
     }.get(outcome, "")
-    done = told % {"name": person.user.username} if told else ""
+    done = message % {"name": person.user.username} if message else ""
     attempt(request, done, decide, membership=person, outcome=outcome, reason=request.POST.get("reason", ""))
     return redirect("member", member.project.slug, person.pk)
 
@@ -176,8 +176,8 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     """Choose the domains that a person labels, or all."""
     person = _find(member, member_id)
     domains = None if request.POST.get("all") else request.POST.getlist("domains")
-    told = gettext("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
-    attempt(request, told, qualify, membership=person, domains=domains)
+    message = gettext("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
+    attempt(request, message, qualify, membership=person, domains=domains)
     return redirect("member", member.project.slug, person.pk)
 
 
@@ -202,13 +202,13 @@ def hold_against_known(answers: Iterable[Any], *, tolerance: int) -> None:
 
 
 def _nth(row: Figures, *, n: int) -> Any:
-    return row.found[n]
+    return row.figures[n]
 
 
 def _confusion(project: Project, person: Membership) -> Table:
     """How often they said what of steps, by what the reference says of them."""
-    said = (gettext("they say %(name)s") % {"name": name} for name in RATING_NAMES)
-    columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(said)]
+    ratings = (gettext("they say %(name)s") % {"name": name} for name in RATING_NAMES)
+    columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(ratings)]
     rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]
     return Table(rows, [Column("reference", gettext("Reference"), "who", heading=True), *columns])
 

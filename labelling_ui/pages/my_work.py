@@ -31,7 +31,7 @@ def own_page(member: Membership) -> dict[str, Any]:
     return {
         "mine": mine,
         "least": LEAST,
-        "told": policy.feedback,
+        "feedback": policy.feedback,
         "hidden_gold": bool(policy.gold.share),
         "chart": _by_day(mine),
         "practised": sum(place.outcome is not None for place in practice),

@@ -151,8 +151,8 @@ def _yield_chart(project: Project) -> Chart:
             name,
             look,
             [
-                Point(_("gen. %(n)s") % {"n": number}, found / n, note=_("of %(n)s labels") % {"n": n})
-                for number, of, found, n in rows
+                Point(_("gen. %(n)s") % {"n": number}, errors / n, note=_("of %(n)s labels") % {"n": n})
+                for number, of, errors, n in rows
                 if of == lane
             ],
         )

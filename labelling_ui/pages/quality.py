@@ -54,12 +54,12 @@ COLUMNS = [
 ]
 TRUST = [
     Column("by", _("Labels by"), "who", heading=True),
-    Number("measured", _("Informedness"), "found__measured__value", shown=lambda row: _measured(row.found)),
-    Share("finds", _("Finds bad steps"), "found__finds"),
-    Share("invents", _("Calls others bad"), "found__invents"),
-    Number("labels", _("Shared labels"), "found__labels"),
-    Number("votes", _("Shared steps"), "found__votes"),
-    Number("weight", _("Weight in training"), "found__informedness", write=partial(decimal, digits=2)),
+    Number("measured", _("Informedness"), "figures__measured__value", shown=lambda row: _measured(row.figures)),
+    Share("finds", _("Finds bad steps"), "figures__finds"),
+    Share("invents", _("Calls others bad"), "figures__invents"),
+    Number("labels", _("Shared labels"), "figures__labels"),
+    Number("votes", _("Shared steps"), "figures__votes"),
+    Number("weight", _("Weight in training"), "figures__informedness", write=partial(decimal, digits=2)),
 ]
 
 
@@ -87,10 +87,10 @@ def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpRespo
     batch = get_object_or_404(member.project.label_batches, pk=batch_id)
     reason = request.POST.get("reason", "")
     if posted_word(request, "decision", "set_aside", "resume") == "set_aside":
-        told = gettext(
+        done = gettext(
             "Set aside. The next round trains without these labels, and their solutions can be queued again."
         )
-        attempt(request, told, batches.set_aside, batch=batch, reason=reason)
+        attempt(request, done, batches.set_aside, batch=batch, reason=reason)
     else:
         attempt(request, gettext("These labels are used again."), batches.resume, batch=batch, reason=reason)
     return redirect("quality", member.project.slug)
@@ -130,20 +130,20 @@ def _named(source: LabelSource) -> str:
 
 def _on_gold(project: Project, members: Members) -> list[Figures]:
     """Each annotator's accuracy on hidden gold, the least right first."""
-    found = [Figures(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
-    return sorted(found, key=lambda row: (row.found.right.value or 0, row.who.user.username))
+    figures = [Figures(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
+    return sorted(figures, key=lambda row: (row.figures.right.value or 0, row.who.user.username))
 
 
 def _paces(project: Project, members: Members) -> list[Figures]:
     """How each annotator goes about it, who accepts most together first."""
-    found = [Figures(members[who], pace) for who, pace in pace_by_person(project).items()]
-    return sorted(found, key=lambda row: (-(row.found.accepted.value or 0), row.who.user.username))
+    figures = [Figures(members[who], pace) for who, pace in pace_by_person(project).items()]
+    return sorted(figures, key=lambda row: (-(row.figures.accepted.value or 0), row.who.user.username))
 
 
 def _people(project: Project, members: Members) -> list[Figures]:
     """Name and trust, the least informed first."""
-    found = trust_by_person(project)
+    figures = trust_by_person(project)
     names = {f"annotator {pk}": one.user.username for pk, one in members.items()}
     names |= {f"source {s.pk}": _named(s) for s in LabelSource.objects.filter(project=project)}
-    rows = [Figures(names[who], trust) for who, trust in found.items()]
-    return sorted(rows, key=lambda row: row.found.informedness)
+    rows = [Figures(names[who], trust) for who, trust in figures.items()]
+    return sorted(rows, key=lambda row: row.figures.informedness)

@@ -58,7 +58,7 @@ class QueueFilters(Filters):
 def _marks(item: Any) -> list[str]:
     marks = {"pinned": item.pinned, "paused": item.paused}
     for_whom = [f"for {item.assigned_to.user.username}"] if item.assigned_to else []
-    return [name for name, given in marks.items() if given] + for_whom
+    return [name for name, holds in marks.items() if holds] + for_whom
 
 
 COLUMNS = [
@@ -96,7 +96,7 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_action(MANAGER)
 def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """One change of the items that were ticked."""
-    ticked = [pk for given in request.POST.getlist("item") if (pk := whole_number(given)) is not None]
+    ticked = [pk for item in request.POST.getlist("item") if (pk := whole_number(item)) is not None]
     if not ticked:
         messages.error(request, gettext("Select the items first."))
     else:
@@ -110,8 +110,8 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
             to=_person(request, member.project),
         )
         if changed is not None:
-            said = ngettext("%(n)d item was changed.", "%(n)d items were changed.", changed)
-            messages.success(request, said % {"n": changed})
+            message = ngettext("%(n)d item was changed.", "%(n)d items were changed.", changed)
+            messages.success(request, message % {"n": changed})
     response = redirect("queue", member.project.slug)
     response["Location"] += f"?{request.GET.urlencode()}" if request.GET else ""
     return response

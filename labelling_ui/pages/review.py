@@ -39,11 +39,11 @@ KINDS = [
 
 
 def _reasons(solution: Any) -> list[str]:
-    told = [("disagreement", solution.differs), ("dispute", solution.disputed), ("doubt", solution.doubted)]
-    return [name for name, holds in told if holds]
+    reasons = [("disagreement", solution.differs), ("dispute", solution.disputed), ("doubt", solution.doubted)]
+    return [name for name, holds in reasons if holds]
 
 
-def _told(label: Annotation) -> str:
+def _first_error_of(label: Annotation) -> str:
     who = label.annotator.user.username if label.annotator else label.source.name
     return f"{who}:{'' if label.first_error is None else label.first_error}"
 
@@ -52,7 +52,7 @@ COLUMNS = [
     Column("why", _("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
     Opening("problem", _("Problem"), "problem__text"),
     Column("domain", _("Domain"), "problem__domain", sort=True),
-    Column("labels", _("First error, by each"), lambda s: " ".join(map(_told, s.words))),
+    Column("labels", _("First error, by each"), lambda s: " ".join(map(_first_error_of, s.words))),
     Number("solution", _("Solution"), "pk", sort=True, link="solution", write=str),
 ]
 SENT_BACK = [
@@ -84,14 +84,14 @@ def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(*STAFF)
 def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponse:
     solution = _find(member.project, solution_id)
-    found = case_of(solution)
+    case = case_of(solution)
     reason = _reason(request)
     scheme = member.project.label_scheme
     keys = keys_of(scheme)
-    columns = _columns(found, keys)
-    rows = _numbered(found, columns, rates_critiques=scheme.critique == "given")
+    columns = _columns(case, keys)
+    rows = _numbered(case, columns, rates_critiques=scheme.critique == "given")
     context = {
-        "case": found,
+        "case": case,
         "solution": solution,
         "columns": columns,
         "rows": rows,
@@ -121,15 +121,15 @@ def decide(request: HttpRequest, member: Membership, solution_id: int) -> HttpRe
     seen, submission_id = whole_number(posted.get("seen")) or 0, _uuid(posted.get("submission_id"))
     if "accepts" in posted:
         label = _label(project, whole_number(posted.get("accepts")) or 0)
-        told = {"submission_id": submission_id, "seen": seen, "comment": posted.get("comment", "")}
-        made = attempt(request, "", accept, annotation=label, **told)
+        fields = {"submission_id": submission_id, "seen": seen, "comment": posted.get("comment", "")}
+        made = attempt(request, "", accept, annotation=label, **fields)
     else:
         made = attempt(
             request, "", _adjudicate, posted=posted, solution=solution, submission_id=submission_id, seen=seen
         )
     if made is None:
         return redirect(_address(request, project, solution_id))
-    _tell_decided(request, project, made.annotation)
+    _announce(request, project, made.annotation)
     return redirect(_address(request, project, following))
 
 
@@ -160,11 +160,11 @@ def withdraw(request: HttpRequest, member: Membership, sent_id: int) -> HttpResp
     return redirect("review", member.project.slug)
 
 
-def _columns(found: Case, keys: CaseKeys) -> list[dict[str, Any]]:
+def _columns(case: Case, keys: CaseKeys) -> list[dict[str, Any]]:
     """The labels by a letter each: who gave them is told where the reviewer asks, since it should not matter."""
     letters = dict(enumerate(keys.letters))
     columns = []
-    for n, label in enumerate(found.labels):
+    for n, label in enumerate(case.labels):
         key = "" if label.adjudicates else letters.get(n, "")
         name = gettext("Decision") if label.adjudicates else key.upper() or str(n + 1)
         may_return = not label.adjudicates and _may_be_sent_back(label)
@@ -172,9 +172,9 @@ def _columns(found: Case, keys: CaseKeys) -> list[dict[str, Any]]:
     return columns
 
 
-def _numbered(found: Case, columns: list[dict[str, Any]], *, rates_critiques: bool) -> list[dict[str, Any]]:
+def _numbered(case: Case, columns: list[dict[str, Any]], *, rates_critiques: bool) -> list[dict[str, Any]]:
     """The rows with what a page says of each; `before` marks those that all agree on before the first difference."""
-    first = found.first_difference
+    first = case.first_difference
     return [
         {
             "row": row,
@@ -183,7 +183,7 @@ def _numbered(found: Case, columns: list[dict[str, Any]], *, rates_critiques: bo
             "agreed": _value(row.agreed),
             "critiques": _critiques(row) if rates_critiques and row.on_path else [],
         }
-        for n, row in enumerate(found.rows)
+        for n, row in enumerate(case.rows)
     ]
 
 
@@ -205,20 +205,20 @@ def _value(word: Word | None) -> str:
     return "" if word is None else word[0] if word[1] is None else str(word[1])
 
 
-def _tell_decided(request: HttpRequest, project: Project, decided: Annotation) -> None:
+def _announce(request: HttpRequest, project: Project, decided: Annotation) -> None:
     place = decided.first_error
-    said = (
+    outcome = (
         gettext("no first error")
         if place is None
         else gettext("no error")
         if place < 0
         else gettext("first error at step %(n)s") % {"n": place + 1}
     )
-    told = gettext("Solution %(n)s is decided: %(said)s.") % {"n": decided.solution_id, "said": said}
+    message = gettext("Solution %(n)s is decided: %(said)s.") % {"n": decided.solution_id, "said": outcome}
     address = _address(request, project, decided.solution_id)
     back = '{} <a href="{}" data-key="{}">{}</a>'
     key = keys_of(project.label_scheme).of["undo"]
-    messages.success(request, format_html(back, told, address, key, gettext("Decide again")))
+    messages.success(request, format_html(back, message, address, key, gettext("Decide again")))
 
 
 def _sent_back(project: Project) -> QuerySet[SentBack]:

@@ -42,5 +42,5 @@ def keys_of(scheme: LabelScheme) -> CaseKeys:
     return CaseKeys(of, letters, actions)
 
 
-def _free(wanted: Iterable[str], taken: set[str]) -> str:
-    return next(key for key in wanted if key not in taken)
+def _free(wanted: Iterable[str], used: set[str]) -> str:
+    return next(key for key in wanted if key not in used)

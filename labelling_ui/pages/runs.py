@@ -133,9 +133,9 @@ def _lines(run: TrainingRun) -> Iterator[str]:
         figures = {
             "loss": point.loss, "held": point.held_loss, "tokens/s": point.tokens_per_second, "use": point.utilisation
         }  # fmt: skip
-        told = "".join(f" {name}={value:.5g}" for name, value in figures.items() if value is not None)
+        fields = "".join(f" {name}={value:.5g}" for name, value in figures.items() if value is not None)
         place = f" {point.step}/{point.of}" if point.of else ""
-        yield f"{point.at.isoformat(timespec='seconds')} {point.stage}{place} {point.message}{told}\n"
+        yield f"{point.at.isoformat(timespec='seconds')} {point.stage}{place} {point.message}{fields}\n"
     trainer = run_folder(run) / "train.log"
     if trainer.exists():
         with trainer.open(errors="replace") as lines:
@@ -153,9 +153,9 @@ def _remedy(run: TrainingRun) -> str:
 def _loss_chart(run: TrainingRun) -> Chart:
     """The loss of training and that of the held part, thinned to what a screen can show."""
     points = RunPoint.objects.filter(run=run, loss__isnull=False).values_list("step", "loss", "held_loss")
-    found = list(points)
-    every = len(found) // LOSS_POINTS + 1
-    shown = [row for i, row in enumerate(found) if i % every == 0 or row[2] is not None]
+    rows = list(points)
+    every = len(rows) // LOSS_POINTS + 1
+    shown = [row for i, row in enumerate(rows) if i % every == 0 or row[2] is not None]
     series = [Series(gettext("training"), "first", [Point(f"{step or 0}", loss) for step, loss, _held in shown])]
     if held := [Point(f"{step or 0}", loss) for step, _loss, loss in shown if loss is not None]:
         series.append(Series(gettext("held out"), "second", held))

@@ -80,9 +80,9 @@ class SamplingForm(forms.Form):
 
     def wish(self) -> Wish:
         """What the form asks for; it is valid."""
-        said = dict(self.cleaned_data)
-        said["prompt"] = said["prompt"] or proposed_prompt(said["endpoint"])
-        return Wish(**said)
+        wish = dict(self.cleaned_data)
+        wish["prompt"] = wish["prompt"] or proposed_prompt(wish["endpoint"])
+        return Wish(**wish)
 
 
 COLUMNS = [

@@ -150,14 +150,14 @@ def log(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse:
     row = _row(member, row_id)
     text = reviewing.text_of(row) if row.text is not None else None
-    found = reviewing.find_review(row.model_version, text) if text and row.model_version else None
+    reviewed = reviewing.find_review(row.model_version, text) if text and row.model_version else None
     context = {
         "row": row,
         "who": _who(row) or NOTHING,
         "flags": _flags(row),
         "problem": text.problem if text else "",
-        "steps": _steps(row, text.steps if text else None, found),
-        "review": found,
+        "steps": _steps(row, text.steps if text else None, reviewed),
+        "review": reviewed,
         "same": ServedScore.objects.filter(project=member.project, text_hash=row.text_hash).exclude(pk=row.pk)[:10],
     }
     return render(request, "labelling_ui/served_score.html", context)
@@ -175,9 +175,9 @@ def _row(member: Membership, row_id: int) -> ServedScore:
 
 
 def _steps(
-    row: ServedScore, texts: tuple[tuple[str, str], ...] | None, found: reviewing.Review | None
+    row: ServedScore, texts: tuple[tuple[str, str], ...] | None, reviewed: reviewing.Review | None
 ) -> list[dict[str, Any]]:
-    reasons = {reason.position: reason for reason in found.reasons} if found else {}
+    reasons = {reason.position: reason for reason in reviewed.reasons} if reviewed else {}
     return [
         {
             "position": position,

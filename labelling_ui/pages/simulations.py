@@ -91,9 +91,9 @@ def simulations(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     form = SimulationForm(request.POST if request.method == "POST" else None, project=project)
     if request.method == "POST" and form.is_valid():
-        found = attempt(request, "", start_simulation, project=project, **form.cleaned_data)
-        if found:
-            return redirect("simulation", project.slug, found.pk)
+        simulation = attempt(request, "", start_simulation, project=project, **form.cleaned_data)
+        if simulation:
+            return redirect("simulation", project.slug, simulation.pk)
     listing = Listing(request, project.simulations.select_related("snapshot"), COLUMNS, sort="-started")
     context = {
         "form": form,
@@ -105,13 +105,13 @@ def simulations(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_page(MANAGER)
 def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponse:
-    found = _find(member.project, simulation_id)
+    simulation = _find(member.project, simulation_id)
     context = {
-        "simulation": found,
-        "live": found.live,
-        "stopped": found.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),
-        "comparisons": Table(found.result.get("comparisons", []), COMPARISONS),
-        "picture": (folder_of(found) / PICTURE).is_file() and bool(found.result),
+        "simulation": simulation,
+        "live": simulation.live,
+        "stopped": simulation.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),
+        "comparisons": Table(simulation.result.get("comparisons", []), COMPARISONS),
+        "picture": (folder_of(simulation) / PICTURE).is_file() and bool(simulation.result),
     }
     return render(request, "labelling_ui/simulation.html", context)
 
@@ -119,11 +119,11 @@ def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> 
 @project_page(MANAGER)
 def download(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
     """What the simulation wrote, as JSON."""
-    found = _find(member.project, simulation_id)
-    if not found.result:
+    simulation = _find(member.project, simulation_id)
+    if not simulation.result:
         raise Http404("This simulation has no result yet.")
-    response = HttpResponse(json.dumps(found.result, indent=1), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="{member.project.slug}-simulation-{found.pk}.json"'
+    response = HttpResponse(json.dumps(simulation.result, indent=1), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{member.project.slug}-simulation-{simulation.pk}.json"'
     return response
 
 

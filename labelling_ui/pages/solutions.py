@@ -49,7 +49,7 @@ class SolutionFilters(Filters):
     own = ("generation", "lane", "disagreement", "one", "other", "way")
     lookups = {
         "search": "problem__text__icontains",
-        "annotated": lambda rows, said: rows.filter(labels__isnull=said == "no"),
+        "annotated": lambda rows, choice: rows.filter(labels__isnull=choice == "no"),
         "policy": lambda rows, named: rows.filter(
             Q(generator__icontains=named) | Q(provenance__policy__icontains=named) | Q(provenance__run=named)
         ),
@@ -75,8 +75,8 @@ class SolutionFilters(Filters):
         if "disagreement" in chosen:
             rows = rows.filter(pk__in=disagreements(self.project).values("pk"))
         if {"one", "other", "way"} <= chosen.keys():
-            found = contrasted(one=chosen["one"], other=chosen["other"], way=chosen["way"])
-            rows = rows.filter(pk__in=found.values("pk"))
+            contrasting = contrasted(one=chosen["one"], other=chosen["other"], way=chosen["way"])
+            rows = rows.filter(pk__in=contrasting.values("pk"))
         return super().narrow(rows)
 
 
@@ -120,28 +120,28 @@ def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_page(*STAFF)
 def solution(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponse:
-    found = _find(member, solution_id)
+    solution = _find(member, solution_id)
     labels = list(
-        found.annotations.select_related("annotator__user", "source")
+        solution.annotations.select_related("annotator__user", "source")
         .prefetch_related("ratings")
         .order_by("submitted_at", "pk")
     )
     champion = champion_of(member.project)
-    score = PoolScore.objects.filter(solution=found, model_version=champion).first()
-    reasons = reviewing.find_review(champion, reviewing.text_of_solution(found)) if score and champion else None
+    score = PoolScore.objects.filter(solution=solution, model_version=champion).first()
+    reasons = reviewing.find_review(champion, reviewing.text_of_solution(solution)) if score and champion else None
     return render(
         request,
         "labelling_ui/solution.html",
         {
-            "solution": found,
+            "solution": solution,
             "labels": labels,
-            "steps": _steps(found, labels, score, reasons),
+            "steps": _steps(solution, labels, score, reasons),
             "score": score,
             "review": reasons,
-            "gold": gold_of(member.project, found.pk),
+            "gold": gold_of(member.project, solution.pk),
             "gold_from": [label for label in labels if may_be_gold(label)],
-            "facts": _facts(found),
-            "waits": found.queue_items.filter(state__in=OPEN).select_related("assigned_to__user").first(),
+            "facts": _facts(solution),
+            "waits": solution.queue_items.filter(state__in=OPEN).select_related("assigned_to__user").first(),
             "people": people_of(member.project),
         },
     )
@@ -150,9 +150,9 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
 @project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
     """Ask why the champion gives the solution its scores."""
-    found, champion = _find(member, solution_id), champion_of(member.project)
+    solution, champion = _find(member, solution_id), champion_of(member.project)
     if champion is not None:
-        text = reviewing.text_of_solution(found)
+        text = reviewing.text_of_solution(solution)
         attempt(request, "", reviewing.ask_for_review, version=champion, text=text)
     return redirect("solution", member.project.slug, solution_id)
 
@@ -181,13 +181,13 @@ def _steps(
     solution: Solution, labels: list[Annotation], score: PoolScore | None, review: reviewing.Review | None
 ) -> list[dict[str, Any]]:
     """Each completion with what each label says of it (None where it says nothing), the model's mean and why."""
-    said = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
+    ratings = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
     means = score.mean if score else []
     reasons = {reason.position: reason for reason in review.reasons} if review else {}
     return [
         {
             "step": step,
-            "words": [(label, said.get((label.pk, step.pk))) for label in labels],
+            "words": [(label, ratings.get((label.pk, step.pk))) for label in labels],
             "mean": means[step.position] if not step.alternative and step.position < len(means) else None,
             "reason": None if step.alternative else reasons.get(step.position),
         }

@@ -53,7 +53,7 @@ def yield_by_generation(project: Project) -> list[tuple[int, str, int, int]]:
         latest_annotations(project)
         .filter(lane__in=["control", "acquisition"], first_error__isnull=False)
         .values_list("item__generation__number", "lane")
-        .annotate(found=Count("pk", filter=Q(first_error__gte=0)), n=Count("pk"))
+        .annotate(errors=Count("pk", filter=Q(first_error__gte=0)), n=Count("pk"))
         .order_by("item__generation__number")
     )
     return [row for row in rows if row[0] is not None]

@@ -143,8 +143,8 @@ def when(value: datetime | None) -> str | SafeString:
     if value is None:
         return NOTHING
     utc = value.astimezone(timezone.get_fixed_timezone(0))
-    told = f"{date_format(utc, 'DATETIME_FORMAT')} UTC"
-    return format_html('<time datetime="{}" data-local>{}</time>', utc.isoformat(), told)
+    text = f"{date_format(utc, 'DATETIME_FORMAT')} UTC"
+    return format_html('<time datetime="{}" data-local>{}</time>', utc.isoformat(), text)
 
 
 @register.filter

@@ -24,7 +24,7 @@ class TermsField(forms.CharField):
             elif line.strip():
                 name, _, help_text = line.partition("|")
                 term = {"name": name.strip(), "help": help_text.strip(), "group": group}
-                terms.append({part: said for part, said in term.items() if said or part == "name"})
+                terms.append({part: text for part, text in term.items() if text or part == "name"})
         return terms
 
 
@@ -236,15 +236,15 @@ class KeysPart(Part):
 
     def clean(self) -> None:
         """No two things share a key; the domain refuses that too, but knows no names of them."""
-        given = {about: self.cleaned_data.get(f"key_{about}") or DEFAULT_KEYS[about] for about in KEYS}
-        for about, key in given.items():
+        chosen = {about: self.cleaned_data.get(f"key_{about}") or DEFAULT_KEYS[about] for about in KEYS}
+        for about, key in chosen.items():
             if self.cleaned_data.get(f"key_{about}") and (
-                others := [o for o in KEYS if given[o] == key and o != about]
+                others := [o for o in KEYS if chosen[o] == key and o != about]
             ):
-                told = gettext("This key stands for “%(other)s”: give one of them another key.") % {
+                message = gettext("This key stands for “%(other)s”: give one of them another key.") % {
                     "other": KEYS[others[0]]
                 }
-                self.add_error(f"key_{about}", told)
+                self.add_error(f"key_{about}", message)
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:

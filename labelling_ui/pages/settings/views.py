@@ -118,6 +118,6 @@ def _locked(project: Project) -> Project:
 def set_state(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Pause or resume."""
     paused = request.POST.get("state") == Project.State.PAUSED
-    told = gettext("Paused: nobody gets new work until you resume.") if paused else gettext("People can label again.")
-    attempt(request, told, change_project, project=member.project, state=request.POST.get("state", ""))
+    done = gettext("Paused: nobody gets new work until you resume.") if paused else gettext("People can label again.")
+    attempt(request, done, change_project, project=member.project, state=request.POST.get("state", ""))
     return redirect("settings", member.project.slug)
