@@ -61,7 +61,8 @@ def prepared_file() -> Path | None:
 
 def awaited_workers() -> list[Path]:
     """AWAITED_WORKERS: the ready files of the workers that were started beside this web process."""
-    return [VAR_DIR / "run" / f"{queue}.ready" for queue in env.list("AWAITED_WORKERS", [])]
+    queues: list[str] = env.list("AWAITED_WORKERS", [])
+    return [VAR_DIR / "run" / f"{queue}.ready" for queue in queues]
 
 
 def require_production() -> None:
