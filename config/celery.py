@@ -6,7 +6,7 @@ from celery import Celery
 from celery.signals import worker_ready
 
 from annotation.serving.bootstep import Serving
-from config.env import ready_file, select_settings
+from config.env import awaited_file, select_settings
 
 select_settings("config.settings.local")
 # Django's checks import every page and resource, which is half of a worker's start. They look at code; tests run them.
@@ -20,5 +20,5 @@ app.steps["worker"].add(Serving)
 @worker_ready.connect  # type: ignore[untyped-decorator] # Celery ships no types
 def report_ready(**_: object) -> None:
     """Tell the process that started this worker that it takes tasks."""
-    if path := ready_file():
+    if path := awaited_file("READY_FILE"):
         path.touch()

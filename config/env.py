@@ -49,20 +49,9 @@ def empty_metrics_folder() -> None:
         old.unlink()
 
 
-def ready_file() -> Path | None:
-    """READY_FILE: what a worker makes when it takes tasks, for the process that started it."""
-    return Path(name) if (name := env.str("READY_FILE", "")) else None
-
-
-def prepared_file() -> Path | None:
-    """PREPARED_FILE: what the process that started this web server makes once the database is up to date."""
-    return Path(name) if (name := env.str("PREPARED_FILE", "")) else None
-
-
-def awaited_workers() -> list[Path]:
-    """AWAITED_WORKERS: the ready files of the workers that were started beside this web process."""
-    queues: list[str] = env.list("AWAITED_WORKERS", [])
-    return [VAR_DIR / "run" / f"{queue}.ready" for queue in queues]
+def awaited_file(name: str) -> Path | None:
+    """What one process makes for another that waits: READY_FILE a worker, PREPARED_FILE the launcher."""
+    return Path(path) if (path := env.str(name, "")) else None
 
 
 def require_production() -> None:

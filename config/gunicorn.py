@@ -5,7 +5,7 @@ from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 
-from config.env import empty_metrics_folder, prepared_file
+from config.env import awaited_file, empty_metrics_folder
 
 worker_class = "gthread"
 timeout = 60
@@ -21,7 +21,7 @@ empty_metrics_folder()
 
 def on_starting(server: Any) -> None:
     """Wait between loading the application and opening the address, while `launch` brings the database up to date."""
-    while (file := prepared_file()) and not file.exists():
+    while (file := awaited_file("PREPARED_FILE")) and not file.exists():
         time.sleep(0.05)
 
 

@@ -4,18 +4,7 @@ from csp.constants import NONE, SELF, UNSAFE_INLINE
 from kombu.entity import Queue
 
 from annotation.schedule import BEAT_SCHEDULE, TASK_ROUTES
-from config.env import (
-    BASE_DIR,
-    HOME_DIR,
-    VAR_DIR,
-    awaited_workers,
-    celery_url,
-    database,
-    env,
-    import_roots,
-    policy_endpoints,
-    redis_url,
-)
+from config.env import BASE_DIR, HOME_DIR, VAR_DIR, celery_url, database, env, import_roots, policy_endpoints, redis_url
 from config.logs import logging_config
 from config.settings.api import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401 - settings themselves
 
@@ -187,7 +176,8 @@ CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 10
 CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-AWAITED_WORKERS = awaited_workers()
+# The ready files of the workers that were started beside this web process.
+AWAITED_WORKERS = [VAR_DIR / "run" / f"{queue}.ready" for queue in env.str("AWAITED_WORKERS", "").split(",") if queue]
 TRAINING_DEVICES = [slot for slot in env.str("TRAINING_DEVICES", "").split(";") if slot]
 TRAINER_GRACE_SECONDS = env.int("TRAINER_GRACE_SECONDS", 60)  # from the wish to stop to the end by force
 
