@@ -1,7 +1,6 @@
-"""Imports: start one from an uploaded file, watch it, cancel it, download what it refused."""
+"""Imports: start one from an uploaded file, list them, download the records that one refused."""
 
-from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 from django.core.files.uploadedfile import UploadedFile
@@ -15,14 +14,15 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, invalid, read_form
+from annotation.api.boundary import invalid, read_form
 from annotation.api.downloads import download
+from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id, one_of
-from annotation.core.errors import DomainError, Missing, translated_format_errors
-from annotation.core.lifecycle import cancel_job
-from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.files.import_jobs import ImportProgress, progress_of, read_options, start_import
+from annotation.core.bounds import Count, one_of
+from annotation.core.errors import DomainError, translated_format_errors
+from annotation.core.lifecycle import find_job
+from annotation.core.membership.access import find_project
+from annotation.files.import_jobs import read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportJob, ImportOptions, Membership
@@ -38,17 +38,15 @@ Format = Annotated[str, one_of(["auto", *FORMATS])]
 Decomposition = Annotated[str, one_of(RULES)]
 
 
-class ImportRow(Row):
+class ImportRow(JobRow):
     """One file on its way in. `done_records` are accepted, duplicate or rejected."""
 
-    id: Id
-    project: str
+    roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
+
     filename: str
     format: str
     decomposition: str
     options: Annotated[dict[str, Any], Meta(description="`mapping`, `thinking`; defaults are left out.")]
-    state: ImportJob.State
-    error: str
     total_bytes: Count
     done_bytes: Count
     done_records: Count
@@ -57,16 +55,10 @@ class ImportRow(Row):
     rejected: Count
     annotations: Count
     warnings: Annotated[list[str], Meta(description="What was taken in and should be looked at, in sentences.")]
-    cancel_requested: bool
-    progress: ImportProgress
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        warnings = warnings_in_words(row.warnings)
-        return super().of(row, project=row.project.slug, progress=progress_of(row), warnings=warnings, **others)
+        return super().of(row, warnings=warnings_in_words(row.warnings), **others)
 
 
 class FileToImport(msgspec.Struct):
@@ -113,7 +105,7 @@ class Imports(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """The imports of the project, the latest first. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        jobs = ImportJob.objects.filter(project=project).select_related("project")
+        jobs = ImportJob.objects.filter(project=project).select_related("project", "requested_by")
         return self.page_of(jobs, request, ImportRow.of)
 
     @extend_schema(
@@ -137,31 +129,13 @@ class Imports(PagedView):
         return Response(ImportRow.of(job), status=202)
 
 
-class ImportDetail(APIView):
-    """One import."""
-
-    @extend_schema(operation_id="get_import", responses=ImportRow)
-    def get(self, request: Request, import_id: int) -> Response:
-        """How far the import is. A manager may."""
-        return Response(ImportRow.of(_find(request, import_id)))
-
-
-class CancelImport(APIView):
-    """Cancelling an import."""
-
-    @extend_schema(operation_id="cancel_import", request=None, responses=ImportRow)
-    def post(self, request: Request, import_id: int) -> Response:
-        """Stop the import; what is in stays. A manager may."""
-        return Response(ImportRow.of(cancel_job(by=caller(request), job=_find(request, import_id))))
-
-
 class Rejections(APIView):
     """What an import refused."""
 
     @extend_schema(operation_id="get_rejections", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
-    def get(self, request: Request, import_id: int) -> StreamingHttpResponse:
+    def get(self, request: Request, slug: str, job_id: int) -> StreamingHttpResponse:
         """The first 10,000 refused records as JSON Lines of `{line, field, reason, excerpt}`. A manager may."""
-        job = _find(request, import_id)
+        job = _find(request, slug, job_id)
         name = f"import-{job.pk}-rejections.jsonl"
         return download(rejected_lines(job), name=name, content_type="application/x-ndjson")
 
@@ -172,18 +146,15 @@ class RejectedOriginals(APIView):
     @extend_schema(
         operation_id="get_rejected_originals", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY}
     )
-    def get(self, request: Request, import_id: int) -> StreamingHttpResponse:
+    def get(self, request: Request, slug: str, job_id: int) -> StreamingHttpResponse:
         """The refused records as they stand in the file, one a line, to be mended and sent again. A manager may."""
-        job = _find(request, import_id)
+        job = _find(request, slug, job_id)
         return download(
             original_lines(job), name=f"import-{job.pk}-rejected.jsonl", content_type="application/x-ndjson"
         )
 
 
-def _find(request: Request, import_id: int) -> ImportJob:
-    jobs = ImportJob.objects.select_related("project").filter(project__in=visible_projects(request.user))
-    job = jobs.filter(pk=import_id).first()
-    if job is None:
-        raise Missing(Message("import_not_found", import_id=import_id))
-    require_role(request.user, job.project, Membership.Role.MANAGER)
+def _find(request: Request, slug: str, job_id: int) -> ImportJob:
+    job = find_job(find_project(request.user, slug, Membership.Role.MANAGER), ImportJob.KIND, job_id)
+    assert isinstance(job, ImportJob)
     return job

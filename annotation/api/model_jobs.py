@@ -1,6 +1,5 @@
-"""Work on a model that takes minutes: how far it is, cancelling it, and asking for audits."""
+"""Jobs on models, and requests for audits."""
 
-from datetime import datetime
 from typing import Annotated, Any, Self
 
 from drf_spectacular.utils import extend_schema
@@ -10,54 +9,24 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row
+from annotation.api.job_rows import JobRow
 from annotation.api.model_versions import find_version
-from annotation.core.bounds import Count, Id
-from annotation.core.errors import Missing
-from annotation.core.lifecycle import cancel_job
-from annotation.core.membership.access import STAFF, require_role, visible_projects
+from annotation.core.bounds import Id
 from annotation.loop.model_jobs.jobs import request_audit
 from annotation.models import ModelJob
-from prm.messages import Message
 
 
-class ModelJobRow(Row):
-    """An audit, an export or an import. `said` is the last thing the library wrote, `error` why it failed."""
+class ModelJobRow(JobRow):
+    """An audit, an export or an import. `said` is the last thing the library wrote."""
 
-    id: Id
-    kind: ModelJob.Kind
-    state: ModelJob.State
+    action: ModelJob.Kind
     model_version: Id | None
     folder: Annotated[str | None, Meta(description="Of an import.")]
     said: str
-    error: str
-    attempts: Count
-    cancel_requested: bool
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, folder=row.options.get("folder"), **others)
-
-
-class ModelJobDetail(APIView):
-    """One job on a model."""
-
-    @extend_schema(operation_id="get_model_job", responses=ModelJobRow)
-    def get(self, request: Request, job_id: int) -> Response:
-        """How far it is; for reviewers and managers."""
-        return Response(ModelJobRow.of(_find(request, job_id)))
-
-
-class CancelModelJob(APIView):
-    """Cancelling a job on a model."""
-
-    @extend_schema(operation_id="cancel_model_job", request=None, responses=ModelJobRow)
-    def post(self, request: Request, job_id: int) -> Response:
-        """End it, within seconds where a worker is at it; the model stays as it was. A manager may."""
-        return Response(ModelJobRow.of(cancel_job(by=caller(request), job=_find(request, job_id))))
+        return super().of(row, action=row.kind, folder=row.options.get("folder"), **others)
 
 
 class Audit(APIView):
@@ -68,12 +37,3 @@ class Audit(APIView):
         """Audit it on the holdout that it was measured on; the findings are then `audits` of it. A manager may."""
         job = request_audit(by=caller(request), version=find_version(request, version_id))
         return Response(ModelJobRow.of(job), status=202)
-
-
-def _find(request: Request, job_id: int) -> ModelJob:
-    jobs = ModelJob.objects.select_related("project", "model_version")
-    job = jobs.filter(pk=job_id, project__in=visible_projects(request.user)).first()
-    if job is None:
-        raise Missing(Message("job_not_found"))
-    require_role(request.user, job.project, *STAFF)
-    return job

@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
 from typing import TypeVar
@@ -24,12 +25,12 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.core import audit, tickets
-from annotation.core.errors import Conflict, DomainError
+from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.jobs import enqueue
 from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
 from annotation.core.server_paths import without_roots
-from annotation.models import Job, Membership
+from annotation.models import Job, Membership, Project
 from prm.messages import Message
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,15 @@ class Cancelled(Exception):
 
 class Postponed(Exception):
     """The job continues later: the sweep enqueues it again. This does not count as a failed attempt."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Share done, 0 to 1; records, samples or solutions a second; seconds left. None while not known."""
+
+    share: float | None
+    per_second: float | None
+    seconds_left: float | None
 
 
 class Turn(Enum):
@@ -124,6 +134,26 @@ def do_part(
         if turn is None and job.state == State.RUNNING:
             end_job(job, State.DONE)
         return job, turn
+
+
+def progress_of(job: Job) -> Progress:
+    """How far the job is, and how fast it is if it counts what it handles."""
+    share, handled = job.share, job.handled
+    if job.started_at is None or not handled:
+        return Progress(share, None, None)
+    seconds = ((job.finished_at or job.heartbeat_at or timezone.now()) - job.started_at).total_seconds()
+    left = seconds / share - seconds if share and job.state in job.WORKED_ON else None
+    return Progress(share, handled / seconds if seconds else None, left)
+
+
+def find_job(project: Project, kind: str, pk: int) -> Job:
+    """The job of a project by its kind and its id. Raises Missing (`job_not_found`)."""
+    model = Job.kinds().get(kind)
+    jobs = model._default_manager.filter(project=project) if model else None
+    job: Job | None = jobs.select_related("project", "requested_by").filter(pk=pk).first() if jobs is not None else None
+    if job is None:
+        raise Missing(Message("job_not_found"))
+    return job
 
 
 def heed(job: Job) -> None:
@@ -220,7 +250,7 @@ def sweep_jobs() -> int:
     The sweep looks at jobs whose heartbeat is older than STALLED_AFTER, and at every seat of a shared job.
     """
     before, found = timezone.now() - STALLED_AFTER, 0
-    for model in Job.kinds():
+    for model in Job.kinds().values():
         seen = model.in_turn().alias(seen_at=Coalesce("heartbeat_at", "created_at"))
         stalled = seen.filter(seen_at__lt=before)
         for job in list(seen if model.SHARED else stalled):

@@ -1,14 +1,12 @@
 """Imports asked for and watched."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.core import audit
 from annotation.core.errors import DomainError, Missing, translated_format_errors
@@ -114,24 +112,6 @@ def read_options(body: dict[str, Any]) -> ImportOptions:
         raise DomainError(
             Message("import_option_invalid", field=field, reason=reason), {"field": field}, code="invalid_options"
         ) from None
-
-
-@dataclass(frozen=True)
-class ImportProgress:
-    """Share of the file's bytes done, 0 to 1; records a second; seconds left, None while not known."""
-
-    share: float
-    records_per_second: float | None
-    seconds_left: float | None
-
-
-def progress_of(job: ImportJob) -> ImportProgress:
-    share = 1.0 if job.state == ImportJob.State.DONE else job.done_bytes / job.total_bytes if job.total_bytes else 0.0
-    if job.started_at is None or not job.done_records:
-        return ImportProgress(share, None, None)
-    seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
-    left = seconds / share - seconds if share and job.finished_at is None else None
-    return ImportProgress(share, job.done_records / seconds if seconds else None, left)
 
 
 @translated_format_errors()

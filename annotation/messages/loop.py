@@ -67,6 +67,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_new_model": "no new model",
     "no_plain_states": "This model's backbone is tuned: its states mean nothing elsewhere.",
     "no_problem_of_choice": "No problem of the project is of this choice.",
+    "job_not_resumable": "A job of this kind cannot be resumed. Start a new one.",
     "no_problem_to_sample": "No problem of the project is of this choice. Import problems, or choose more.",
     "no_reason_from_library": "The library gave no reason",
     "no_snapshot": "Model {n} was not measured here yet, so there is no holdout to audit it on.",

@@ -40,6 +40,10 @@ class AnswerCheck(Job):
     def share(self) -> float | None:
         return self.done / self.total if self.total else None
 
+    @property
+    def handled(self) -> int:
+        return self.done
+
     def __str__(self) -> str:
         return f"answer check {self.pk} ({self.state})"
 

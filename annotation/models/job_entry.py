@@ -31,6 +31,6 @@ class JobEntry(models.Model):
     @cached_property
     def job(self) -> Job:
         """The job itself."""
-        [model] = [model for model in Job.kinds() if self.kind == model.KIND]
-        job: Job = model._default_manager.get(pk=self.job_id)
+        jobs = Job.kinds()[self.kind]._default_manager.select_related("project", "requested_by")
+        job: Job = jobs.get(pk=self.job_id)
         return job

@@ -4,20 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.core.lifecycle import cancel_job, resume_job
+from annotation.core.lifecycle import cancel_job, find_job
 from annotation.core.wording import in_words
-from annotation.loop.proof.simulations import resume_simulation
-from annotation.loop.rounds.runs import can_retry, retry_run
-from annotation.loop.sampling.sampling_runs import resume_sampling
-from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
+from annotation.loop import resuming
+from annotation.models import JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
@@ -25,18 +23,11 @@ from labelling_ui.pages.listing import Filters, Listing, respond
 
 @dataclass(frozen=True)
 class Kind:
-    """`label` names a kind, `name` a job of it; `page` is where a job is watched, `resume` lets one go on."""
+    """`label` names a kind, `name` a job of it; `page` is where a job is watched."""
 
     label: Any
     page: Callable[[Any], str]
     name: Callable[[Any], object] = lambda job: ""
-    resume: Callable[..., Job] | None = None
-
-    def resumes(self, job: Any) -> bool:
-        """Whether a person may let the job go on."""
-        if self.resume is retry_run:
-            return can_retry(job)
-        return self.resume is not None and job.state in (Job.State.FAILED, Job.State.CANCELLED)
 
 
 def _model_page(job: ModelJob | PoolScoring) -> str:
@@ -49,9 +40,8 @@ KINDS = {
         gettext_lazy("Run"),
         lambda job: reverse("run", args=[job.project.slug, job.number]),
         lambda job: job.number,
-        retry_run,
     ),
-    "pool": Kind(gettext_lazy("Scores of the pool"), _model_page, lambda job: job.model_version.number, resume_job),
+    "pool": Kind(gettext_lazy("Scores of the pool"), _model_page, lambda job: job.model_version.number),
     "model": Kind(
         gettext_lazy("Model"),
         _model_page,
@@ -61,13 +51,11 @@ KINDS = {
         gettext_lazy("Simulation"),
         lambda job: reverse("simulation", args=[job.project.slug, job.pk]),
         lambda job: job.pk,
-        resume_simulation,
     ),
     "sampling": Kind(
         gettext_lazy("Sampling"),
         lambda job: reverse("sampling-run", args=[job.pk]),
         lambda job: job.model,
-        resume_sampling,
     ),
     "import": Kind(gettext_lazy("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
     "answers": Kind(gettext_lazy("Answer check"), lambda job: reverse("answers", args=[job.project.slug])),
@@ -96,15 +84,14 @@ def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = JobEntry.objects.filter(project=member.project).select_related("requested_by")
     listing = Listing(request, rows, COLUMNS, sort="-asked", filters=Filters(request.GET, COLUMNS))
     for row in listing:
-        kind = KINDS[row.kind]
-        row.page, row.resumes = kind.page(row.job), kind.resumes(row.job)
+        row.page, row.resumes = KINDS[row.kind].page(row.job), resuming.can_resume(row.job)
     return respond(request, "labelling_ui/jobs.html", listing, f"{member.project.slug}-jobs", {"member": member})
 
 
 @require_POST
 @project_page(MANAGER)
 def cancel(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
-    job = _find(member, kind, job_id)
+    job = find_job(member.project, kind, job_id)
     attempt(request, _("It stops within a minute. What is done of it stays."), cancel_job, job=job)
     return redirect(KINDS[kind].page(job))
 
@@ -112,18 +99,9 @@ def cancel(request: HttpRequest, member: Membership, kind: str, job_id: int) -> 
 @require_POST
 @project_page(MANAGER)
 def resume(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
-    job, service = _find(member, kind, job_id), KINDS[kind].resume
-    if service is None:
-        raise Http404("Nothing of this kind goes on.")
-    attempt(request, _("It goes on with what is left."), service, job=job)
+    job = find_job(member.project, kind, job_id)
+    attempt(request, _("It goes on with what is left."), resuming.resume, job=job)
     return redirect(KINDS[kind].page(job))
-
-
-def _find(member: Membership, kind: str, job_id: int) -> Any:
-    if kind not in KINDS:
-        raise Http404("There is no such kind of job.")
-    [model] = [model for model in Job.kinds() if kind == model.KIND]
-    return get_object_or_404(model, pk=job_id, project=member.project)
 
 
 def _seconds(row: JobEntry) -> float | None:

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotation.loop.resuming import can_resume
 from annotation.loop.rounds.artefacts import artefacts_of, find_artefact, run_folder
 from annotation.loop.rounds.failures import SETTINGS, page_of
-from annotation.loop.rounds.runs import can_retry
 from annotation.models import Membership, RunPoint, TrainingRun
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.numbers import short
@@ -34,7 +34,7 @@ def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
         "tab": "runs",
         "run": run,
         "live": run.live,
-        "can_retry": can_retry(run),
+        "can_resume": can_resume(run),
         "remedy": _remedy(run),
         "stages": list(run.stages.all()),
         "now": timezone.now(),

@@ -13,11 +13,11 @@ from django.db import DataError
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.core.lifecycle import cancel_job, sweep_jobs
+from annotation.core.lifecycle import cancel_job, progress_of, sweep_jobs
 from annotation.core.membership.members import add_member
 from annotation.files import chunks, import_body, rejections, store
 from annotation.files.import_body import run_import
-from annotation.files.import_jobs import create_import, progress_of, start_import
+from annotation.files.import_jobs import create_import, start_import
 from annotation.files.preparing import prepared
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
@@ -426,7 +426,7 @@ def test_progress(project):
     progress = progress_of(job)
     assert progress.share == 0.25
     assert progress.seconds_left == pytest.approx(30, rel=0.01)
-    assert progress.records_per_second == pytest.approx(1, rel=0.01)
+    assert progress.per_second == pytest.approx(1, rel=0.01)
 
 
 def test_the_command_imports_and_reports(project, tmp_path):
