@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from celery import current_app
 from django.contrib.auth.models import User
@@ -148,9 +148,8 @@ def progress_of(job: Job) -> Progress:
 
 def find_job(project: Project, kind: str, pk: int) -> Job:
     """The job of a project by its kind and its id. Raises Missing (`job_not_found`)."""
-    model = Job.kinds().get(kind)
-    jobs = model._default_manager.filter(project=project) if model else None
-    job: Job | None = jobs.select_related("project", "requested_by").filter(pk=pk).first() if jobs is not None else None
+    model: Any = Job.kinds().get(kind)
+    job: Job | None = model and model.objects.select_related("requested_by").filter(project=project, pk=pk).first()
     if job is None:
         raise Missing(Message("job_not_found"))
     return job
