@@ -101,7 +101,9 @@ class CardAsked(msgspec.Struct, kw_only=True):
 
 
 class DownloadAsked(CardAsked, kw_only=True):
-    format: Annotated[str, msgspec.Meta(description="The name of an export format.")] = "prm800k"
+    format: Annotated[
+        str, Meta(description="The name of an export format.", extra_json_schema={"enum": list(EXPORTERS)})
+    ] = "prm800k"
 
 
 class Snapshots(PagedView):

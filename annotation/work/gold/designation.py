@@ -16,11 +16,12 @@ from annotation.core.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, PracticeAnswer, Project
 from annotation.work.queue.items import leave_queue
 from prm.messages import Message
+from prm.vocabulary import PEOPLE
 
 MOST_AT_ONCE = 1000
 
 # Who is believed first; a machine never, nor somebody whom a program plays.
-_ADJUDICATED = Q(adjudicates=True, source__kind__in=["human", "consensus"])
+_ADJUDICATED = Q(adjudicates=True, source__kind__in=PEOPLE)
 _OF_STAFF = Q(annotator__role__in=STAFF, source__kind="human")
 _IMPORTED = Q(annotator__isnull=True, source__kind="human")
 _CONSENSUS = Q(annotator__isnull=True, source__kind="consensus")
