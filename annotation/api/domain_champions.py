@@ -1,7 +1,7 @@
 """Domains that a version of their own serves, in place of the project's champion."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -21,14 +21,12 @@ from annotation.loop.registry import clear_domain_champion, set_domain_champion
 
 
 class DomainChampionRow(Row):
+    paths: ClassVar[dict[str, str]] = {"number": "model_version.number"}
+
     domain: str
     model_version: Id
     number: int
     chosen_at: datetime
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, number=row.model_version.number, **others)
 
 
 class ChosenDomain(msgspec.Struct):

@@ -16,8 +16,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body
 from annotation.api.imports import Decomposition, Format, ImportRow, options_in
 from annotation.core.bounds import Count, Id
-from annotation.core.errors import Missing
-from annotation.core.membership.access import find_project, require_role, visible_projects
+from annotation.core.membership.access import find_project, find_visible
 from annotation.files.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.models import ImportGroup, Membership
 from prm.messages import Message
@@ -106,11 +105,8 @@ class ImportGroupDetail(APIView):
     @extend_schema(operation_id="get_import_group", responses=ImportGroupRow)
     def get(self, request: Request, group_id: int) -> Response:
         """The report of each file and their sum. A manager may."""
-        groups = ImportGroup.objects.select_related("project").filter(project__in=visible_projects(request.user))
-        group = groups.filter(pk=group_id).first()
-        if group is None:
-            raise Missing(Message("import_group_not_found", group_id=group_id))
-        require_role(request.user, group.project, Membership.Role.MANAGER)
+        otherwise = Message("import_group_not_found", group_id=group_id)
+        group = find_visible(request.user, ImportGroup.objects.all(), group_id, otherwise, Membership.Role.MANAGER)
         return Response(ImportGroupRow.of(group))
 
 

@@ -16,6 +16,11 @@ class JobRow(Row):
     """What jobs of every kind have in common. `roles` may read it."""
 
     roles: ClassVar[tuple[str, ...]] = STAFF
+    paths: ClassVar[dict[str, str]] = {
+        "kind": "KIND",
+        "project": "project.slug",
+        "requested_by": "requested_by.username",
+    }
 
     id: Annotated[int, Meta(description="Unique among the jobs of its kind.")]
     kind: str
@@ -35,11 +40,4 @@ class JobRow(Row):
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(
-            row,
-            kind=row.KIND,
-            project=row.project.slug,
-            requested_by=row.requested_by and row.requested_by.username,
-            progress=progress_of(row),
-            **others,
-        )
+        return super().of(row, progress=progress_of(row), **others)

@@ -13,8 +13,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Id
-from annotation.core.errors import Missing
-from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.core.membership.access import STAFF, find_project, find_visible
 from annotation.core.wording import in_reader_words
 from annotation.loop.registry import confirm_version, pin_version, promote_version, unpin_version
 from annotation.models import ModelVersion
@@ -153,10 +152,5 @@ class Pin(APIView):
 
 def find_version(request: Request, version_id: int, *roles: str) -> ModelVersion:
     """The version, for members of its project with one of `roles`. Raises Missing (`model_not_found`), Forbidden."""
-    versions = ModelVersion.objects.select_related("project", "snapshot", "run")
-    version = versions.filter(pk=version_id, project__in=visible_projects(request.user)).first()
-    if version is None:
-        raise Missing(Message("no_such_model"), code="model_not_found")
-    if roles:
-        require_role(request.user, version.project, *roles)
-    return version
+    versions = ModelVersion.objects.select_related("snapshot", "run")
+    return find_visible(request.user, versions, version_id, Message("no_such_model"), *roles, code="model_not_found")

@@ -1,6 +1,6 @@
 """What waits to be labelled, and a manager's changes to it."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -21,6 +21,8 @@ from prm.messages import Message
 
 
 class QueueItemRow(Row):
+    paths: ClassVar[dict[str, str]] = {"generation": "generation.number", "assigned_to": "assigned_to.user.username"}
+
     id: Id
     solution: Id
     generation: int
@@ -36,11 +38,6 @@ class QueueItemRow(Row):
     inclusion_probability: float | None
     gain: float | None
     expected_seconds: float | None
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        person = row.assigned_to and row.assigned_to.user.username
-        return super().of(row, generation=row.generation.number, assigned_to=person, **others)
 
 
 class QueueChange(msgspec.Struct):

@@ -1,6 +1,6 @@
 """What waits for a reviewer, what was said of it, and the decision."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from uuid import UUID
 
 import msgspec
@@ -36,16 +36,14 @@ class ReviewsAsked(msgspec.Struct):
 class WaitingSolution(Row):
     """A solution that waits for a reviewer, and why."""
 
+    paths: ClassVar[dict[str, str]] = {"solution": "pk", "problem": "problem.text", "domain": "problem.domain"}
+
     solution: Id
     problem: str
     domain: str
     differs: Annotated[bool, Meta(description="People name different first errors.")]
     disputed: Annotated[bool, Meta(description="Somebody says that the reference is wrong.")]
     doubted: Annotated[bool, Meta(description="Somebody flagged a step, or was unsure of one.")]
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, solution=row.pk, problem=row.problem.text, domain=row.problem.domain, **others)
 
 
 class LabelOfCase(OwnLabel, kw_only=True):

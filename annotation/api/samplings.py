@@ -1,6 +1,6 @@
 """Sampling runs: list them and start one from a policy's endpoint."""
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -25,6 +25,7 @@ class SamplingRow(JobRow):
     """Solutions sampled from a policy. Counts are of samples but for `problems`, `done_problems`, `failed_problems`."""
 
     roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
+    paths: ClassVar[dict[str, str]] = JobRow.paths | {"generation": "generation.number"}
 
     endpoint: str
     model: str
@@ -54,11 +55,6 @@ class SamplingRow(JobRow):
     calls: Count
     prompt_tokens: Count
     completion_tokens: Count
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        generation = row.generation and row.generation.number
-        return super().of(row, generation=generation, **others)
 
 
 class SamplingToStart(msgspec.Struct):

@@ -1,7 +1,7 @@
 """Labels that a reviewer sent back to their annotators."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -16,14 +16,15 @@ from annotation.api.paging import Page, PagedView
 from annotation.api.reviews import label_in
 from annotation.api.schema import query_of
 from annotation.core.bounds import LONGEST_TEXT, Id, Written
-from annotation.core.errors import Missing
-from annotation.core.membership.access import STAFF, find_project, membership_of, visible_projects
+from annotation.core.membership.access import STAFF, find_project, find_visible, membership_of
 from annotation.models import SentBack
 from annotation.work.labelling.sending_back import send_back, take_back
 from prm.messages import Message
 
 
 class SentBackRow(Row):
+    paths: ClassVar[dict[str, str]] = {"solution": "annotation.solution_id"}
+
     id: Id
     solution: Id
     annotation: Id
@@ -32,10 +33,6 @@ class SentBackRow(Row):
     answer: Id | None
     created_at: datetime
     ended_at: datetime | None
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, solution=row.annotation.solution_id, **others)
 
 
 class SentBackAsked(msgspec.Struct):
@@ -81,8 +78,5 @@ class TakeBack(APIView):
     @extend_schema(operation_id="take_back", request=None, responses=SentBackRow)
     def post(self, request: Request, sent_id: int) -> Response:
         """The annotator need not look at it again. A reviewer or manager may."""
-        known = SentBack.objects.filter(project__in=visible_projects(request.user)).select_related("project")
-        sent = known.filter(pk=sent_id).first()
-        if sent is None:
-            raise Missing(Message("sent_back_not_found"))
+        sent = find_visible(request.user, SentBack.objects.all(), sent_id, Message("sent_back_not_found"))
         return Response(SentBackRow.of(take_back(by=caller(request), sent=sent)))

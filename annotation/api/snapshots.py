@@ -1,7 +1,7 @@
 """Snapshots: freeze labels, look at what was frozen, download it in a format with its card."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 from django.http import HttpResponse, StreamingHttpResponse
@@ -18,8 +18,7 @@ from annotation.api.downloads import download
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id
-from annotation.core.errors import Missing
-from annotation.core.membership.access import find_project, require_role, visible_projects
+from annotation.core.membership.access import find_project, find_visible
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
@@ -61,6 +60,8 @@ class ExportPlan(Row):
 class SnapshotRow(Row):
     """A frozen dataset; `counts` says what is in it, `exports` what a download in each format would hold."""
 
+    paths: ClassVar[dict[str, str]] = {"project": "project.slug"}
+
     id: Id
     project: str
     sha256: str
@@ -72,7 +73,7 @@ class SnapshotRow(Row):
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
         exports = [ExportPlan.of(plan_export(row, format)) for format in EXPORTERS]
-        return super().of(row, project=row.project.slug, exports=exports, **others)
+        return super().of(row, exports=exports, **others)
 
 
 class SnapshotToCreate(msgspec.Struct):
@@ -168,9 +169,5 @@ class Card(APIView):
 
 
 def _find(request: Request, snapshot_id: int) -> Snapshot:
-    snapshots = Snapshot.objects.select_related("project").filter(project__in=visible_projects(request.user))
-    snapshot = snapshots.filter(pk=snapshot_id).first()
-    if snapshot is None:
-        raise Missing(Message("snapshot_not_found", snapshot_id=snapshot_id))
-    require_role(request.user, snapshot.project, Membership.Role.MANAGER)
-    return snapshot
+    otherwise = Message("snapshot_not_found", snapshot_id=snapshot_id)
+    return find_visible(request.user, Snapshot.objects.all(), snapshot_id, otherwise, Membership.Role.MANAGER)

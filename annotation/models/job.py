@@ -12,6 +12,12 @@ from annotation.models.message_field import MessageField
 from annotation.models.project import Project
 
 
+def one_live(*fields: str, name: str) -> models.UniqueConstraint:
+    """At most one job that is queued or running for each value of the fields."""
+    live = models.Q(state__in=["queued", "running"])
+    return models.UniqueConstraint(fields=fields, condition=live, name=name)
+
+
 class Job(models.Model):
     """Background work: a row that a worker claims, with its progress and its end.
 
