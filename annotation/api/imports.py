@@ -1,8 +1,11 @@
-"""Imports: start one from an uploaded file, list them, download the records that one refused."""
+"""Imports: start one or several, list them, download the records that one refused."""
 
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
+from uuid import UUID
 
 import msgspec
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -14,18 +17,19 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import invalid, read_form
+from annotation.api.boundary import Row, invalid, read_body, read_form
 from annotation.api.downloads import download
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, one_of
+from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError, translated_format_errors
 from annotation.core.lifecycle import find_job
-from annotation.core.membership.access import find_project
+from annotation.core.membership.access import find_project, find_visible
+from annotation.files.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.files.import_jobs import read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
-from annotation.models import ImportJob, ImportOptions, Membership
+from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership
 from prm.faults import sentence_of
 from prm.formats.mapping import parse_mapping
 from prm.formats.registry import FORMATS
@@ -158,3 +162,101 @@ def _find(request: Request, slug: str, job_id: int) -> ImportJob:
     job = find_job(find_project(request.user, slug, Membership.Role.MANAGER), ImportJob.KIND, job_id)
     assert isinstance(job, ImportJob)
     return job
+
+
+class FilesToImport(msgspec.Struct):
+    """Which files to take in: `uploads` that are whole, or `path` (a file, folder or pattern) in a `storage`."""
+
+    uploads: Annotated[list[UUID], Meta(max_length=10_000)] = []
+    storage: Annotated[str, Meta(description="The name of an import root.")] = ""
+    path: Annotated[str, Meta(max_length=1000)] = ""
+    name: Annotated[str, Meta(max_length=300)] = ""
+    format: Format = "auto"
+    decomposition: Decomposition = "blank_lines"
+    mapping: Annotated[str, Meta(description="JSON, as for one import.")] = ""
+    options: Annotated[str, Meta(description="JSON, as for one import.")] = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.uploads) == bool(self.storage):
+            raise ValueError(Message("uploads_or_storage"))
+
+
+class GroupSummary(msgspec.Struct):
+    """All files of a group together; `live` of them are not at their end."""
+
+    files: Count
+    live: Count
+    failed: Count
+    accepted: Count
+    duplicates: Count
+    rejected: Count
+    annotations: Count
+    done_bytes: Count
+    total_bytes: Count
+
+
+class ImportGroupRow(Row):
+    """Files that were sent together."""
+
+    id: Id
+    name: str
+    created_at: datetime
+    summary: GroupSummary
+    imports: list[ImportRow]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        jobs = [ImportRow.of(job) for job in row.jobs.all()]
+        return super().of(row, summary=GroupSummary(**summary_of(row)), imports=jobs, **others)
+
+
+class StartedImports(msgspec.Struct):
+    """The imports that were started; `group` is null for one file."""
+
+    group: Id | None
+    imports: list[ImportRow]
+
+
+class ImportRoot(msgspec.Struct):
+    """A place that the operator lets people import from; what opens it stays on the server."""
+
+    name: str
+    url: str
+
+
+class ImportGroups(APIView):
+    """Starting imports of several files."""
+
+    @extend_schema(operation_id="start_imports", request=FilesToImport, responses={202: StartedImports})
+    def post(self, request: Request, slug: str) -> Response:
+        """Take in files that lie on the server already. A manager may."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        asked = read_body(request, FilesToImport)
+        manner = Manner(asked.format, asked.decomposition, options_in(asked.mapping, asked.options))
+        by = caller(request)
+        if asked.uploads:
+            jobs = import_uploads(by=by, project=project, uploads=asked.uploads, manner=manner, name=asked.name)
+        else:
+            jobs = import_from_root(by=by, project=project, root=asked.storage, path=asked.path, manner=manner)
+        return Response(StartedImports(jobs[0].group_id, [ImportRow.of(job) for job in jobs]), status=202)
+
+
+class ImportGroupDetail(APIView):
+    """One group of imports."""
+
+    @extend_schema(operation_id="get_import_group", responses=ImportGroupRow)
+    def get(self, request: Request, group_id: int) -> Response:
+        """The report of each file and their sum. A manager may."""
+        otherwise = Message("import_group_not_found", group_id=group_id)
+        group = find_visible(request.user, ImportGroup.objects.all(), group_id, otherwise, Membership.Role.MANAGER)
+        return Response(ImportGroupRow.of(group))
+
+
+class ImportRoots(APIView):
+    """Where imports may come from, beside uploads."""
+
+    @extend_schema(operation_id="list_import_roots", responses=list[ImportRoot])
+    def get(self, request: Request, slug: str) -> Response:
+        """The roots that the operator configured. A manager may."""
+        find_project(request.user, slug, Membership.Role.MANAGER)
+        return Response([ImportRoot(name, root["url"]) for name, root in settings.IMPORT_ROOTS.items()])

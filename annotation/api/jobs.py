@@ -5,11 +5,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.answer_checks import AnswerCheckRow
 from annotation.api.authentication import caller
 from annotation.api.imports import ImportRow
 from annotation.api.job_rows import JobRow
 from annotation.api.model_jobs import ModelJobRow
+from annotation.api.outcomes import AnswerCheckRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.runs import WatchedRun
 from annotation.api.samplings import SamplingRow

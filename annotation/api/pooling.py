@@ -1,4 +1,7 @@
-"""Scores in the shapes of vLLM's pooling API, so that clients of process reward models work unchanged."""
+"""Scores and models in the shapes of vLLM's API, so that clients of process reward models work unchanged.
+
+A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for a version of this number.
+"""
 
 import base64
 import math
@@ -18,12 +21,13 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller, token_of
 from annotation.api.boundary import invalid, read_body
 from annotation.api.scores import LONGEST_TIMEOUT
-from annotation.api.served_models import model_named
 from annotation.api.texts import LONGEST_SCORED_TEXT, MOST_SOLUTIONS, MOST_STEPS
 from annotation.core.bounds import LARGEST_INTEGER, Count, Written
-from annotation.core.errors import DomainError
+from annotation.core.errors import DomainError, Missing
+from annotation.core.membership.access import find_project, visible_projects
 from annotation.files.step_tags import of_turns, read_prompt
 from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.models import DomainChampion, ModelVersion, Project
 from annotation.serving import scoring_requests
 from prm.messages import Message
 
@@ -180,3 +184,60 @@ def _encoded(rows: "np.ndarray", asked: PromptsToPool) -> list[list[float]] | st
         return numbers
     order = ORDERS.get(asked.endianness, "=")
     return base64.b64encode(rows.astype(order + TYPES[asked.embed_dtype]).tobytes()).decode()
+
+
+class ServedModel(msgspec.Struct, kw_only=True):
+    id: str
+    object: str = "model"
+    created: int
+    owned_by: str
+    root: str
+    max_model_len: int | None
+
+
+class ServedModelList(msgspec.Struct):
+    data: list[ServedModel]
+    object: str = "list"
+
+
+class ServedModels(APIView):
+    """The models that answer at the pooling route."""
+
+    @extend_schema(operation_id="list_served_models", responses=ServedModelList)
+    def get(self, request: Request) -> Response:
+        """One for each of the caller's projects that a model answers for, and for each domain with its own champion."""
+        projects = visible_projects(request.user)
+        own = DomainChampion.objects.filter(project__in=projects).select_related("model_version__project")
+        champions = ModelVersion.objects.filter(project__in=projects, state=ModelVersion.State.CHAMPION)
+        named = [
+            (version.project.slug, version)
+            for version in champions.select_related("project")
+            if version.answers_programs
+        ]
+        named += [(f"{one.model_version.project.slug}:{one.domain}", one.model_version) for one in own]
+        named.sort(key=lambda one: one[0])
+        return Response(ServedModelList([_served(name, version) for name, version in named]))
+
+
+def _served(name: str, version: ModelVersion) -> ServedModel:
+    return ServedModel(
+        id=name,
+        created=int((version.promoted_at or version.created_at).timestamp()),
+        owned_by="stepmark",
+        root=f"{version.project.slug}@{version.number}",
+        max_model_len=version.manifest.get("config", {}).get("context"),
+    )
+
+
+def model_named(request: Request, name: str | None) -> tuple[Project, str, int | None]:
+    """Project, domain and version number of a model's name; the only project's where none is given."""
+    if name is None:
+        mine = list(visible_projects(request.user).filter(model_versions__state=ModelVersion.State.CHAMPION)[:2])
+        if len(mine) != 1:
+            raise Missing(Message("model_not_named"), {"field": "model"}, code="model_not_found")
+        return mine[0], "", None
+    rest, _, number = name.partition("@")
+    slug, _, domain = rest.partition(":")
+    if number and not (number.isdecimal() and 0 < int(number) < 2**31):
+        raise Missing(Message("model_number_invalid", number=number), {"field": "model"}, code="model_not_found")
+    return find_project(request.user, slug), domain, int(number) if number else None

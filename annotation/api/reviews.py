@@ -1,11 +1,12 @@
-"""What waits for a reviewer, what was said of it, and the decision."""
+"""What waits for a reviewer, what people said of it, the decision, and labels that were sent back."""
 
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Self
 from uuid import UUID
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,18 +14,19 @@ from rest_framework.views import APIView
 
 from annotation.api.annotations import Receipt
 from annotation.api.authentication import by_program, caller
-from annotation.api.boundary import Row, read_body, read_query
+from annotation.api.boundary import Row, read_body, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, FirstError, Id, Note
+from annotation.core.bounds import LONGEST_TEXT, Count, FirstError, Id, Note, Written
 from annotation.core.errors import Missing
-from annotation.core.membership.access import STAFF, find_project
+from annotation.core.membership.access import STAFF, find_project, find_visible, membership_of
 from annotation.labels.quality.review_case import case_of
 from annotation.labels.quality.review_queue import to_review
-from annotation.models import Annotation, Project, Solution
+from annotation.models import Annotation, Project, SentBack, Solution
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.payload import OwnLabel, Submission
 from annotation.work.labelling.revisions import as_submitted
+from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
 from prm.messages import Message
 
@@ -191,3 +193,63 @@ def _solution(project: Project, solution_id: int) -> Solution:
 
 def _receipt(made: Submitted) -> Response:
     return Response(Receipt.of(made), status=201 if made.created else 200)
+
+
+class SentBackRow(Row):
+    paths: ClassVar[dict[str, str]] = {"solution": "annotation.solution_id"}
+
+    id: Id
+    solution: Id
+    annotation: Id
+    reason: str
+    state: SentBack.State
+    answer: Id | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
+class SentBackAsked(msgspec.Struct):
+    state: SentBack.State | UnsetType = UNSET
+
+
+class LabelToSendBack(msgspec.Struct):
+    reason: Annotated[
+        Written,
+        Meta(max_length=LONGEST_TEXT, description="What the annotator should check. The annotator sees this text."),
+    ]
+
+
+class SentBackList(PagedView):
+    """Labels that were sent back."""
+
+    @extend_schema(operation_id="list_sent_back", parameters=query_of(SentBackAsked), responses=Page[SentBackRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """The latest first: all of them for reviewers and managers, their own for annotators."""
+        asked = read_query(request, SentBackAsked)
+        project = find_project(request.user, slug)
+        rows = project.sent_back.filter(**sent_fields(asked))
+        member = membership_of(request.user, project)
+        if member is not None and member.role not in STAFF:
+            rows = rows.filter(annotation__annotator=member)
+        return self.page_of(rows.select_related("annotation").order_by("-pk"), request, SentBackRow.of)
+
+
+class SendBack(APIView):
+    """Sending a label back."""
+
+    @extend_schema(operation_id="send_back", request=LabelToSendBack, responses={201: SentBackRow})
+    def post(self, request: Request, slug: str, annotation_id: int) -> Response:
+        """Ask the annotator to look at it again. A reviewer or manager may."""
+        label = label_in(find_project(request.user, slug, *STAFF), annotation_id)
+        reason = read_body(request, LabelToSendBack).reason
+        return Response(SentBackRow.of(send_back(by=caller(request), annotation=label, reason=reason)), status=201)
+
+
+class TakeBack(APIView):
+    """Letting a label stand after all."""
+
+    @extend_schema(operation_id="take_back", request=None, responses=SentBackRow)
+    def post(self, request: Request, sent_id: int) -> Response:
+        """The annotator need not look at it again. A reviewer or manager may."""
+        sent = find_visible(request.user, SentBack.objects.all(), sent_id, Message("sent_back_not_found"))
+        return Response(SentBackRow.of(take_back(by=caller(request), sent=sent)))
