@@ -25,8 +25,14 @@ from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError, translated_format_errors
 from annotation.core.lifecycle import find_job
 from annotation.core.membership.access import find_project, find_visible
-from annotation.files.groups import Manner, import_from_root, import_uploads, summary_of
-from annotation.files.import_jobs import read_options, start_import
+from annotation.files.import_jobs import (
+    Manner,
+    import_files,
+    import_from_root,
+    import_uploads,
+    read_options,
+    summary_of,
+)
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership
@@ -113,7 +119,7 @@ class Imports(PagedView):
         return self.page_of(jobs, request, ImportRow.of)
 
     @extend_schema(
-        operation_id="start_import",
+        operation_id="import_files",
         request={"multipart/form-data": FileToImport},
         responses={202: ImportRow},
     )
@@ -121,15 +127,9 @@ class Imports(PagedView):
         """Upload a file; a worker takes it in. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         asked = read_form(request, FileToImport)
-        job = start_import(
-            by=caller(request),
-            project=project,
-            file=asked.file.chunks(),
-            filename=asked.file.name,
-            format=asked.format,
-            decomposition=asked.decomposition,
-            options=options_in(asked.mapping, asked.options),
-        )
+        manner = Manner(asked.format, asked.decomposition, options_in(asked.mapping, asked.options))
+        files = [(asked.file.name, asked.file.chunks())]
+        [job] = import_files(by=caller(request), project=project, files=files, manner=manner)
         return Response(ImportRow.of(job), status=202)
 
 
@@ -227,7 +227,7 @@ class ImportRoot(msgspec.Struct):
 class ImportGroups(APIView):
     """Starting imports of several files."""
 
-    @extend_schema(operation_id="start_imports", request=FilesToImport, responses={202: StartedImports})
+    @extend_schema(operation_id="import_filess", request=FilesToImport, responses={202: StartedImports})
     def post(self, request: Request, slug: str) -> Response:
         """Take in files that lie on the server already. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)

@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.core.errors import DomainError, Missing
-from annotation.files.groups import Manner, import_files, import_from_root, import_uploads
-from annotation.files.import_jobs import read_options
+from annotation.files.import_jobs import Manner, import_files, import_from_root, import_uploads, read_options
 from annotation.models import ImportJob, ImportOptions, Project
 from labelling_ui.pages.mapping import mapping_of
 

@@ -14,7 +14,7 @@ from annotation.api.downloads import download
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import progress_of
 from annotation.core.wording import in_words
-from annotation.files.groups import cancel_group, summary_of
+from annotation.files.import_jobs import cancel_group, summary_of
 from annotation.files.import_preview import PREVIEW_BYTES, preview_import
 from annotation.files.rejections import original_lines
 from annotation.files.split_preview import division_of

@@ -8,9 +8,8 @@ import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError, translated_format_errors
-from annotation.files.groups import Manner, import_places, summary_of
 from annotation.files.import_body import run_import
-from annotation.files.import_jobs import read_options
+from annotation.files.import_jobs import Manner, import_places, read_options, summary_of
 from annotation.files.places import find_files
 from annotation.files.warnings import warnings_in_words
 from annotation.management.finishing import finish_job
