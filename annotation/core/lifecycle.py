@@ -192,7 +192,7 @@ def cancel_job(*, by: User, job: J) -> J:
         raise Conflict(Message("job_over"))
     job.cancel_requested = True
     job.save(update_fields=["cancel_requested"])
-    audit.record(by=by, action=f"{job.called}.cancel", target=job.subject, project=job.project)
+    audit.record(by=by, action=f"{job.called}.cancel", target=job.subject)
     with _seat(type(job), job.pk, None) as nobody:
         if nobody:  # a worker with a part of a shared job notices when that part ends
             end_job(job, State.CANCELLED)
@@ -214,7 +214,6 @@ def resume_job(*, by: User, job: J) -> J:
         by=by,
         action=f"{job.called}.resume",
         target=job.subject,
-        project=job.project,
         before=before,
         after={"stage": job.part} if job.part else {},
     )
@@ -234,7 +233,6 @@ def end_job(job: Job, state: str, error: str = "", *, failure: str = "") -> None
         by=job.requested_by,
         action=f"{job.called}.{job.state}",
         target=job.subject,
-        project=job.project,
         after=counts | ({"error": error} if error else {}),
     )
     for following in job.following():

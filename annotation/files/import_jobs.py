@@ -176,7 +176,6 @@ def create_import(
         by=by,
         action="import.start",
         target=job,
-        project=project,
         after={"filename": job.filename, "format": job.format, "bytes": job.total_bytes},
     )
     return job

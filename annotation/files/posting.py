@@ -99,7 +99,7 @@ def _store(by: User, project: Project, names: dict[int, str], items: dict[int, R
     if counted["accepted"]:
         enqueue(SCORE_TASK)
     runs = sorted({record.provenance.run for record in records if record.provenance and record.provenance.run})
-    audit.record(by=by, action="solutions.post", target=project, project=project, after={**counted, "runs": runs})
+    audit.record(by=by, action="solutions.post", target=project, after={**counted, "runs": runs})
     return answers
 
 

@@ -144,12 +144,7 @@ def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
     gold.save(update_fields=["active"])
     leave_queue([gold.solution_id])  # as the gold that it was
     audit.record(
-        by=by,
-        action="gold.retire",
-        target=gold,
-        project=gold.project,
-        before={"active": True},
-        after={"active": False, "reason": reason},
+        by=by, action="gold.retire", target=gold, before={"active": True}, after={"active": False, "reason": reason}
     )
     return gold
 
@@ -172,7 +167,7 @@ def _mark(
         gold.annotation, gold.accepted, gold.active, gold.by = annotation, accepted, True, by
         gold.practice, gold.explanation = practice, explanation
         gold.save()
-        audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_audit_values(gold))
+        audit.record(by=by, action="gold.mark", target=gold, before=before, after=_audit_values(gold))
         marked.append(gold)
     leave_queue([gold.solution_id for gold in marked])
     return marked

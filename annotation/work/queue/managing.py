@@ -159,4 +159,4 @@ def _lock(by: User, project: Project, items: Sequence[int]) -> list[QueueItem]:
 
 
 def _record(by: User, item: QueueItem, action: str, before: dict[str, Any], after: dict[str, Any]) -> None:
-    audit.record(by=by, action=action, target=item, project=item.project, before=before, after=after)
+    audit.record(by=by, action=action, target=item, before=before, after=after)
