@@ -5,9 +5,9 @@ from typing import cast
 import msgspec
 
 from annotation.core.errors import DomainError
+from annotation.files.identity import group_of_text
 from annotation.files.record_faults import empty_steps, fault_of
 from annotation.files.record_labels import is_unnamed
-from annotation.files.splits import group_of_text
 from annotation.models import ImportOptions
 from prm.formats.provenance import Provenance
 from prm.formats.raw import EXCERPT

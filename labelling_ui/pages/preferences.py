@@ -6,7 +6,7 @@ from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from annotation.core.membership.preferences import choose_language
+from annotation.core.membership.accounts import choose_language
 from labelling_ui.pages.access import attempt
 
 
