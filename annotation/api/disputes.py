@@ -41,7 +41,7 @@ class DisputeRow(Row):
     resolved_at: datetime | None
 
 
-class DisputesAsked(msgspec.Struct):
+class DisputesQuery(msgspec.Struct):
     state: Dispute.State | UnsetType = UNSET
 
 
@@ -54,11 +54,11 @@ class DisputeDecision(msgspec.Struct):
 class Disputes(PagedView):
     """The disputes of a project."""
 
-    @extend_schema(operation_id="list_disputes", parameters=query_of(DisputesAsked), responses=Page[DisputeRow])
+    @extend_schema(operation_id="list_disputes", parameters=query_of(DisputesQuery), responses=Page[DisputeRow])
     def get(self, request: Request, slug: str) -> Response:
         """The earliest first; for reviewers and managers."""
-        asked = read_query(request, DisputesAsked)
-        disputes = find_project(request.user, slug, *STAFF).disputes.filter(**sent_fields(asked))
+        query = read_query(request, DisputesQuery)
+        disputes = find_project(request.user, slug, *STAFF).disputes.filter(**sent_fields(query))
         return self.page_of(
             disputes.select_related("annotation__solution__problem").order_by("pk"), request, DisputeRow.of
         )

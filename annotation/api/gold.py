@@ -103,14 +103,14 @@ class Gold(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Make a solution gold by one of its labels; reviewers and managers may."""
         project = find_project(request.user, slug)
-        asked = read_body(request, GoldToMark)
+        body = read_body(request, GoldToMark)
         gold = mark_gold(
             by=caller(request),
             project=project,
-            annotation_id=asked.annotation,
-            accepted=asked.accepted,
-            practice=asked.practice,
-            explanation=asked.explanation,
+            annotation_id=body.annotation,
+            accepted=body.accepted,
+            practice=body.practice,
+            explanation=body.explanation,
         )
         return Response(GoldRow.of(gold), status=201)
 
@@ -134,9 +134,9 @@ class GoldAccuracy(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """Of each person who answered some, by name; for reviewers and managers."""
         project = find_project(request.user, slug, *STAFF)
-        found = accuracy_by_person(project)
-        people = project.memberships.filter(pk__in=found).select_related("user").order_by("user__username")
-        return Response([GoldAccuracyRow.of(found[of.pk], member=of.pk, username=of.user.username) for of in people])
+        accuracy = accuracy_by_person(project)
+        people = project.memberships.filter(pk__in=accuracy).select_related("user").order_by("user__username")
+        return Response([GoldAccuracyRow.of(accuracy[of.pk], member=of.pk, username=of.user.username) for of in people])
 
 
 class ScreeningDecisions(PagedView):
@@ -155,8 +155,8 @@ class ScreeningDecisions(PagedView):
         project = find_project(request.user, slug)
         require_role(request.user, project, Membership.Role.MANAGER)
         person = _find_person(project, member_id)
-        asked = read_body(request, ScreeningToDecide)
-        decision = decide(by=caller(request), membership=person, outcome=asked.outcome, reason=asked.reason)
+        body = read_body(request, ScreeningToDecide)
+        decision = decide(by=caller(request), membership=person, outcome=body.outcome, reason=body.reason)
         return Response(ScreeningDecisionRow.of(decision), status=201)
 
 

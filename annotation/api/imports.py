@@ -97,13 +97,13 @@ class FileToImport(msgspec.Struct):
 def options_in(mapping: str, options: str) -> ImportOptions:
     """The options of an import from their JSON. Raises DomainError (`invalid_mapping`, `invalid_options`)."""
     try:
-        given = msgspec.json.decode(options or "{}", type=dict[str, Any])
+        fields = msgspec.json.decode(options or "{}", type=dict[str, Any])
     except msgspec.DecodeError as error:
         raise DomainError(
             Message("import_options_invalid", reason=sentence_of(error)), {"field": "options"}, code="invalid_options"
         ) from None
-    found = read_options(given)
-    return msgspec.structs.replace(found, mapping=parse_mapping(mapping)) if mapping else found
+    parsed = read_options(fields)
+    return msgspec.structs.replace(parsed, mapping=parse_mapping(mapping)) if mapping else parsed
 
 
 class Imports(PagedView):
@@ -126,9 +126,9 @@ class Imports(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Upload a file; a worker takes it in. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        asked = read_form(request, FileToImport)
-        manner = Manner(asked.format, asked.decomposition, options_in(asked.mapping, asked.options))
-        files = [(asked.file.name, asked.file.chunks())]
+        form = read_form(request, FileToImport)
+        manner = Manner(form.format, form.decomposition, options_in(form.mapping, form.options))
+        files = [(form.file.name, form.file.chunks())]
         [job] = import_files(by=caller(request), project=project, files=files, manner=manner)
         return Response(ImportRow.of(job), status=202)
 
@@ -231,13 +231,13 @@ class ImportGroups(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Take in files that lie on the server already. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        asked = read_body(request, FilesToImport)
-        manner = Manner(asked.format, asked.decomposition, options_in(asked.mapping, asked.options))
+        body = read_body(request, FilesToImport)
+        manner = Manner(body.format, body.decomposition, options_in(body.mapping, body.options))
         by = caller(request)
-        if asked.uploads:
-            jobs = import_uploads(by=by, project=project, uploads=asked.uploads, manner=manner, name=asked.name)
+        if body.uploads:
+            jobs = import_uploads(by=by, project=project, uploads=body.uploads, manner=manner, name=body.name)
         else:
-            jobs = import_from_root(by=by, project=project, root=asked.storage, path=asked.path, manner=manner)
+            jobs = import_from_root(by=by, project=project, root=body.storage, path=body.path, manner=manner)
         return Response(StartedImports(jobs[0].group_id, [ImportRow.of(job) for job in jobs]), status=202)
 
 

@@ -108,8 +108,8 @@ class ModelImports(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Have a folder checked, copied, registered as a challenger and measured by the gate. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        asked = read_body(request, ModelFolder)
-        job = request_import(by=caller(request), project=project, **msgspec.structs.asdict(asked))
+        body = read_body(request, ModelFolder)
+        job = request_import(by=caller(request), project=project, **msgspec.structs.asdict(body))
         return Response(ModelJobRow.of(job), status=202)
 
 

@@ -90,6 +90,6 @@ class AnswerChecks(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Let a worker compare final answers with their references and set outcomes. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        asked = read_body(request, AnswerCheckToStart)
-        check = start_answer_check(by=caller(request), project=project, overwrite=asked.overwrite)
+        body = read_body(request, AnswerCheckToStart)
+        check = start_answer_check(by=caller(request), project=project, overwrite=body.overwrite)
         return Response(AnswerCheckRow.of(check), status=202)

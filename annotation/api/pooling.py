@@ -121,10 +121,10 @@ class Pooling(APIView):
     @extend_schema(operation_id="pooling", request=PromptsToPool, responses=PoolingAnswer)
     def post(self, request: Request) -> Response:
         """Class probabilities of every step, as vLLM's step pooling gives them; or a backbone's states of token ids."""
-        asked = read_body(request, PromptsToPool)
-        of_steps = asked.task == "token_classify" or asked.messages is not UNSET
-        texts, ids = (asked.texts(), ()) if of_steps else ((), asked.tokens())
-        project, domain, number = model_named(request, asked.model)
+        body = read_body(request, PromptsToPool)
+        of_steps = body.task == "token_classify" or body.messages is not UNSET
+        texts, ids = (body.texts(), ()) if of_steps else ((), body.tokens())
+        project, domain, number = model_named(request, body.model)
         request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
@@ -138,15 +138,15 @@ class Pooling(APIView):
             timeout=LONGEST_TIMEOUT,
         )
         if of_steps:
-            rows = [_step_rows(one, activation=asked.use_activation is not False) for one in answer.results]
+            rows = [_step_rows(one, activation=body.use_activation is not False) for one in answer.results]
         else:
             rows = [np.frombuffer(states, "<f4").reshape(-1, answer.width) for states in answer.states]
         return Response(
             PoolingAnswer(
                 id=f"pool-{request_id}",
                 created=int(time.time()),
-                model=asked.model or project.slug,
-                data=[PooledRows(index=index, data=_encoded(each, asked)) for index, each in enumerate(rows)],
+                model=body.model or project.slug,
+                data=[PooledRows(index=index, data=_encoded(each, body)) for index, each in enumerate(rows)],
                 usage=PoolingUsage(prompt_tokens=answer.tokens, total_tokens=answer.tokens),
             )
         )
@@ -178,12 +178,12 @@ def _step_rows(one: Scored, *, activation: bool) -> "np.ndarray":
     return rows if activation else np.log(np.clip(rows, math.ulp(0.0), None))
 
 
-def _encoded(rows: "np.ndarray", asked: PromptsToPool) -> list[list[float]] | str:
-    if asked.encoding_format == "float":
+def _encoded(rows: "np.ndarray", body: PromptsToPool) -> list[list[float]] | str:
+    if body.encoding_format == "float":
         numbers: list[list[float]] = rows.tolist()
         return numbers
-    order = ORDERS.get(asked.endianness, "=")
-    return base64.b64encode(rows.astype(order + TYPES[asked.embed_dtype]).tobytes()).decode()
+    order = ORDERS.get(body.endianness, "=")
+    return base64.b64encode(rows.astype(order + TYPES[body.embed_dtype]).tobytes()).decode()
 
 
 class ServedModel(msgspec.Struct, kw_only=True):

@@ -71,11 +71,11 @@ class QueueItems(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Ask for a label of a solution on top of what was drawn, before the rest. A manager may."""
         project = find_project(request.user, slug)
-        asked = read_body(request, SolutionToQueue)
-        solution = project.solutions.filter(pk=asked.solution).first()
+        body = read_body(request, SolutionToQueue)
+        solution = project.solutions.filter(pk=body.solution).first()
         if solution is None:
             raise Missing(Message("solution_not_in_project", name=project.name), code="solution_not_found")
-        to = _member(project, asked.to)
+        to = _member(project, body.to)
         item = managing.queue_solution(by=caller(request), project=project, solution=solution, to=to)
         return Response(QueueItemRow.of(item), status=201)
 
@@ -87,10 +87,10 @@ class ChangeQueue(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Pin, pause, move or hand over items, and the reverse; all of them or none. A manager may."""
         project = find_project(request.user, slug)
-        asked = read_body(request, QueueChange)
-        to = _member(project, asked.to)
+        body = read_body(request, QueueChange)
+        to = _member(project, body.to)
         changed = managing.change_items(
-            by=caller(request), project=project, change=asked.change, items=asked.items, to=to
+            by=caller(request), project=project, change=body.change, items=body.items, to=to
         )
         return Response(QueueChanged(changed))
 

@@ -31,7 +31,7 @@ from annotation.work.labelling.submission import Submitted
 from prm.messages import Message
 
 
-class ReviewsAsked(msgspec.Struct):
+class ReviewsQuery(msgspec.Struct):
     reason: Literal["", "disagreement", "dispute", "doubt"] = ""
 
 
@@ -104,12 +104,12 @@ class LabelToAccept(msgspec.Struct):
 class ReviewQueue(PagedView):
     """What waits for a reviewer."""
 
-    @extend_schema(operation_id="list_reviews", parameters=query_of(ReviewsAsked), responses=Page[WaitingSolution])
+    @extend_schema(operation_id="list_reviews", parameters=query_of(ReviewsQuery), responses=Page[WaitingSolution])
     def get(self, request: Request, slug: str) -> Response:
         """Disagreements first, then disputed references, then steps in doubt; for reviewers and managers."""
-        asked = read_query(request, ReviewsAsked)
+        query = read_query(request, ReviewsQuery)
         project = find_project(request.user, slug, *STAFF)
-        rows = to_review(project, asked.reason)
+        rows = to_review(project, query.reason)
         return self.page_of(rows.select_related("problem"), request, WaitingSolution.of)
 
 
@@ -120,10 +120,10 @@ class ReviewCase(APIView):
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
         """Their latest labels, with the steps on which they differ; for reviewers and managers."""
         project = find_project(request.user, slug, *STAFF)
-        found = case_of(_solution(project, solution_id))
-        steps = [StepOfCase.of(row.step, differs=row.differs) for row in found.rows]
-        labels = [LabelOfCase.of(label) for label in found.labels]
-        return Response(CaseToReview(solution_id, found.newest, steps, labels))
+        case = case_of(_solution(project, solution_id))
+        steps = [StepOfCase.of(row.step, differs=row.differs) for row in case.rows]
+        labels = [LabelOfCase.of(label) for label in case.labels]
+        return Response(CaseToReview(solution_id, case.newest, steps, labels))
 
 
 class Adjudications(APIView):
@@ -140,17 +140,17 @@ class Adjudications(APIView):
         409 `labels_changed` where a label has come since the case was `seen`.
         """
         project = find_project(request.user, slug, *STAFF)
-        asked = read_body(request, DecidingLabel)
-        label = asdict(asked)
+        body = read_body(request, DecidingLabel)
+        label = asdict(body)
         seen = label.pop("seen")
-        made = adjudicate(
+        submitted = adjudicate(
             by=caller(request),
             project=project,
             submission=Submission(**label),
             seen=seen,
             by_program=by_program(request),
         )
-        return _receipt(made)
+        return _receipt(submitted)
 
 
 class AcceptLabel(APIView):
@@ -164,14 +164,14 @@ class AcceptLabel(APIView):
     def post(self, request: Request, slug: str, annotation_id: int) -> Response:
         """Decide as this label says; as for a label of one's own."""
         project = find_project(request.user, slug, *STAFF)
-        asked = read_body(request, LabelToAccept)
-        made = accept(
+        body = read_body(request, LabelToAccept)
+        submitted = accept(
             by=caller(request),
             annotation=label_in(project, annotation_id),
             by_program=by_program(request),
-            **asdict(asked),
+            **asdict(body),
         )
-        return _receipt(made)
+        return _receipt(submitted)
 
 
 def label_in(project: Project, annotation_id: int) -> Annotation:
@@ -183,16 +183,16 @@ def label_in(project: Project, annotation_id: int) -> Annotation:
 
 
 def _solution(project: Project, solution_id: int) -> Solution:
-    found = project.solutions.filter(pk=solution_id).first()
-    if found is None:
+    solution = project.solutions.filter(pk=solution_id).first()
+    if solution is None:
         raise Missing(
             Message("solution_id_not_in_project", solution_id=solution_id, name=project.name), code="solution_not_found"
         )
-    return found
+    return solution
 
 
-def _receipt(made: Submitted) -> Response:
-    return Response(Receipt.of(made), status=201 if made.created else 200)
+def _receipt(submitted: Submitted) -> Response:
+    return Response(Receipt.of(submitted), status=201 if submitted.created else 200)
 
 
 class SentBackRow(Row):
@@ -208,7 +208,7 @@ class SentBackRow(Row):
     ended_at: datetime | None
 
 
-class SentBackAsked(msgspec.Struct):
+class SentBackQuery(msgspec.Struct):
     state: SentBack.State | UnsetType = UNSET
 
 
@@ -222,12 +222,12 @@ class LabelToSendBack(msgspec.Struct):
 class SentBackList(PagedView):
     """Labels that were sent back."""
 
-    @extend_schema(operation_id="list_sent_back", parameters=query_of(SentBackAsked), responses=Page[SentBackRow])
+    @extend_schema(operation_id="list_sent_back", parameters=query_of(SentBackQuery), responses=Page[SentBackRow])
     def get(self, request: Request, slug: str) -> Response:
         """The latest first: all of them for reviewers and managers, their own for annotators."""
-        asked = read_query(request, SentBackAsked)
+        query = read_query(request, SentBackQuery)
         project = find_project(request.user, slug)
-        rows = project.sent_back.filter(**sent_fields(asked))
+        rows = project.sent_back.filter(**sent_fields(query))
         member = membership_of(request.user, project)
         if member is not None and member.role not in STAFF:
             rows = rows.filter(annotation__annotator=member)

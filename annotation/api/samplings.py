@@ -97,8 +97,8 @@ class Samplings(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Choose problems and let a worker sample solutions of them from a policy. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        asked = read_body(request, SamplingToStart)
-        wish = Wish(**{"prompt": proposed_prompt(asked.endpoint)} | sent_fields(asked))
+        body = read_body(request, SamplingToStart)
+        wish = Wish(**{"prompt": proposed_prompt(body.endpoint)} | sent_fields(body))
         return Response(SamplingRow.of(start_sampling(by=caller(request), project=project, wish=wish)), status=202)
 
 

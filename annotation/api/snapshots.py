@@ -88,7 +88,7 @@ class SnapshotToCreate(msgspec.Struct):
     ] = {}
 
 
-class CardAsked(msgspec.Struct, kw_only=True):
+class CardQuery(msgspec.Struct, kw_only=True):
     neutral: Annotated[
         NeutralPolicy, Meta(description="What becomes of neutral steps in formats that have only yes and no.")
     ] = "positive"
@@ -101,7 +101,7 @@ class CardAsked(msgspec.Struct, kw_only=True):
     ] = None
 
 
-class DownloadAsked(CardAsked, kw_only=True):
+class DownloadQuery(CardQuery, kw_only=True):
     format: Annotated[
         str, Meta(description="The name of an export format.", extra_json_schema={"enum": list(EXPORTERS)})
     ] = "prm800k"
@@ -141,15 +141,15 @@ class Download(APIView):
 
     @extend_schema(
         operation_id="download_snapshot",
-        parameters=query_of(DownloadAsked),
+        parameters=query_of(DownloadQuery),
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
     def get(self, request: Request, snapshot_id: int) -> StreamingHttpResponse:
         """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark's own records. A manager may."""
         snapshot = _find(request, snapshot_id)
-        asked = read_query(request, DownloadAsked)
-        content = export_snapshot(snapshot, asked.format, neutral=asked.neutral, splits=asked.splits)
-        return download(content, name=export_name(snapshot, asked.format), content_type=content_type(asked.format))
+        query = read_query(request, DownloadQuery)
+        content = export_snapshot(snapshot, query.format, neutral=query.neutral, splits=query.splits)
+        return download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
 
 
 class Card(APIView):
@@ -157,14 +157,14 @@ class Card(APIView):
 
     @extend_schema(
         operation_id="get_card",
-        parameters=query_of(CardAsked),
+        parameters=query_of(CardQuery),
         responses={(200, "text/markdown"): OpenApiTypes.STR},
     )
     def get(self, request: Request, snapshot_id: int) -> HttpResponse:
         """What was supervised, by whom, how, in Markdown. A manager may."""
         snapshot = _find(request, snapshot_id)
-        asked = read_query(request, CardAsked)
-        card = dataset_card(snapshot, neutral=asked.neutral, splits=asked.splits)
+        query = read_query(request, CardQuery)
+        card = dataset_card(snapshot, neutral=query.neutral, splits=query.splits)
         return HttpResponse(card, content_type="text/markdown; charset=utf-8")
 
 

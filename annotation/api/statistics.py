@@ -117,5 +117,4 @@ class HintComparisons(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """The two arms of each way in which hints were drawn, the latest first; for reviewers and managers."""
         project = find_project(request.user, slug, *STAFF)
-        found = compare_hints(project)
-        return Response([HintComparison.of(one, **one.design._asdict()) for one in found])
+        return Response([HintComparison.of(one, **one.design._asdict()) for one in compare_hints(project)])

@@ -161,16 +161,16 @@ def heed(job: Job) -> None:
         raise Cancelled
 
 
-def beat(job: Job, **told: object) -> None:
-    """Write a heartbeat and the fields `told`. Call it often: without fields it writes at most once a second.
+def beat(job: Job, **fields: object) -> None:
+    """Write a heartbeat and these fields. Call it often: without fields it writes at most once a second.
 
     Raises Cancelled.
     """
     now = time.monotonic()
-    if not told and now - job.__dict__.get("_beaten", -BEAT_SECONDS) < BEAT_SECONDS:
+    if not fields and now - job.__dict__.get("_beaten", -BEAT_SECONDS) < BEAT_SECONDS:
         return
     job.__dict__["_beaten"] = now
-    type(job)._default_manager.filter(pk=job.pk).update(heartbeat_at=timezone.now(), **told)
+    type(job)._default_manager.filter(pk=job.pk).update(heartbeat_at=timezone.now(), **fields)
     heed(job)
 
 
@@ -246,7 +246,7 @@ def sweep_jobs() -> int:
 
     The sweep looks at jobs whose heartbeat is older than STALLED_AFTER, and at every seat of a shared job.
     """
-    before, found = timezone.now() - STALLED_AFTER, 0
+    before, resent = timezone.now() - STALLED_AFTER, 0
     for model in Job.kinds().values():
         seen = model.in_turn().alias(seen_at=Coalesce("heartbeat_at", "created_at"))
         stalled = seen.filter(seen_at__lt=before)
@@ -254,10 +254,10 @@ def sweep_jobs() -> int:
             lost = [part for part in _parts(job) if not tickets.waits(job, part) and _is_free(job, part)]
             if lost:
                 stalled.filter(pk=job.pk).update(state=State.QUEUED, heartbeat_at=timezone.now())
-                found += 1
+                resent += 1
             for part in lost:
                 send(job, part)
-    return found
+    return resent
 
 
 def locked(job: J) -> J:
