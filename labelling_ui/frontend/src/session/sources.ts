@@ -1,12 +1,46 @@
+import { ApiError } from "../api/call";
 import type { Api } from "../api/endpoints";
-import type { Claim, Task } from "../api/types";
-import { failure, LOADING, type Source, type Work } from "./source";
+import type { Claim, OwnLabel, Task } from "../api/types";
 import type { Idle } from "./view";
+
+/** A solution to show and, where one's own label on it is to be changed, that label. */
+export interface Work {
+  task: Task;
+  label: OwnLabel | null;
+}
+
+/** Where solutions come from. */
+export interface Source {
+  /** Why there is none, as far as is known. */
+  readonly idle: Idle;
+  /** The next solution, where it is in hand beside the one on the screen. */
+  readonly next: Task | null;
+  /** Gives the next solution, where there is one in hand; the one on the screen, if any, is done with. */
+  take(): Work | null;
+  /** Fetches what is still wanted. */
+  refill(): Promise<void>;
+}
+
+export const LOADING: Idle = { kind: "loading", message: "", retryAt: null };
+
+/** Why an attempt to get a solution failed. */
+export function failure(error: unknown): Idle {
+  const kind = !(error instanceof ApiError) || error.temporary ? "unreachable" : "refused";
+  return {
+    kind: error instanceof ApiError && error.signedOut ? "signed_out" : kind,
+    message: messageOf(error),
+    retryAt: null,
+  };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 const RETRY_MS = 5_000;
 const LOOK_AGAIN_MS = 60_000;
 
-export interface QueueOptions {
+interface QueueOptions {
   api: Pick<Api, "claim">;
   /** How many solutions are fetched beside the one on the screen. */
   depth: number;
@@ -102,5 +136,49 @@ export class QueueSource implements Source {
   private lookAgainIn(ms: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.refill(), Math.min(Math.max(ms, RETRY_MS), LOOK_AGAIN_MS));
+  }
+}
+
+const REVISED: Idle = { kind: "revised", message: "", retryAt: null };
+
+interface OwnLabelOptions {
+  api: Pick<Api, "ownWork">;
+  solution: number;
+  onTask: (task: Task) => void;
+  onChange: () => void;
+}
+
+/** One label of the person's own, opened to be changed; there is never another after it. */
+export class OwnLabelSource implements Source {
+  idle: Idle = LOADING;
+  readonly next = null;
+  private work: Work | null = null;
+  private state: "wanted" | "asked" | "given" = "wanted";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly options: OwnLabelOptions) {}
+
+  take(): Work | null {
+    const { work } = this;
+    this.work = null;
+    if (!work) this.idle = REVISED;
+    return work;
+  }
+
+  async refill(): Promise<void> {
+    if (this.state !== "wanted") return;
+    this.state = "asked";
+    try {
+      const { task, submitted } = await this.options.api.ownWork(this.options.solution);
+      this.state = "given";
+      this.work = { task, label: submitted };
+      this.options.onTask(task);
+    } catch (error) {
+      this.state = "wanted";
+      this.idle = failure(error);
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => void this.refill(), RETRY_MS);
+    }
+    this.options.onChange();
   }
 }

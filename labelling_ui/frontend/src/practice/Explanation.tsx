@@ -1,8 +1,31 @@
-import { useLayoutEffect } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useLayoutEffect } from "preact/hooks";
 import type { Explanation } from "../api/types";
 import { RichText } from "../reading/RichText";
 import { text } from "../text";
-import { Sign } from "../ui/signs";
+import { KeyButton } from "../ui/controls";
+import { useScheme } from "../ui/scheme";
+import { Sign } from "../ui/Rating";
+
+/** How the answer on the screen stands to what is known; null where that is not told. */
+export const Explained = createContext<Explanation | null>(null);
+
+/** Under a step, what is known of it, where that says more than the person's own rating. */
+export function Known({ step }: { step: number }) {
+  const { nameOf } = useScheme();
+  const words = useContext(Explained)?.steps.find((one) => one.step === step);
+  if (!words || words.known === null) return null;
+  const { known, said, error_type: type, comment } = words;
+  if (known === said && known !== "bad" && !comment) return null;
+  return (
+    <div class="known">
+      <p>
+        <Sign answer={known} /> {[text.practice.here(nameOf(known)), type].filter(Boolean).join(" · ")}
+      </p>
+      {comment && <RichText text={comment} />}
+    </div>
+  );
+}
 
 /** In place of the way to submit: how the answer stands to what is known, and why. Enter goes on. */
 export function Verdict({ explanation, last, onNext }: { explanation: Explanation; last: boolean; onNext: () => void }) {
@@ -35,9 +58,9 @@ export function Verdict({ explanation, last, onNext }: { explanation: Explanatio
         {why && <RichText text={why} />}
       </div>
       <div class="submit">
-        <button type="button" class="primary" aria-keyshortcuts="Enter" onClick={onNext}>
-          {last ? text.practice.finish : text.practice.next} <kbd aria-hidden="true">Enter</kbd>
-        </button>
+        <KeyButton about="submit" class="primary" onClick={onNext}>
+          {last ? text.practice.finish : text.practice.next}
+        </KeyButton>
       </div>
     </div>
   );

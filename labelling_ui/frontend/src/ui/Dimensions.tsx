@@ -1,22 +1,23 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, ComponentProps } from "preact";
 import type { StepPosition } from "../api/types";
-import { besideInWords } from "../state/dimensions_in_words";
+import { dimensionsInWords } from "../state/in_words";
 import { text } from "../text";
-import { backToStep } from "./choosing";
+import { backToStep } from "./keyboard";
+import { KeyButton } from "./controls";
 import { useScheme } from "./scheme";
 import type { RowProps } from "./row_props";
 import { TermChips } from "./TermChips";
 
 /** What the project asks of any step beside its rating; of a step that is not looked at, what was said of it. */
-export function Beside(props: RowProps) {
+export function Dimensions(props: RowProps) {
   const { step, position, mark, current, behindError, act } = props;
-  const { scheme, keyOf } = useScheme();
+  const { scheme } = useScheme();
   const [open, setOpen] = useState(false);
   if (!scheme) return null;
-  const { beside } = mark;
+  const { dimensions } = mark;
   if (!current) {
-    const said = besideInWords(beside);
+    const said = dimensionsInWords(dimensions);
     return said.length > 0 ? <p class="beside-said">{said.join(" · ")}</p> : null;
   }
   const asksConsistency = scheme.consistency && position > 0;
@@ -26,28 +27,28 @@ export function Beside(props: RowProps) {
   return (
     <div class="beside">
       {scheme.redundancy && (
-        <Toggle tool="redundant" keys={keyOf("redundant")} pressed={beside.redundant} onClick={() => act({ type: "redundant", step: step.id })}>
-          {text.beside.redundant}
+        <Toggle about="redundant" aria-pressed={dimensions.redundant} onClick={() => act({ type: "redundant", step: step.id })}>
+          {text.dimensions.redundant}
         </Toggle>
       )}
       {asksRecovery && (
-        <Toggle tool="recovers" keys={keyOf("recovers")} pressed={beside.recovers} onClick={() => act({ type: "recovers", step: step.id })}>
-          {text.beside.recovers}
+        <Toggle about="recovers" aria-pressed={dimensions.recovers} onClick={() => act({ type: "recovers", step: step.id })}>
+          {text.dimensions.recovers}
         </Toggle>
       )}
       {asksConsistency && <Consistency {...props} />}
       {asksClauses && (
-        <Toggle tool="clause" keys={keyOf("clause")} expanded={open} onClick={() => setOpen(!open)}>
-          {beside.clauses.length > 0 ? text.beside.breaks(beside.clauses.join(", ")) : text.beside.clause}
+        <Toggle about="clause" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {dimensions.clauses.length > 0 ? text.dimensions.breaks(dimensions.clauses.join(", ")) : text.dimensions.clause}
         </Toggle>
       )}
       {open && (
         <Focused onLeave={() => setOpen(false)}>
           <TermChips
-            title={text.beside.clause}
+            title={text.dimensions.clause}
             class="clauses"
             terms={scheme.policy_clauses}
-            chosen={beside.clauses}
+            chosen={dimensions.clauses}
             onChoose={(name) => {
               act({ type: "clause", step: step.id, name });
               setOpen(false);
@@ -62,26 +63,26 @@ export function Beside(props: RowProps) {
 /** Whether the step agrees with the earlier ones, and which it contradicts. */
 function Consistency({ step, steps, position, mark, act }: RowProps) {
   const { keyOf } = useScheme();
-  const { consistent, consistentWith } = mark.beside;
+  const { consistent, consistent_with } = mark.dimensions;
   const say = (agrees: boolean | null, earlier: number | null) =>
     act({ type: "consistency", step: step.id, consistent: agrees, with: earlier });
   return (
-    <span class="consistency" role="group" aria-label={text.beside.consistency}>
+    <span class="consistency" role="group" aria-label={text.dimensions.consistency}>
       <button type="button" class="chip" aria-pressed={consistent === true} onClick={() => say(consistent ? null : true, null)}>
-        {text.beside.consistent}
+        {text.dimensions.consistent}
       </button>
       <label>
-        {text.beside.contradicts} <kbd aria-hidden="true">{keyOf("consistency")}</kbd>{" "}
+        {text.dimensions.contradicts} <kbd aria-hidden="true">{keyOf("consistency")}</kbd>{" "}
         <select
           data-tool="consistency"
-          value={consistent === false ? String(consistentWith) : ""}
+          value={consistent === false ? String(consistent_with) : ""}
           onChange={(event) => {
             const { value } = event.currentTarget;
             say(value === "" ? null : false, value === "" ? null : Number(value));
             backToStep(event.currentTarget);
           }}
         >
-          <option value="">{text.beside.noStep}</option>
+          <option value="">{text.dimensions.noStep}</option>
           {steps.filter((at) => at.position < position).map((at) => (
             <option key={at.position} value={at.position}>
               {beginning(at)}
@@ -98,30 +99,8 @@ function beginning({ position, alternatives }: StepPosition): string {
   return `${position + 1}  ${said.length > 60 ? `${said.slice(0, 60)}…` : said}`;
 }
 
-interface ToggleProps {
-  tool: string;
-  keys: string;
-  pressed?: boolean;
-  expanded?: boolean;
-  onClick: () => void;
-  children: ComponentChildren;
-}
-
-function Toggle({ tool, keys, pressed, expanded, onClick, children }: ToggleProps) {
-  return (
-    <button
-      type="button"
-      class="chip"
-      data-tool={tool}
-      aria-pressed={pressed}
-      aria-expanded={expanded}
-      aria-keyshortcuts={keys}
-      onMouseDown={(event) => event.preventDefault()}
-      onClick={onClick}
-    >
-      {children} <kbd aria-hidden="true">{keys}</kbd>
-    </button>
-  );
+function Toggle(props: ComponentProps<typeof KeyButton>) {
+  return <KeyButton class="chip" data-tool={props.about} {...props} />;
 }
 
 /** Has the keyboard as soon as it is there, until Escape gives it back. */

@@ -1,4 +1,4 @@
-import { rangeOf, rangesOf } from "./places";
+import { type Place, rangeOf, rangesOf } from "./places";
 import type { Hit } from "./search";
 import { textElement } from "./StepBody";
 
@@ -28,4 +28,26 @@ function byStep(hits: readonly Hit[]): Map<number, Hit[]> {
 export function rangeShowing(hit: Hit): Range | null {
   const element = textElement(hit.step);
   return element && rangeOf(element, hit);
+}
+
+const lit = new Map<number, Range[]>();
+
+/** Lights up places of a step's text, and gives what puts them out. Nothing of the page changes by it; older browsers go without. */
+export function light(step: number, places: readonly Place[]): () => void {
+  const root = textElement(step);
+  if (places.length === 0 || !root || !("highlights" in CSS)) return () => undefined;
+  const show = () => CSS.highlights.set("marked", new Highlight(...[...lit.values()].flat()));
+  const draw = () => {
+    lit.set(step, rangesOf(root, places));
+    show();
+  };
+  draw();
+  // Formulas and folded parts come later.
+  const watching = new MutationObserver(draw);
+  watching.observe(root, { childList: true, subtree: true });
+  return () => {
+    watching.disconnect();
+    lit.delete(step);
+    show();
+  };
 }
