@@ -6,16 +6,16 @@ import { dimensionsInWords } from "../state/in_words";
 import { type Answer, type Mark, markOf, type Row, type State } from "../state/model";
 import { text } from "../text";
 import { whatNext } from "./ActionBar";
-import { hintSaid } from "./HintBar";
+import { hintText } from "./Rating";
 import { useScheme } from "./scheme";
 
 /** More steps than this that change at once are counted, and only the last of them is told. */
 const TOLD_SINGLY = 3;
 
-export type Heard = Pick<View, "task" | "state" | "idle" | "saved" | "sitting" | "practice">;
+export type AnnouncedView = Pick<View, "task" | "state" | "idle" | "saved" | "sitting" | "practice">;
 
 /** What a screen reader hears when the page changes, beside what stands where its keyboard is; "" for nothing. */
-export function spoken(before: Heard, after: Heard, nameOf: (answer: Answer) => string): string {
+export function announcement(before: AnnouncedView, after: AnnouncedView, nameOf: (answer: Answer) => string): string {
   const explanation = after.practice?.explanation;
   if (explanation && explanation !== before.practice?.explanation) return text.practice.outcomes[explanation.outcome];
   const came = after.task?.lease.id !== before.task?.lease.id;
@@ -29,7 +29,7 @@ export function spoken(before: Heard, after: Heard, nameOf: (answer: Answer) => 
   return [changed, scoreTold(before.state, after.state)].filter(Boolean).join(" ");
 }
 
-function idleTold({ idle }: Heard): string[] {
+function idleTold({ idle }: AnnouncedView): string[] {
   const [title, otherwise] = text.idle[idle.kind];
   return [`${title}.`, idle.message || otherwise || ""];
 }
@@ -37,10 +37,10 @@ function idleTold({ idle }: Heard): string[] {
 /** The model's score of the current step, where it has just come. */
 function scoreTold(before: State, after: State): string {
   const position = rows(after).find(({ step }) => step.id === after.cursor)?.position ?? -1;
-  return scoreInSight(before, position) === null ? hintSaid(scoreInSight(after, position)) : "";
+  return scoreInSight(before, position) === null ? hintText(scoreInSight(after, position)) : "";
 }
 
-function isTrouble({ saved }: Heard): boolean {
+function isTrouble({ saved }: AnnouncedView): boolean {
   return saved === "unreachable" || saved === "signed_out";
 }
 
@@ -75,7 +75,7 @@ export interface Saying {
 }
 
 /** Says to a screen reader what happened. Each sentence is a node of its own: the same one twice is heard twice. */
-export function Announcer({ view, said }: { view: Heard; said: Saying }) {
+export function Announcer({ view, said }: { view: AnnouncedView; said: Saying }) {
   const { nameOf } = useScheme();
   const [now, setNow] = useState({ words: "", turn: 0 });
   const say = (words: string) => words && setNow(({ turn }) => ({ words, turn: turn + 1 }));
@@ -83,7 +83,7 @@ export function Announcer({ view, said }: { view: Heard; said: Saying }) {
   useEffect(() => {
     const earlier = before.current;
     before.current = view;
-    say(spoken(earlier, view, nameOf));
+    say(announcement(earlier, view, nameOf));
   }, [view]);
   useEffect(() => void say(said.words), [said]);
   return (
