@@ -119,6 +119,8 @@ def test_work_goes_on_where_a_score_does_not_come_and_it_comes_with_the_next_vis
     page = drawn("reached", 0.0)
     expect(meter(page, 1)).to_be_visible()
     page.route("**/hints/1/", lambda route: route.abort())
+    page.reload()  # a document that is open already may ask past a route made now
+    expect(meter(page, 1)).to_be_visible()
     page.keyboard.press("1")
     page.keyboard.press("1")
     expect(meter(page, 3)).to_be_visible()
