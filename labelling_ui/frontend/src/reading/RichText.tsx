@@ -153,7 +153,7 @@ function FormulaView({ tex, source, display, from, to }: Formula) {
   );
 }
 
-/** Where a link leads is told, and not followed: nothing of a file is ever loaded. */
+/** Where a link leads is shown, and not followed: nothing of a file is ever loaded. */
 function AddressView({ text, from }: { text: string; from: number }) {
   const shown = text.length > LONGEST_ADDRESS ? `${text.slice(0, LONGEST_ADDRESS)}…` : text;
   return (
@@ -163,7 +163,7 @@ function AddressView({ text, from }: { text: string; from: number }) {
   );
 }
 
-/** An image that came with the file as data is shown; one from elsewhere is told of. */
+/** An image that came with the file as data is shown; one from elsewhere is only named. */
 function ImageView({ alt, address }: Extract<Inline, { type: "image" }>) {
   const place = { "data-from": alt.from, "data-to": address.from + address.text.length };
   if (isImage(address.text)) {
