@@ -3,7 +3,7 @@
 # make test-fast  unit tests that start no processes and need no torch: for between two edits
 # make check    style, types, import rules, generated files
 # make format   rewrite Python to the style
-# make lock     the newest versions that fit together into constraints.txt, and whether each platform has wheels of them
+# make lock     the newest versions that fit together into requirements.txt, and whether each platform has wheels of them
 # make wheels   the library and the platform as wheels, in dist/
 # make types    the front end's types of the API; make messages: the catalogues of the languages
 PYTHON ?= python3
@@ -61,10 +61,10 @@ lock: export MACOSX_DEPLOYMENT_TARGET := 14.0
 lock: install
 	@$(IN) pip install --quiet uv==0.13.9
 	@$(PYTHON) launch/bootstrap.py --list $(EXTRAS) dev | $(IN) uv pip compile - --quiet --upgrade --universal \
-		--python-version 3.11 --no-annotate --custom-compile-command "make lock" --output-file constraints.txt
+		--python-version 3.11 --no-annotate --custom-compile-command "make lock" --output-file requirements.txt
 	@for version in 3.11 3.12 3.13; do for platform in $(PLATFORMS); do \
 		$(PYTHON) launch/bootstrap.py --list $(EXTRAS) | $(IN) uv pip compile - --quiet --only-binary :all: \
-			--constraint constraints.txt --python-platform $$platform --python-version $$version > /dev/null \
+			--constraint requirements.txt --python-platform $$platform --python-version $$version > /dev/null \
 			|| exit 1; \
 		echo "Python $$version, $$platform: every package has a wheel."; \
 	done; done

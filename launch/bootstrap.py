@@ -12,7 +12,7 @@ from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VENV = BASE_DIR / ".venv"
-CONSTRAINTS = BASE_DIR / "constraints.txt"  # the version of each package, written by `make lock`
+REQUIREMENTS = BASE_DIR / "requirements.txt"  # the version of each package, written by `make lock`
 OLDEST_PYTHON = (3, 11)
 
 
@@ -38,12 +38,12 @@ def bootstrap(extras: Sequence[str]) -> None:
             sys.exit("Python cannot make a virtual environment here: on Debian and Ubuntu, install `python3-venv`.")
     requirements = read_requirements(extras)
     stamp = VENV / f".{'-'.join(('requirements', *extras))}.sha256"
-    wanted = hashlib.sha256("\n".join([*requirements, CONSTRAINTS.read_text()]).encode()).hexdigest()
+    wanted = hashlib.sha256("\n".join([*requirements, REQUIREMENTS.read_text()]).encode()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
     print("Installing Stepmark's requirements (the first time takes some minutes)...", flush=True)
     options = ["--quiet", "--disable-pip-version-check", "--no-compile"]  # most of it is never imported
-    command = [str(python), "-m", "pip", "install", *options, "--constraint", str(CONSTRAINTS), *requirements]
+    command = [str(python), "-m", "pip", "install", *options, "--constraint", str(REQUIREMENTS), *requirements]
     if subprocess.run(command, cwd=BASE_DIR).returncode != 0:
         sys.exit("pip could not install Stepmark's requirements: its error is above.")
     stamp.write_text(wanted)

@@ -77,16 +77,16 @@ def names_substituted() -> set[str]:
 
 
 def test_every_requirement_has_a_locked_version():
-    locked = {canonicalize_name(Requirement(line).name) for line in read_lines(BASE_DIR / "constraints.txt")}
+    locked = {canonicalize_name(Requirement(line).name) for line in read_lines(BASE_DIR / "requirements.txt")}
     required = [Requirement(line) for line in read_requirements(["gpu", "s3", "dev"])]
     assert {canonicalize_name(requirement.name) for requirement in required} - locked == set()
     assert all(
-        "==" in line for name in ("constraints.txt", "requirements-node.txt") for line in read_lines(BASE_DIR / name)
+        "==" in line for name in ("requirements.txt", "requirements-node.txt") for line in read_lines(BASE_DIR / name)
     )
 
 
 def test_the_environment_has_the_locked_versions():
-    for requirement in map(Requirement, read_lines(BASE_DIR / "constraints.txt")):
+    for requirement in map(Requirement, read_lines(BASE_DIR / "requirements.txt")):
         with suppress(PackageNotFoundError):
             installed = version(requirement.name)
             if requirement.marker is None or requirement.marker.evaluate():
@@ -206,7 +206,7 @@ def test_image_uses_the_same_requirements():
     image = (BASE_DIR / "Dockerfile").read_text()
     extras = re.search(r"bootstrap.py --list (.*) \\", image)[1]
     assert f"EXTRAS := {extras}\n" in (BASE_DIR / "Makefile").read_text()
-    assert "--constraint constraints.txt --requirement /dev/stdin" in image
+    assert "--constraint requirements.txt --requirement /dev/stdin" in image
 
 
 def test_image_and_compose_serve_the_web_as_make_run_does():
