@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -29,6 +28,10 @@ from annotation.models import (
     StepRating,
     TrainingRun,
 )
+from annotation.models.model_version import Measurement
+from annotation.models.struct_field import read_message
+from prm.messages import Message
+from tests.factories import make_report, make_verdict
 
 
 def create_people() -> dict[str, User]:
@@ -143,7 +146,7 @@ def label(item: QueueItem, member: Membership, *, first_error: int) -> Annotatio
 
 
 def make_run(project: Project, by: User) -> tuple[TrainingRun, ModelVersion]:
-    metric = {"value": 0.62, "low": 0.55, "high": 0.69}
+    promoted = read_message(Message, "Model 1 is promoted: ProcessBench F1 +8.0 points.")
     version = ModelVersion.objects.create(
         project=project,
         number=1,
@@ -151,8 +154,8 @@ def make_run(project: Project, by: User) -> tuple[TrainingRun, ModelVersion]:
         path="m",
         sha256="a" * 64,
         promoted_at=timezone.now(),
-        metrics={"challenger": {"overall": {"processbench_f1": metric}}},
-        gate=gate(),
+        metrics=Measurement(challenger=make_report(0.62, 0.55, 0.69)),
+        gate=make_verdict(sentence=promoted),
     )
     begun = timezone.now() - timedelta(seconds=90)
     run = TrainingRun.objects.create(
@@ -173,19 +176,3 @@ def make_run(project: Project, by: User) -> tuple[TrainingRun, ModelVersion]:
     for step in range(5):
         RunPoint.objects.create(run=run, stage="train", step=step, of=5, loss=1 / (step + 1))
     return run, version
-
-
-def gate() -> dict[str, Any]:
-    return {
-        "promote": True,
-        "sentence": "Model 1 is promoted: ProcessBench F1 +8.0 points.",
-        "rival": "the zero-label baseline",
-        "gain": 0.08,
-        "low": 0.01,
-        "high": 0.15,
-        "tolerance": 0.02,
-        "n": 40,
-        "n_problems": 30,
-        "samples": [0.01 * n for n in range(1, 16)],
-        "holdout_uses": 0,
-    }

@@ -18,9 +18,9 @@ from annotation.core.bounds import Count
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import STAFF, find_project
-from annotation.core.wording import in_reader_words
 from annotation.loop.rounds import runs
 from annotation.models import RunStage, TrainingRun
+from annotation.models.model_version import Verdict
 from prm.messages import Message
 
 LATEST_POINTS = 500
@@ -62,7 +62,7 @@ class RunRow(Row):
     started_at: datetime | None
     finished_at: datetime | None
     model_version: Annotated[int | None, Meta(description="Number of the version that it made.")]
-    gate: Annotated[dict[str, Any] | None, Meta(description="The verdict; null before there is one.")]
+    gate: Annotated[Verdict | None, Meta(description="Null before there is a verdict.")]
     stages: list[StageRow]
 
     @classmethod
@@ -72,7 +72,7 @@ class RunRow(Row):
             row,
             project=row.project.slug,
             model_version=version and version.number,
-            gate=(in_reader_words(version.gate) or None) if version else None,
+            gate=version and version.gate,
             stages=[StageRow.of(stage) for stage in row.stages.all()],
             **others,
         )

@@ -27,12 +27,6 @@ def message_of(state: Mapping[str, Any], name: str = "sentence") -> str:
     return from_json(state.get("messages", {}).get(name) or state.get(name) or "")
 
 
-def in_reader_words(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Such an object with its messages in the reader's language."""
-    rest = {name: value for name, value in state.items() if name != "messages"}
-    return rest | {name: in_words(message_of(state, name)) for name in state.get("messages", {})}
-
-
 def _translated(message: Message) -> str:
     sentence = SENTENCES[message.code]
     return gettext(sentence) if isinstance(sentence, str) else ngettext(*sentence, int(message.values["n"]))

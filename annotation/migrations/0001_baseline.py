@@ -14,6 +14,7 @@ from django.core.management.base import CommandError
 from django.db import migrations, models
 
 import annotation.models.message_field
+import annotation.models.model_version
 
 SQL = Path(__file__).parent / "sql"
 
@@ -109,9 +110,9 @@ class Migration(migrations.Migration):
                 ("path", models.CharField(max_length=300)),
                 ("sha256", models.CharField(max_length=64)),
                 ("manifest", models.JSONField(default=dict)),
-                ("metrics", models.JSONField(default=dict)),
-                ("gate", models.JSONField(default=dict)),
-                ("audits", models.JSONField(default=dict)),
+                ("metrics", models.JSONField(default=annotation.models.model_version.Measurement)),
+                ("gate", models.JSONField(null=True)),
+                ("audits", models.JSONField(null=True)),
                 (
                     "origin",
                     models.CharField(

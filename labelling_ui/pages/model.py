@@ -32,7 +32,6 @@ from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.numbers import whole_number
 from labelling_ui.selectors import model_page
 from labelling_ui.selectors.training_costs import costs_of
-from labelling_ui.selectors.version_scores import holdout_f1
 
 ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "promote": (promote_version, gettext_lazy("This model serves now. It scores the pool where it has not yet.")),
@@ -49,7 +48,6 @@ ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
 @project_page(*STAFF)
 def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
     version = _find(member, number)
-    version.f1 = holdout_f1(version)  # type: ignore[attr-defined]
     history = [(entry, model_page.describe_entry(entry, version)) for entry in model_page.history_of(version)]
     domains = member.project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
     context = {
@@ -170,4 +168,4 @@ def _may_serve(version: ModelVersion) -> bool:
 
 def _unmeasured(version: ModelVersion) -> bool:
     """Made elsewhere, and the gate has not seen it."""
-    return version.origin == ModelVersion.Origin.IMPORTED and not version.gate
+    return version.origin == ModelVersion.Origin.IMPORTED and version.gate is None

@@ -3,20 +3,19 @@
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy
 
-from annotation.core.wording import in_words, message_of
+from annotation.core.wording import in_words
 from annotation.models import Membership, ModelVersion
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Column, Estimate, State, When
 from labelling_ui.pages.listing import Listing, respond
 from labelling_ui.pages.model import imports_of
-from labelling_ui.selectors.version_scores import holdout_f1
 from labelling_ui.templatetags.figures import digest, hundredths
 
 COLUMNS = [
     Column("model", gettext_lazy("Model"), "number", sort=True, link="model", heading=True),
     State("state", gettext_lazy("State"), sort=True, choices=ModelVersion.State.choices),
-    Estimate("f1", gettext_lazy("Holdout F1"), holdout_f1, write=hundredths),
-    Column("gate", gettext_lazy("What the gate said"), lambda v: message_of(v.gate), write=in_words, look="gate-text"),
+    Estimate("f1", gettext_lazy("Holdout F1"), "metrics__f1", write=hundredths),
+    Column("gate", gettext_lazy("What the gate said"), "gate__sentence", write=in_words, look="gate-text"),
     When("trained", gettext_lazy("Trained"), "created_at", sort=True),
     Column("sha256", gettext_lazy("Weights"), write=digest),
 ]

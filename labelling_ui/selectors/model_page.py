@@ -1,7 +1,6 @@
 """One model version as its page shows it: figures by domain, where it came from, what happened to it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -12,6 +11,7 @@ from annotation.core import wording
 from annotation.loop.gateway.training import model_path
 from annotation.models import AuditEntry, ModelVersion
 from labelling_ui.numbers import decimal
+from prm.evaluation import Metric
 
 METRICS = [
     ("processbench_f1", gettext_lazy("ProcessBench F1")),
@@ -49,31 +49,28 @@ ACTIONS = {
     "pool.cancelled": gettext_lazy("scoring of the pool cancelled"),
     "pool.resume": gettext_lazy("scoring of the pool resumed"),
 }
-UNKNOWN = {"value": None, "low": None, "high": None}
 # No raw HTML: a card quotes what people wrote.
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 @dataclass(frozen=True)
 class MetricRow:
-    """The metrics of one slice of the holdout, each {value, low, high}, in the order of METRICS."""
+    """The metrics of one slice of the holdout, in the order of METRICS."""
 
     name: str
     solutions: int
-    metrics: list[dict[str, Any]]
+    metrics: list[Metric]
 
 
 def metric_rows(version: ModelVersion) -> list[MetricRow]:
     """The whole holdout first, then its domains; empty if the version was not measured."""
-    report = version.measurement.challenger
-    if not report:
+    report = version.metrics.challenger
+    if report is None:
         return []
-    slices = {_("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
+    slices = {_("all domains"): report.overall} | dict(sorted(report.by_domain.items()))
     return [
-        MetricRow(
-            name, metrics.get("n_solutions", 0), [UNKNOWN | (metrics.get(metric) or {}) for metric, _label in METRICS]
-        )
-        for name, metrics in slices.items()
+        MetricRow(name, measured.n_solutions, [getattr(measured, metric) for metric, _label in METRICS])
+        for name, measured in slices.items()
     ]
 
 
@@ -100,7 +97,7 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
 
 def parent_of(version: ModelVersion) -> ModelVersion | None:
     """The champion that it was measured against."""
-    number = version.measurement.champion
+    number = version.metrics.champion
     return version.project.model_versions.filter(number=number).first() if number is not None else None
 
 

@@ -60,7 +60,7 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`,
     `not_imported`).
     """
-    if version.origin != ModelVersion.Origin.IMPORTED or version.gate:
+    if version.origin != ModelVersion.Origin.IMPORTED or version.gate is not None:
         raise DomainError(Message("not_imported", n=version.number))
     run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
     TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one

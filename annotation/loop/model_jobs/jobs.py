@@ -67,7 +67,8 @@ def _perform(job: ModelJob) -> None:
 def audit_champions() -> int:
     """Ask for the audits of champions that have none; returns how many."""
     asked = 0
-    for version in ModelVersion.objects.filter(state=ModelVersion.State.CHAMPION, audits={}).select_related("project"):
+    champions = ModelVersion.objects.filter(state=ModelVersion.State.CHAMPION, audits__isnull=True)
+    for version in champions.select_related("project"):
         if version.snapshot_id is None or version.jobs.filter(kind=ModelJob.Kind.AUDIT).exists():
             continue
         _request(None, version.project, ModelJob.Kind.AUDIT, version, {})

@@ -40,12 +40,12 @@ def _then(generation: Generation, following: Generation | None) -> dict[str, Any
     before, after = generation.model_version, following.model_version if following else None
     if after is None:
         return {}
-    f1 = (after.measurement.challenger or {}).get("overall", {}).get("processbench_f1") or {}
+    f1 = after.metrics.f1
     return {
-        "f1": f1.get("value"),
-        "f1_low": f1.get("low"),
-        "f1_high": f1.get("high"),
-        "holdout_gain": 0.0 if after == before else after.gate.get("gain"),
+        "f1": f1 and f1.value,
+        "f1_low": f1 and f1.low,
+        "f1_high": f1 and f1.high,
+        "holdout_gain": 0.0 if after == before else after.gate and after.gate.gain,
         "changed": share_changed(before, after),
     }
 

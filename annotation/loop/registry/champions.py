@@ -146,6 +146,6 @@ def _to_serve(version: ModelVersion) -> ModelVersion:
     )
     if version.weights_deleted_at is not None:
         raise Conflict(Message("cannot_serve_without_weights", n=version.number), code="weights_deleted")
-    if version.origin == ModelVersion.Origin.IMPORTED and not version.gate:
+    if version.origin == ModelVersion.Origin.IMPORTED and version.gate is None:
         raise Conflict(Message("not_measured", n=version.number))
     return version

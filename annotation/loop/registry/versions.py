@@ -1,8 +1,8 @@
 """A version's own record: how it came, what the gate said of it, whether it is pinned."""
 
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
@@ -10,8 +10,8 @@ from django.db.models import Max
 from annotation.core import audit
 from annotation.core.membership.access import require_role
 from annotation.loop.registry.champions import champion_of
-from annotation.loop.registry.verdict import Verdict
 from annotation.models import Membership, ModelVersion, Project, TrainingRun
+from annotation.models.model_version import Verdict
 from prm.messages import Message, joined
 
 
@@ -50,17 +50,17 @@ def next_number(project: Project) -> int:
 
 
 @transaction.atomic
-def record_verdict(*, version: ModelVersion, verdict: Verdict) -> None:
-    """Keep what the gate said of a challenger; one that it keeps back is rejected.
+def record_verdict(*, version: ModelVersion, verdict: Verdict) -> Verdict:
+    """Store the gate's verdict on a challenger, and return it; a challenger that is kept back is rejected.
 
-    A pinned champion stays whatever the gate says, and the verdict then ends with that.
+    A pinned champion stays whatever the gate decides, and the stored sentence then says so.
     """
     champion = champion_of(version.project)
     if verdict.promote and champion is not None and champion != version and champion.pinned:
         stays = Message("pinned_model_stays", n=champion.number)
-        verdict = replace(verdict, sentence=joined([verdict.sentence, stays]))
+        verdict = msgspec.structs.replace(verdict, sentence=joined([verdict.sentence, stays]))
     before = version.state
-    version.gate = verdict.as_dict()
+    version.gate = verdict
     if not verdict.promote:
         version.state = ModelVersion.State.REJECTED
     version.save(update_fields=["gate", "state"])
@@ -72,6 +72,7 @@ def record_verdict(*, version: ModelVersion, verdict: Verdict) -> None:
         before={"state": before},
         after={"state": version.state, "promote": verdict.promote, "verdict": verdict.sentence},
     )
+    return verdict
 
 
 def pin_version(*, by: User, version: ModelVersion) -> ModelVersion:

@@ -5,6 +5,7 @@ from rest_framework.test import APIClient
 
 from annotation.loop.model_jobs.exporting import export_path
 from annotation.models import ModelJob, PoolScoring
+from annotation.models.model_version import Measurement
 from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +20,7 @@ def root(settings, tmp_path):
 @pytest.fixture
 def version():
     manifest = {"base": "tiny", "versions": {"prm": "1.0"}, "config": {"seed": 7}}
-    return ModelVersionFactory(number=3, state="champion", manifest=manifest, metrics={"champion": 2})
+    return ModelVersionFactory(number=3, state="champion", manifest=manifest, metrics=Measurement(champion=2))
 
 
 @pytest.fixture
