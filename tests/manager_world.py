@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import create_project
+from annotation.core.wording import as_message
 from annotation.models import (
     Annotation,
     Dispute,
@@ -29,8 +30,6 @@ from annotation.models import (
     TrainingRun,
 )
 from annotation.models.model_version import Measurement
-from annotation.models.struct_field import read_message
-from prm.messages import Message
 from tests.factories import make_report, make_verdict
 
 
@@ -146,7 +145,7 @@ def label(item: QueueItem, member: Membership, *, first_error: int) -> Annotatio
 
 
 def make_run(project: Project, by: User) -> tuple[TrainingRun, ModelVersion]:
-    promoted = read_message(Message, "Model 1 is promoted: ProcessBench F1 +8.0 points.")
+    promoted = as_message("Model 1 is promoted: ProcessBench F1 +8.0 points.")
     version = ModelVersion.objects.create(
         project=project,
         number=1,

@@ -22,14 +22,14 @@ from prm.messages import Message
 
 
 class ModelJobRow(Row):
-    """An audit, an export or an import. `said` is the last thing the library wrote, `error` why it failed."""
+    """An audit, an export or an import. `message` is the last line that the library wrote, `error` why it failed."""
 
     id: Id
     kind: ModelJob.Kind
     state: ModelJob.State
     model_version: Id | None
     folder: Annotated[str | None, Meta(description="Of an import.")]
-    said: str
+    message: str
     error: str
     attempts: Count
     cancel_requested: bool
@@ -39,7 +39,7 @@ class ModelJobRow(Row):
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, folder=row.options.get("folder"), **others)
+        return super().of(row, folder=row.source and row.source.folder, **others)
 
 
 class ModelJobDetail(APIView):

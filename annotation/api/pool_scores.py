@@ -1,7 +1,7 @@
 """A version's scores of the pool: how far they are, whether they hold, scoring anew."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
@@ -16,6 +16,7 @@ from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF
 from annotation.loop.pool.scoring import rescore_pool
 from annotation.models import ModelVersion, PoolScoring
+from annotation.models.pool_score import ScoreAgreement
 
 
 class PoolScoringRow(Row):
@@ -29,10 +30,7 @@ class PoolScoringRow(Row):
     cut_at: datetime | None
     finished_at: datetime | None
     error: str
-    agreement: Annotated[
-        dict[str, Any],
-        Meta(description="How a sample of the stored scores agreed with fresh ones; empty before."),
-    ]
+    agreement: Annotated[ScoreAgreement | None, Meta(description="Of a sample; null before the first check.")]
     checked_at: datetime | None
 
 

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from django.db import models
 
-from prm.messages import Message, as_json, from_json
+from annotation.core.wording import read_message
+from prm.messages import as_json
 
 T = TypeVar("T", bound=msgspec.Struct | None)
 
@@ -34,10 +35,3 @@ class StructField(JSON):
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
         return None if value is None else msgspec.json.decode(value, type=self.struct, dec_hook=read_message)
-
-
-def read_message(kind: type[Message], text: Any) -> Message:
-    """A message from its JSON. The text of an extension may have no code, and is then shown as it is."""
-    message = from_json(text if isinstance(text, dict) else {"code": "", "values": {}, "text": text})
-    assert isinstance(message, Message)
-    return message

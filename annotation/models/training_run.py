@@ -3,11 +3,11 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from annotation.models.job import JobStage, StagedJob
 from annotation.models.message_field import MessageField
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
 from annotation.models.snapshot import Snapshot
-from annotation.models.staged_job import JobStage, StagedJob
 
 
 class TrainingRun(StagedJob):

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
 from annotation.core.errors import Missing
+from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
 from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
@@ -49,7 +50,6 @@ ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
 def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
     version = _find(member, number)
     history = [(entry, model_page.describe_entry(entry, version)) for entry in model_page.history_of(version)]
-    domains = member.project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
     context = {
         "member": member,
         "tab": "models",
@@ -70,7 +70,7 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         "exported": export_path(version).is_dir(),
         "scoring": PoolScoring.objects.filter(model_version=version).first(),
         "own_domains": version.domains.all(),
-        "domains": domains,
+        "domains": list(filter(None, domains_of(member.project))),
         "others": member.project.model_versions.exclude(pk=version.pk).order_by("-number"),
     }
     return render(request, "labelling_ui/model.html", context)

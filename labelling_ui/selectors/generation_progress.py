@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from django.db.models import Avg, Count, Max, Min, Sum
 from django.utils.translation import gettext as _
 
-from annotation.core.wording import in_words, message_of
+from annotation.core.wording import in_words
 from annotation.models import Generation, Lane, QueueItem
 from labelling_ui.numbers import decimal, short
 
@@ -37,7 +36,7 @@ class LaneProgress:
 
 def lanes_of(generation: Generation) -> list[LaneProgress]:
     """The lanes that have items, the largest first."""
-    recipe: dict[str, Any] = generation.recipe.get("lanes", {})
+    recipes = generation.recipe.lanes
     rows = (
         QueueItem.objects.filter(generation=generation)
         .values("lane")
@@ -60,8 +59,8 @@ def lanes_of(generation: Generation) -> list[LaneProgress]:
             name=str(Lane(row["lane"]).label),
             items=row["items"],
             share=row["items"] / total,
-            drawn_from=recipe.get(row["lane"], {}).get("from"),
-            how=recipe.get(row["lane"], {}).get("how", ""),
+            drawn_from=recipes[row["lane"]].from_ if row["lane"] in recipes else None,
+            how=recipes[row["lane"]].how if row["lane"] in recipes else "",
             least=row["least"],
             most=row["most"],
             gain=row["mean_gain"],
@@ -86,24 +85,23 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
 
 def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
     """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
-    notes: dict[str, Any] = generation.recipe.get("lanes", {}).get(Lane.ACQUISITION, {})
+    recipe = generation.recipe.lanes.get(Lane.ACQUISITION)
     settings = []
-    if "of_a_problem" in notes:
-        settings.append((_("most of a problem"), str(notes["of_a_problem"])))
-    if notes.get("of_a_domain"):
-        settings.append((_("most of a domain"), f"{notes['of_a_domain']:.0%}"))
-    if "cost" in notes:
-        cost = notes["cost"]
-        costs = {"fixed": cost["fixed"], "step": cost["per_step"], "char": cost["per_char"] * 100}
+    if recipe and recipe.of_a_problem is not None:
+        settings.append((_("most of a problem"), str(recipe.of_a_problem)))
+    if recipe and recipe.of_a_domain:
+        settings.append((_("most of a domain"), f"{recipe.of_a_domain:.0%}"))
+    if recipe and recipe.cost:
+        cost = recipe.cost
+        costs = {"fixed": cost.fixed_seconds, "step": cost.seconds_per_step, "char": cost.seconds_per_char * 100}
         figures = {name: decimal(seconds, 1) for name, seconds in costs.items()}
         words = _("%(fixed)s s, %(step)s s a step, %(char)s s a hundred characters")
         settings.append((_("cost of a label"), words % figures))
-    if notes.get("without_outcome"):
-        settings.append((_("without a graded answer"), decimal(notes["without_outcome"])))
-    if "read" in notes:
+    if recipe and recipe.without_outcome:
+        settings.append((_("without a graded answer"), decimal(recipe.without_outcome)))
+    if recipe and recipe.read is not None:
         words = _("%(n)s solutions by “%(backbone)s”, with no labels")
-        settings.append((_("read"), words % {"n": decimal(notes["read"]), "backbone": notes["backbone"]}))
-    if "note" in generation.recipe:
-        note = message_of(generation.recipe, "note")
-        settings.append((_("ranked at random because"), in_words(note)))
+        settings.append((_("read"), words % {"n": decimal(recipe.read), "backbone": recipe.backbone}))
+    if generation.recipe.note:
+        settings.append((_("ranked at random because"), in_words(generation.recipe.note)))
     return settings

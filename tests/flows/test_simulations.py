@@ -108,7 +108,7 @@ def test_a_dead_worker_s_simulation_is_asked_for_again_and_given_up_at_last(simu
 
 def test_a_simulation_gives_way_to_a_round_and_goes_on_by_itself(simulation, sent, monkeypatch):
     looked = iter([False, True])  # none waits when it begins, one does soon after
-    monkeypatch.setattr("annotation.loop.processes.precedence.round_waits", lambda: next(looked, True))
+    monkeypatch.setattr("annotation.loop.processes.devices.round_waits", lambda: next(looked, True))
     running.run_simulation(simulation.pk)
     simulation.refresh_from_db()
     assert (simulation.state, simulation.attempts, simulation.error) == (State.QUEUED, 0, "")

@@ -1,16 +1,23 @@
-"""Metrics of scores on labelled traces, and one model against another."""
+"""Metrics of scores on labelled traces, one model against another, and the card that shows them."""
 
 from pathlib import Path
 
+from annotation.loop.gateway.training import model_path
+from annotation.models import ModelVersion
 from prm import evaluation
+from prm.cards.folder import EVALUATIONS_FOLDER, write_card
+from prm.cards.model import FITTED_ON
 from prm.errors import DataError
 from prm.evaluation import Comparison, Metric, Report
+from prm.evaluation.evaluation import Evaluation, Threshold
+from prm.files import write_json
 from prm.formats.trace_files import read_traces
 from prm.manifest import read_manifest
 from prm.messages import Message
 from prm.scores import read_scores
 
 REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
+EVALUATION = "holdout.json"
 
 
 def report(data: Path, scores: Path, *, model: Path | None, threshold: float, seed: int) -> Report:
@@ -50,6 +57,24 @@ def compare(
         )
     except DataError:
         return None
+
+
+def write_model_card(version: ModelVersion) -> None:
+    """Write CARD.md; the figures of the holdout are those of `version.metrics`. Raises OSError, PRMError."""
+    folder = model_path(version)
+    if report := version.metrics.challenger:
+        measured = Evaluation(
+            model=f"model {version.number}",
+            model_sha256=version.sha256,
+            data="the project's holdout",
+            files={"snapshot": version.snapshot.sha256} if version.snapshot else {},
+            measured_at=version.metrics.measured_at or version.created_at.isoformat(),
+            threshold=Threshold(report.threshold, FITTED_ON[read_manifest(folder).fitted_on]),
+            steps=report,
+        )
+        (folder / EVALUATIONS_FOLDER).mkdir(exist_ok=True)
+        write_json(folder / EVALUATIONS_FOLDER / EVALUATION, [measured])
+    write_card(folder)
 
 
 def _percent(metric: Metric) -> str:

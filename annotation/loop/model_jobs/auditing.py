@@ -5,16 +5,16 @@ import shutil
 import msgspec
 
 from annotation.core.errors import DomainError
+from annotation.core.wording import as_message
 from annotation.labels.datasets.snapshots import read_snapshot
-from annotation.loop.gateway.model_cards import write_model_card
+from annotation.loop.gateway.measuring import write_model_card
 from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs.library import run_command
 from annotation.models import ModelJob, ModelVersion
 from annotation.models.model_version import AuditFinding, AuditSummary
-from annotation.models.struct_field import read_message
 from prm.audits.report import AuditReport
-from prm.messages import Message
+from prm.messages import Message, from_json
 
 FOLDER, DATA, PAGE, REPORT = "audit", "holdout.jsonl", "report.html", "report.json"
 
@@ -55,9 +55,9 @@ def _summary(report: AuditReport) -> AuditSummary:
         threshold=report.threshold,
         findings=[
             AuditFinding(
-                title=read_message(Message, one.messages["title"]),
+                title=as_message(from_json(one.messages["title"])),
                 verdict=one.verdict,
-                sentence=read_message(Message, one.messages["sentence"]),
+                sentence=as_message(from_json(one.messages["sentence"])),
             )
             for one in report.findings
         ],

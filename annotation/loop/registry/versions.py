@@ -10,43 +10,39 @@ from django.db.models import Max
 from annotation.core import audit
 from annotation.core.membership.access import require_role
 from annotation.loop.registry.champions import champion_of
-from annotation.models import Membership, ModelVersion, Project, TrainingRun
+from annotation.models import Membership, ModelJob, ModelVersion, Project, TrainingRun
 from annotation.models.model_version import Verdict
 from prm.messages import Message, joined
 
 
 @transaction.atomic
-def register_version(*, run: TrainingRun, path: str, sha256: str, manifest: dict[str, Any]) -> ModelVersion:
-    """Make the run's model a challenger; a second call returns the one that is there.
+def register_version(*, job: TrainingRun | ModelJob, path: str, sha256: str, manifest: dict[str, Any]) -> ModelVersion:
+    """Make the model of a run, or of an import, a challenger; a second call returns the same version.
 
     `path` is relative to the folder of models; `sha256` is that of the weights.
     """
-    if run.model_version is not None:
-        return run.model_version
-    Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
-    version = ModelVersion.objects.create(
-        project=run.project,
-        number=next_number(run.project),
-        path=path,
-        sha256=sha256,
-        snapshot=run.snapshot,
-        manifest=manifest,
-    )
-    run.model_version = version
-    run.save(update_fields=["model_version"])
+    if job.model_version is not None:
+        return job.model_version
+    version = ModelVersion(project=job.project, path=path, sha256=sha256, manifest=manifest)
+    if isinstance(job, TrainingRun):
+        version.snapshot, source = job.snapshot, {"run": job.number}
+    else:
+        assert job.source is not None
+        version.origin, version.imported_from = ModelVersion.Origin.IMPORTED, job.source.folder
+        source = {"imported_from": job.source.folder}
+    Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+    version.number = (job.project.model_versions.aggregate(last=Max("number"))["last"] or 0) + 1
+    version.save()
+    job.model_version = version
+    job.save(update_fields=["model_version"])
     audit.record(
-        by=run.requested_by,
+        by=job.requested_by,
         action="model.register",
         target=version,
-        project=run.project,
-        after={"number": version.number, "run": run.number, "sha256": version.sha256},
+        project=job.project,
+        after={"number": version.number} | source | {"sha256": sha256},
     )
     return version
-
-
-def next_number(project: Project) -> int:
-    """The number of the project's next version; the caller holds the project's row."""
-    return (project.model_versions.aggregate(last=Max("number"))["last"] or 0) + 1
 
 
 @transaction.atomic

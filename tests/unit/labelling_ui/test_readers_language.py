@@ -15,7 +15,7 @@ from annotation.files.rejections import rejected_lines
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.loop.gateway.training import check_training
-from annotation.loop.processes.watched import last_said
+from annotation.loop.processes.watched import last_line
 from annotation.loop.registry.verdict import decide
 from annotation.loop.registry.versions import record_verdict
 from annotation.loop.rounds import failures
@@ -154,7 +154,7 @@ def test_what_a_snapshot_was_asked_for(reader: tuple[Client, str], project: Proj
 def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
     client, language = reader
     line = as_json(Message("line_error", path="a", number=3, error="x"))
-    refused = last_said(f"a, line 3: x\n{json.dumps(line)}\n")
+    refused = last_line(f"a, line 3: x\n{json.dumps(line)}\n")
     error = DomainError(Message("trainer_refused_data", reason=refused), code="training_data_refused")
     run = TrainingRun.objects.get()
     run.failure, run.error = failures.explain("train", error)

@@ -7,8 +7,7 @@ from django.utils import timezone
 from annotation.core.stages import Outcome
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop import registry
-from annotation.loop.gateway.measuring import headline, report
-from annotation.loop.gateway.model_cards import write_model_card
+from annotation.loop.gateway.measuring import headline, report, write_model_card
 from annotation.loop.gateway.scoring import score_file, threshold_of
 from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.loop.gateway.training import model_path

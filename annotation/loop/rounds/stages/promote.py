@@ -13,14 +13,11 @@ def perform(work: StageWork) -> Outcome:
     version = work.version
     version.refresh_from_db()
     assert version.gate is not None, "the gate comes before"
+    champion = registry.champion_of(work.project)
     if not version.gate.promote:
-        champion = registry.champion_of(work.project)
-        return Outcome(
-            Message("model_goes_on_serving", number=champion.number) if champion else Message("no_model_serves"),
-            skipped=True,
-        )
+        goes_on = Message("model_goes_on_serving", number=champion.number) if champion else Message("no_model_serves")
+        return Outcome(goes_on, skipped=True)
     if version.state == ModelVersion.State.CHALLENGER:
-        champion = registry.champion_of(work.project)
         if champion is not None and champion.pinned:
             return Outcome(Message("pinned_model_goes_on_serving", number=champion.number), skipped=True)
         if champion is not None and champion.number != version.metrics.champion:

@@ -40,7 +40,10 @@ def perform(work: StageWork) -> Outcome:
         with work.training_slot() as devices:
             for lane in ARMS:
                 _train(work, matched, lane, folder / lane, devices)
-            _train_on_start(work, matched, folder / START, devices)
+            try:
+                _train(work, matched, START, folder / START, devices)  # what both arms knew before
+            except DomainError as error:  # too poor to learn from: it has no scores then
+                work.log(Message("shadow_start_untrainable", error=error))
         comparison = _measure(work, matched, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -86,18 +89,10 @@ def _train(work: StageWork, matched: Matched, lane: str, out: Path, devices: str
     watch(scoring, log=log, on_tick=work.beat)
 
 
-def _train_on_start(work: StageWork, matched: Matched, out: Path, devices: str) -> None:
-    """What both arms knew before. A start too poor to learn from leaves no scores: nothing is known of it then."""
-    try:
-        _train(work, matched, START, out, devices)
-    except DomainError as error:
-        work.log(Message("shadow_start_untrainable", error=error))
-
-
 def _measure(work: StageWork, matched: Matched, folder: Path) -> ShadowComparison | None:
     acquisition, control = (folder / lane for lane in ARMS)
-    found = _compare(work, acquisition, control)
-    if found is None:
+    compared = _compare(work, acquisition, control)
+    if compared is None:
         return None
     start = folder / START
     started = _compare(work, acquisition, start) if _scores(start).exists() else None
@@ -112,14 +107,14 @@ def _measure(work: StageWork, matched: Matched, folder: Path) -> ShadowCompariso
         control_labels=len(matched.chosen[Lane.CONTROL]),
         acquisition_seconds=matched.seconds[Lane.ACQUISITION],
         control_seconds=matched.seconds[Lane.CONTROL],
-        acquisition_f1=found.challenger,
-        control_f1=found.champion,
-        gain=found.gain,
-        low=found.low,
-        high=found.high,
-        samples=found.samples,
-        holdout_solutions=found.n_solutions,
-        holdout_problems=found.n_problems,
+        acquisition_f1=compared.challenger,
+        control_f1=compared.champion,
+        gain=compared.gain,
+        low=compared.low,
+        high=compared.high,
+        samples=compared.samples,
+        holdout_solutions=compared.n_solutions,
+        holdout_problems=compared.n_problems,
         estimates=msgspec.to_builtins(estimates_of(work.project)),
         seed=work.run.seed,
     )
@@ -153,8 +148,8 @@ def _threshold(out: Path) -> float:
     return float(manifest["threshold"])
 
 
-def _figure(found: ShadowComparison) -> Message:
-    told = {"gain": 100 * found.gain, "minutes": found.control_seconds / 60}
-    if found.low is None or found.high is None:
-        return Message("shadow_gain", **told)
-    return Message("shadow_gain_interval", low=100 * found.low, high=100 * found.high, **told)
+def _figure(comparison: ShadowComparison) -> Message:
+    values = {"gain": 100 * comparison.gain, "minutes": comparison.control_seconds / 60}
+    if comparison.low is None or comparison.high is None:
+        return Message("shadow_gain", **values)
+    return Message("shadow_gain_interval", low=100 * comparison.low, high=100 * comparison.high, **values)

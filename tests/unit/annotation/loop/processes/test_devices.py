@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.core.lifecycle import Cancelled, Postponed
-from annotation.loop.processes import devices, precedence
+from annotation.loop.processes import devices
 from annotation.loop.rounds import trainer, work
 from annotation.loop.rounds.work import StageWork
 from annotation.models import RunStage, TrainingRun
@@ -68,13 +68,13 @@ def test_a_round_that_waits_for_a_slot_gets_that_of_a_simulation(settings, waite
         project=ProjectFactory(), number=1, trigger="manual", seed=0, state="running", heartbeat_at=timezone.now()
     )
     stage = RunStage.objects.create(run=run, name="train", order=0, queue="gpu", state="running", attempts=1)
-    precedence.give_way()
+    devices.give_way()
     simulation = ExitStack()
-    simulation.enter_context(devices.training_slot(precedence.give_way))
+    simulation.enter_context(devices.training_slot(devices.give_way))
 
     def tick_of_the_simulation(job):
         with pytest.raises(Postponed):
-            precedence.give_way()
+            devices.give_way()
         simulation.close()
 
     monkeypatch.setattr(work, "beat", tick_of_the_simulation)
@@ -83,4 +83,4 @@ def test_a_round_that_waits_for_a_slot_gets_that_of_a_simulation(settings, waite
         stage.refresh_from_db()
         assert stage.state == RunStage.State.RUNNING
     monkeypatch.undo()
-    precedence.give_way()
+    devices.give_way()
