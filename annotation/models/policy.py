@@ -7,7 +7,7 @@ import msgspec
 from annotation.models.agreement_rule import AgreementRule
 from annotation.models.choices import MEASURING_LANES, Lane, Role
 from annotation.models.rounds_policy import RoundsPolicy
-from prm.acquisition.registry import FUNCTIONS
+from prm.acquisition.functions import FUNCTIONS
 from prm.consensus import CONSENSUS
 from prm.errors import UnknownNameError
 from prm.messages import Message

@@ -1,1 +1,1 @@
-"""What `python -m prm` can do, one command a module: `add(commands)` declares its options and the function to run."""
+"""What `python -m prm` can do: each module has `add(commands)`, which declares its options and what is run."""

@@ -1,7 +1,7 @@
 """`probe`: what best-of-N and a policy's faithfulness say of a model, on solutions sampled for it."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,73 +19,52 @@ WORLD = "world"
 def add(commands: Any) -> None:
     parser = commands.add_parser("probe", help="ask where a model is fooled and whether a policy's steps matter")
     probes = parser.add_subparsers(required=True, metavar="probe")
-    _add_sample(probes)
-    _add_best_of_n(probes)
-    _add_faithfulness(probes)
-    _add_cost(probes)
-
-
-def _add_sample(probes: Any) -> None:
-    parser = probes.add_parser("sample", help="let a policy solve sandbox problems")
-    parser.add_argument("--policy", required=True, help="world (its solvers, step truth known) or a causal LM")
-    parser.add_argument("--out", type=Path, required=True, help="JSONL of the solutions")
-    parser.add_argument("--problems", type=at_least(1), default=100)
-    parser.add_argument("--samples", type=at_least(1), default=64, help="solutions of each problem")
-    parser.add_argument("--domains", default="math,programs,agents", help="separated by commas")
-    parser.add_argument("--split", default="holdout", choices=SPLITS)
-    parser.add_argument("--temperature", type=above_zero, default=1.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.set_defaults(run=run_sample)
-
-
-def _add_best_of_n(probes: Any) -> None:
-    parser = probes.add_parser("best-of-n", help="follow score and truth of the chosen solution as N grows")
-    parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
-    _add_report(parser)
-    parser.set_defaults(run=run_best_of_n)
-
-
-def _add_faithfulness(probes: Any) -> None:
-    parser = probes.add_parser("faithfulness", help="falsify a step and see whether the answer moves")
-    parser.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of its solutions")
-    parser.add_argument("--model", help=f"{MODEL_HELP}; without one only the policy is probed")
-    parser.add_argument(
+    sample = probes.add_parser("sample", help="let a policy solve sandbox problems")
+    sample.add_argument("--policy", required=True, help="world (its solvers, step truth known) or a causal LM")
+    sample.add_argument("--out", type=Path, required=True, help="JSONL of the solutions")
+    sample.add_argument("--problems", type=at_least(1), default=100)
+    sample.add_argument("--samples", type=at_least(1), default=64, help="solutions of each problem")
+    sample.add_argument("--domains", default="math,programs,agents", help="separated by commas")
+    sample.add_argument("--split", default="holdout", choices=SPLITS)
+    sample.add_argument("--temperature", type=above_zero, default=1.0)
+    sample.add_argument("--seed", type=int, default=1)
+    sample.set_defaults(run=run_sample)
+    best = probes.add_parser("best-of-n", help="follow score and truth of the chosen solution as N grows")
+    best.add_argument("--model", required=True, help=MODEL_HELP)
+    best.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
+    _add_report(best, run_best_of_n)
+    faithfulness = probes.add_parser("faithfulness", help="falsify a step and see whether the answer moves")
+    faithfulness.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
+    faithfulness.add_argument("--data", type=input_file, required=True, help="JSONL of its solutions")
+    faithfulness.add_argument("--model", help=f"{MODEL_HELP}; without one only the policy is probed")
+    faithfulness.add_argument(
         "--continuations", type=at_least(1), default=8, help="of each falsified step, and of each control"
     )
-    parser.add_argument("--temperature", type=above_zero, default=1.0)
-    _add_report(parser)
-    parser.set_defaults(run=run_faithfulness)
+    faithfulness.add_argument("--temperature", type=above_zero, default=1.0)
+    _add_report(faithfulness, run_faithfulness)
+    cost = probes.add_parser("cost", help="what step scores cost and buy beside one score of the answer")
+    cost.add_argument("--model", required=True, help=MODEL_HELP)
+    cost.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
+    cost.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
+    cost.add_argument("--solutions", type=at_least(1), default=200, help="how many of them are timed")
+    _add_report(cost, run_cost, drawn=False)
 
 
-def _add_cost(probes: Any) -> None:
-    parser = probes.add_parser("cost", help="what step scores cost and buy beside one score of the answer")
-    parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
-    parser.add_argument("--solutions", type=at_least(1), default=200, help="how many of them are timed")
+def _add_report(parser: argparse.ArgumentParser, run: Callable[..., None], *, drawn: bool = True) -> None:
+    """The options of a probe that reports."""
     parser.add_argument("--json", type=Path, help="where the figures go")
+    if drawn:
+        parser.add_argument("--picture", type=Path, help="where the picture goes: .svg or .png")
     parser.add_argument(
         "--bootstrap", type=at_least(0), default=1000, help="resamples of problems behind the intervals"
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.set_defaults(run=run_cost)
-
-
-def _add_report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", type=Path, help="where the figures go")
-    parser.add_argument("--picture", type=Path, help="where the picture goes: .svg or .png")
-    parser.add_argument(
-        "--bootstrap", type=at_least(0), default=1000, help="resamples of problems behind the intervals"
-    )
-    parser.add_argument("--seed", type=int, default=1)
+    parser.set_defaults(run=run)
 
 
 def run_sample(options: argparse.Namespace) -> None:
     check_output(options.out)
-    domains = options.domains.split(",")
-    count = write_traces(options.out, _sampled(options, domains))
+    count = write_traces(options.out, _sampled(options, options.domains.split(",")))
     say(f"{count} solutions of {options.problems} problems")
 
 
@@ -98,9 +77,7 @@ def run_best_of_n(options: argparse.Namespace) -> None:
     scorer = load_scorer(options.model)
     traces = list(read_traces(options.data))
     report = overoptimisation(traces, list(scorer.score(traces)), bootstrap=options.bootstrap, seed=options.seed)
-    say(overoptimisation_table(report))
-    if options.json:
-        write_json(options.json, report)
+    _report(options, report, overoptimisation_table(report))
     if options.picture:
         from prm.probes.pictures import draw_overoptimisation
 
@@ -127,9 +104,7 @@ def run_faithfulness(options: argparse.Namespace) -> None:
         bootstrap=options.bootstrap,
         seed=options.seed,
     )
-    say(faithfulness_table(report))
-    if options.json:
-        write_json(options.json, report)
+    _report(options, report, faithfulness_table(report))
     if options.picture:
         from prm.probes.pictures import draw_faithfulness
 
@@ -162,9 +137,13 @@ def run_cost(options: argparse.Namespace) -> None:
         if outcome
         else [],
     )
+    _report(options, report, cost_table(report))
+
+
+def _report(options: argparse.Namespace, report: object, table: str) -> None:
+    say(table)
     if options.json:
         write_json(options.json, report)
-    say(cost_table(report))
 
 
 def _sampled(options: argparse.Namespace, domains: list[str]) -> Iterator[Trace]:

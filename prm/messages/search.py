@@ -13,5 +13,4 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "results_of_other_settings": "{path} holds the result of other settings or problems: choose another --out",
     "reward_term_needs": "the reward's term {term!r} has a weight and needs a {name}",
     "search_rerun": "See {path}. Run the same command again to solve what is missing.",
-    "server_answer_unreadable": "{url}{path} answers something else than asked for: {error}",
 }

@@ -1,9 +1,8 @@
 """Verify and revise: find the first suspicious step, keep what stands before it, and let the policy go on there."""
 
-from prm.rendering import render_step
+from prm.encoding import render_step
 from prm.scores import Aggregate
-from prm.search.best_of_n import judged
-from prm.search.choosing import AnswerOf, Candidate, Found, choose, found, stated_answer
+from prm.search.choosing import AnswerOf, Candidate, Found, choose, found, judged, stated_answer
 from prm.search.endpoint import Policy, Prefix
 from prm.search.verifiers import Verifier
 

@@ -6,10 +6,9 @@ from annotation.files.answer_grading import answer_in, grade_records
 from annotation.files.preparing import prepared
 from annotation.loop.gateway.policies import Sample
 from annotation.models import Problem, SamplingRun
-from prm.formats.provenance import Provenance
-from prm.formats.record import Completion, Record, Rejection
+from prm.encoding import parse_step
+from prm.formats.record import Completion, Provenance, Record, Rejection
 from prm.messages import Message
-from prm.rendering import parse_step
 from prm.vocabulary import StepKind
 
 GENERATOR_LENGTH = 200

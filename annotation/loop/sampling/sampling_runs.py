@@ -16,7 +16,7 @@ from annotation.loop import registry
 from annotation.loop.gateway.policies import PROMPT, model_of
 from annotation.loop.selection.generations import new_seed
 from annotation.models import Annotation, Membership, Problem, Project, SampledProblem, SamplingRun
-from prm.formats.provenance import LONGEST_PROMPT
+from prm.formats.record import LONGEST_PROMPT
 from prm.messages import Message
 from prm.splitting import RULES, THINKING
 

@@ -23,14 +23,13 @@ from annotation.models import AuditEntry, ImportJob, ImportRejection, ModelVersi
 from annotation.models.model_version import AuditFinding, AuditSummary
 from labelling_ui import words
 from labelling_ui.selectors.snapshot_filters import NAMES
-from labelling_ui.selectors.training_costs import costs_of
+from labelling_ui.selectors.training import costs_of
 from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
 from prm.formats.record import Rejection
 from prm.formats.registry import FORMATS
 from prm.messages import SENTENCES, Message, as_json, from_json
-from prm.training.costs import DATA_SHEET
-from prm.training.energy import DeviceEnergy, PackageEnergy
+from prm.training.costs import DATA_SHEET, DeviceEnergy, PackageEnergy
 from tests.factories import make_comparison
 
 ENGLISH, GERMAN = "en", "de"

@@ -153,8 +153,8 @@ def change(**changes: Any) -> Callable[[Answer], Answer]:
     [
         (lambda a: (404, {"error": {"message": "The model `base` does not exist."}}), r"answers 404: .*does not exist"),
         (lambda a: (500, b""), "answers 500"),
-        (lambda a: (200, b"<html>"), "something else than vLLM does"),
-        (lambda a: (200, {"data": [{"index": 0, "data": [[0.1]]}]}), "something else than vLLM does"),
+        (lambda a: (200, b"<html>"), "something else than asked for"),
+        (lambda a: (200, {"data": [{"index": 0, "data": [[0.1]]}]}), "something else than asked for"),
         (lambda a: (200, {**a[1], "data": a[1]["data"][1:]}), "answers 1 text where it was asked 2"),
         (change(index=0), "answers 2 texts where it was asked 2"),
         (change(data="AAAA"), "3 bytes for .* width 32.*another backbone"),

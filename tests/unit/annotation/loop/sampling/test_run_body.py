@@ -20,7 +20,7 @@ from annotation.loop.sampling.policy_preview import preview_sampling
 from annotation.loop.sampling.sampling_runs import Wish, chosen_problems
 from annotation.models import AuditEntry, Generation, PoolScore, SampledProblem, SamplingRun, Solution, Step
 from prm.answers import grade
-from prm.formats.provenance import Provenance
+from prm.formats.record import Provenance
 from tests.factories import AnnotationFactory, ModelVersionFactory, SolutionFactory
 from tests.unit.annotation.loop.sampling.conftest import NOWHERE
 
