@@ -45,18 +45,21 @@ def simulation(manager):
 
 def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simulation, monkeypatch):
     shares = []
-    hear = running._Watch.hear
+    watch = running.watch
 
-    def listen(self, line):
-        hear(self, line)
-        self.simulation.refresh_from_db()
-        shares.append(self.simulation.progress)
-        if shares[-1] and len(kept) == 0:
-            kept.append(line)
-            cancel_job(by=manager, job=simulation)
+    def watch_and_cancel(command, *, on_line, **options):
+        def listen(line):
+            on_line(line)
+            simulation.refresh_from_db()
+            shares.append(simulation.progress)
+            if shares[-1] and len(kept) == 0:
+                kept.append(line)
+                cancel_job(by=manager, job=simulation)
+
+        watch(command, on_line=listen, **options)
 
     kept = []
-    monkeypatch.setattr(running._Watch, "hear", listen)
+    monkeypatch.setattr(running, "watch", watch_and_cancel)
     running.run_simulation(simulation.pk)
     simulation.refresh_from_db()
     assert (simulation.state, simulation.result) == (State.CANCELLED, {})

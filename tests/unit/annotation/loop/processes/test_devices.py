@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from annotation.core.lifecycle import Cancelled, Postponed
 from annotation.loop.processes import devices
-from annotation.loop.rounds import trainer, work
+from annotation.loop.processes.watched import prm_command
+from annotation.loop.rounds import work
 from annotation.loop.rounds.work import StageWork
 from annotation.models import RunStage, TrainingRun
 from tests.factories import ProjectFactory
@@ -52,12 +53,12 @@ def test_who_waits_can_be_cancelled(settings, waited):
         pytest.fail("the slot was given twice")
 
 
-def test_without_gpus_the_trainer_sees_what_it_sees(settings, tmp_path):
+def test_without_gpus_the_trainer_sees_what_it_sees(settings):
     settings.TRAINING_DEVICES = []
     with devices.training_slot(lambda: None) as slot:
         assert slot == ""
-    assert "CUDA_VISIBLE_DEVICES=" not in " ".join(trainer._command(tmp_path, tmp_path, tmp_path, ""))
-    told = trainer._command(tmp_path, tmp_path, tmp_path, "1")
+    assert "CUDA_VISIBLE_DEVICES=" not in " ".join(prm_command("train"))
+    told = prm_command("train", devices="1")
     assert told[:2] == ["/usr/bin/env", "CUDA_VISIBLE_DEVICES=1"]
 
 
