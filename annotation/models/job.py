@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from django.db.models.fields.related_descriptors import RelatedManager
 
 
+def one_live(*fields: str, name: str) -> models.UniqueConstraint:
+    """At most one job that is queued or running for each value of the fields."""
+    live = models.Q(state__in=["queued", "running"])
+    return models.UniqueConstraint(fields=fields, condition=live, name=name)
+
+
 class Job(models.Model):
     """Background work: a row that a worker claims, with its progress and its end.
 
@@ -59,9 +65,9 @@ class Job(models.Model):
         ordering = ["-id"]
 
     @staticmethod
-    def kinds() -> list[type["Job"]]:
-        """Every kind of job that there is."""
-        return [model for model in apps.get_models() if issubclass(model, Job)]
+    def kinds() -> dict[str, type["Job"]]:
+        """The model of every kind of job."""
+        return {model.KIND: model for model in apps.get_models() if issubclass(model, Job)}
 
     @property
     def called(self) -> str:
@@ -88,6 +94,11 @@ class Job(models.Model):
     @property
     def share(self) -> float | None:
         """How much of it is done, 0 to 1; None where that is not known."""
+        return None
+
+    @property
+    def handled(self) -> int | None:
+        """How many records, samples or solutions it has done; None if it does not count them."""
         return None
 
     @property
@@ -223,6 +234,6 @@ class JobEntry(models.Model):
     @cached_property
     def job(self) -> Job:
         """The job itself."""
-        [model] = [model for model in Job.kinds() if self.kind == model.KIND]
-        job: Job = model._default_manager.get(pk=self.job_id)
+        model: Any = Job.kinds()[self.kind]
+        job: Job = model.objects.select_related("project", "requested_by").get(pk=self.job_id)
         return job
