@@ -237,7 +237,7 @@ class Bench:
         run.refresh_from_db()
         version = run.model_version
         f1, auroc = self.measure(version)
-        return Arm(f1, auroc, version.gate["promote"], version.gate["gain"], version.gate["sentence"])
+        return Arm(f1, auroc, version.gate.promote, version.gate.gain, version.gate.sentence)
 
     def measure(self, version: Any) -> tuple[tuple[float, float | None, float | None], float]:
         from django.conf import settings

@@ -4,6 +4,7 @@ import hashlib
 import uuid
 
 import factory
+import msgspec
 from django.contrib.auth.models import User
 from django.utils import timezone
 from factory.django import DjangoModelFactory
@@ -21,6 +22,9 @@ from annotation.models import (
     Solution,
     Step,
 )
+from annotation.models.model_version import Verdict
+from prm.evaluation import Comparison, Metric, Report, Slice
+from prm.messages import Message
 
 
 class UserFactory(DjangoModelFactory):
@@ -152,3 +156,36 @@ class AnnotationFactory(DjangoModelFactory):
     finish_reason = "solution"
     first_error = -1
     submitted_at = factory.LazyFunction(timezone.now)
+
+
+def make_comparison(*, gain=0.1, low=0.01, high=0.2, solutions=20, problems=10, samples=()):
+    """A challenger against its rival on the holdout."""
+    return Comparison(gain, low, high, 0.5 + gain, 0.5, solutions, problems, list(samples))
+
+
+def make_verdict(**fields):
+    """A promotion on a measurement, but for these `fields`."""
+    given = {
+        "promote": True,
+        "sentence": Message("model_number_capital", n=1),
+        "rival": Message("zero_label_baseline"),
+        "gain": 0.08,
+        "low": 0.01,
+        "high": 0.15,
+        "tolerance": 0.02,
+        "n": 40,
+        "n_problems": 30,
+        "samples": [0.01 * n for n in range(1, 16)],
+        "holdout_uses": 0,
+    }
+    return Verdict(**given | fields)
+
+
+def make_report(value, low=None, high=None):
+    """A report in which every metric has this value and interval."""
+    metric = Metric(value, low, high)
+    counts = {field.name: 40 if field.type is int else metric for field in msgspec.structs.fields(Slice)}
+    return Report(
+        threshold=0.5, bootstrap=200, overall=Slice(**counts), by_domain={}, by_length={}, by_generator={},
+        by_position={}, reliability=[], raw_reliability=[],
+    )  # fmt: skip

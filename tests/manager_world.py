@@ -2,13 +2,13 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import create_project
+from annotation.core.wording import as_message
 from annotation.models import (
     Annotation,
     Dispute,
@@ -29,6 +29,8 @@ from annotation.models import (
     StepRating,
     TrainingRun,
 )
+from annotation.models.model_version import Measurement
+from tests.factories import make_report, make_verdict
 
 
 def create_people() -> dict[str, User]:
@@ -143,7 +145,7 @@ def label(item: QueueItem, member: Membership, *, first_error: int) -> Annotatio
 
 
 def make_run(project: Project, by: User) -> tuple[TrainingRun, ModelVersion]:
-    metric = {"value": 0.62, "low": 0.55, "high": 0.69}
+    promoted = as_message("Model 1 is promoted: ProcessBench F1 +8.0 points.")
     version = ModelVersion.objects.create(
         project=project,
         number=1,
@@ -151,8 +153,8 @@ def make_run(project: Project, by: User) -> tuple[TrainingRun, ModelVersion]:
         path="m",
         sha256="a" * 64,
         promoted_at=timezone.now(),
-        metrics={"challenger": {"overall": {"processbench_f1": metric}}},
-        gate=gate(),
+        metrics=Measurement(challenger=make_report(0.62, 0.55, 0.69)),
+        gate=make_verdict(sentence=promoted),
     )
     begun = timezone.now() - timedelta(seconds=90)
     run = TrainingRun.objects.create(
@@ -173,19 +175,3 @@ def make_run(project: Project, by: User) -> tuple[TrainingRun, ModelVersion]:
     for step in range(5):
         RunPoint.objects.create(run=run, stage="train", step=step, of=5, loss=1 / (step + 1))
     return run, version
-
-
-def gate() -> dict[str, Any]:
-    return {
-        "promote": True,
-        "sentence": "Model 1 is promoted: ProcessBench F1 +8.0 points.",
-        "rival": "the zero-label baseline",
-        "gain": 0.08,
-        "low": 0.01,
-        "high": 0.15,
-        "tolerance": 0.02,
-        "n": 40,
-        "n_problems": 30,
-        "samples": [0.01 * n for n in range(1, 16)],
-        "holdout_uses": 0,
-    }

@@ -1,7 +1,7 @@
 """Generations: what each asked for, and opening the next one."""
 
 from datetime import datetime
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
@@ -15,6 +15,7 @@ from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import STAFF, find_project
 from annotation.loop.selection.generations import open_next_generation
 from annotation.models import Generation
+from annotation.models.generation import Recipe
 
 
 class GenerationRow(Row):
@@ -26,10 +27,7 @@ class GenerationRow(Row):
     acquisition: str
     model_version: Annotated[int | None, Meta(description="Number of the model that ranked; null for random.")]
     mix: Annotated[dict[str, Count], Meta(description="Items by lane.")]
-    recipe: Annotated[
-        dict[str, Any],
-        Meta(description="How it was drawn: by lane from how many solutions, the caps, the cost model."),
-    ]
+    recipe: Recipe
     seed: int
     budget: Count
     pool_size: Annotated[Count, Meta(description="How many solutions it was drawn from.")]

@@ -1,7 +1,7 @@
 """Does active learning pay here: the live comparison, the weighted estimates and the stopping advice."""
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -12,9 +12,9 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row
 from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF, find_project
-from annotation.loop.gateway.stopping import GenerationSeen, advise
-from annotation.loop.proof.history import decided_rounds, history_of
+from annotation.loop.proof.history import GenerationSeen, advise, history_of
 from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
+from prm.acquisition.stopping import Advice
 
 
 class ComparisonRow(Row):
@@ -39,25 +39,11 @@ class ComparisonRow(Row):
     created_at: datetime
 
 
-class StoppingCriterion(msgspec.Struct):
-    name: str
-    verdict: Literal["stop", "continue", "unknown"]
-    figure: float | None
-    threshold: float
-    sentence: str
-
-
-class StoppingAdvice(msgspec.Struct):
-    stop: bool
-    criteria: list[StoppingCriterion]
-    sentence: str
-
-
 class LearningReport(msgspec.Struct):
     comparisons: list[ComparisonRow]
     estimates: list[LaneEstimates]
     history: list[GenerationSeen]
-    advice: StoppingAdvice
+    advice: Advice
 
 
 class Learning(APIView):
@@ -75,6 +61,6 @@ class Learning(APIView):
                 comparisons=[ComparisonRow.of(one) for one in comparisons],
                 estimates=estimates_of(project),
                 history=history,
-                advice=StoppingAdvice(**advise(decided_rounds(history))),
+                advice=advise(history),
             )
         )

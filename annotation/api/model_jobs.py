@@ -27,16 +27,16 @@ from annotation.models import Membership, ModelJob
 
 
 class ModelJobRow(JobRow):
-    """An audit, an export or an import. `said` is the last thing the library wrote."""
+    """An audit, an export or an import. `message` is the last line that the library wrote."""
 
     action: ModelJob.Kind
     model_version: Id | None
     folder: Annotated[str | None, Meta(description="Of an import.")]
-    said: str
+    message: str
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, action=row.kind, folder=row.options.get("folder"), **others)
+        return super().of(row, action=row.kind, folder=row.source and row.source.folder, **others)
 
 
 class Audit(APIView):

@@ -16,7 +16,6 @@ from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id, Written
 from annotation.core.membership.access import STAFF, find_project, find_visible
-from annotation.core.wording import in_reader_words
 from annotation.loop.model_jobs.retention import due_versions
 from annotation.loop.pool.scoring import rescore_pool
 from annotation.loop.registry import (
@@ -28,6 +27,8 @@ from annotation.loop.registry import (
     unpin_version,
 )
 from annotation.models import ModelVersion, PoolScoring
+from annotation.models.model_version import AuditSummary, Measurement, Verdict
+from annotation.models.pool_score import ScoreAgreement
 from prm.messages import Message
 
 
@@ -36,8 +37,8 @@ class ModelVersionRow(Row):
     number: int
     state: ModelVersion.State
     sha256: str
-    metrics: Annotated[dict[str, Any], Meta(description="Measured on the holdout as it was labelled then.")]
-    gate: Annotated[dict[str, Any], Meta(description="The verdict with its interval and its sentence.")]
+    metrics: Annotated[Measurement, Meta(description="On the holdout as it was labelled then.")]
+    gate: Annotated[Verdict | None, Meta(description="Null before there is a verdict.")]
     origin: ModelVersion.Origin
     pinned: bool
     created_at: datetime
@@ -47,10 +48,6 @@ class ModelVersionRow(Row):
     answers_programs: Annotated[bool, Meta(description="Whether /score, sessions and /pooling may answer with it.")]
     overruled: Annotated[bool, Meta(description="Whether the gate rejected it and a manager promoted it all the same.")]
     weights_deleted_at: datetime | None
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, gate=in_reader_words(row.gate), **others)
 
 
 class Lineage(Row):
@@ -77,7 +74,7 @@ class Lineage(Row):
             base_sha256=manifest.get("base_sha256"),
             code=manifest.get("versions", {}).get("prm"),
             seed=manifest.get("config", {}).get("seed"),
-            measured_against=row.measurement.champion,
+            measured_against=row.metrics.champion,
             **others,
         )
 
@@ -85,21 +82,16 @@ class Lineage(Row):
 class DescribedModel(ModelVersionRow):
     project: str
     manifest: Annotated[dict[str, Any], Meta(description="What the library wrote beside the weights.")]
-    audits: Annotated[
-        dict[str, Any],
-        Meta(description="The last audit's findings, and what it was made on; empty before the first."),
-    ]
+    audits: Annotated[AuditSummary | None, Meta(description="Null before the first audit.")]
     lineage: Lineage
     domains: Annotated[list[str], Meta(description="Those that it serves in the champion's place.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        findings = [in_reader_words(finding) for finding in row.audits.get("findings", [])]
         return super().of(
             row,
             project=row.project.slug,
             manifest=row.shown_manifest,
-            audits=row.audits and row.audits | {"findings": findings},
             lineage=Lineage.of(row),
             domains=[own.domain for own in row.domains.all()],
             **others,
@@ -247,10 +239,7 @@ class PoolScoringRow(Row):
     cut_at: datetime | None
     finished_at: datetime | None
     error: str
-    agreement: Annotated[
-        dict[str, Any],
-        Meta(description="How a sample of the stored scores agreed with fresh ones; empty before."),
-    ]
+    agreement: Annotated[ScoreAgreement | None, Meta(description="Of a sample; null before the first check.")]
     checked_at: datetime | None
 
 

@@ -15,9 +15,9 @@ from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF, find_project
-from annotation.core.wording import in_reader_words
 from annotation.loop.rounds import runs
 from annotation.models import RunStage, TrainingRun
+from annotation.models.model_version import Verdict
 
 LATEST_POINTS = 500
 
@@ -50,7 +50,7 @@ class RunRow(JobRow):
     trigger: TrainingRun.Trigger
     reason: str
     model_version: Annotated[int | None, Meta(description="Number of the version that it made.")]
-    gate: Annotated[dict[str, Any] | None, Meta(description="The verdict; null before there is one.")]
+    gate: Annotated[Verdict | None, Meta(description="Null before there is a verdict.")]
     stages: list[StageRow]
 
     @classmethod
@@ -59,7 +59,7 @@ class RunRow(JobRow):
         return super().of(
             row,
             model_version=version and version.number,
-            gate=(in_reader_words(version.gate) or None) if version else None,
+            gate=version and version.gate,
             stages=[StageRow.of(stage) for stage in row.stages.all()],
             **others,
         )

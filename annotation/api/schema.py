@@ -15,6 +15,7 @@ from msgspec.inspect import StructType, Type, type_info
 
 from annotation.api.errors import ErrorBody
 from annotation.api.paging import PagedView
+from prm.messages import Message
 
 Direction = Literal["request", "response"]
 WHERE = {"request": "#/components/schemas/{name}Request", "response": "#/components/schemas/{name}"}
@@ -24,7 +25,7 @@ def query_of(kind: type[msgspec.Struct]) -> list[OpenApiParameter]:
     """The parameters of a query, as the fields of a struct say them."""
     parameters = []
     for field in msgspec.structs.fields(kind):
-        shape = msgspec.json.schema(field.type, schema_hook=_schema_of_choices)
+        shape = msgspec.json.schema(field.type, schema_hook=_schema_of_texts)
         about = shape.pop("description", "")
         parameters.append(OpenApiParameter(field.encode_name, shape, required=field.required, description=about))
     return parameters
@@ -76,7 +77,7 @@ class EndpointSchema(AutoSchema):
         if isinstance(kind, UnionType):
             return {"anyOf": [self._schema_of(one, direction) for one in get_args(kind)]}
         (schema,), components = msgspec.json.schema_components(
-            (kind,), schema_hook=_schema_of_choices, ref_template=WHERE[direction]
+            (kind,), schema_hook=_schema_of_texts, ref_template=WHERE[direction]
         )
         optional = _optional_fields(kind) if direction == "response" else {}
         for name, component in components.items():
@@ -105,9 +106,11 @@ def _required(kind: Any) -> list[str]:
     return [field.name for field in msgspec.structs.fields(kind) if field.required]
 
 
-def _schema_of_choices(kind: Any) -> dict[str, Any]:
+def _schema_of_texts(kind: Any) -> dict[str, Any]:
     if issubclass(kind, TextChoices):
         return {"type": "string", "enum": kind.values}
+    if kind is Message:
+        return {"type": "string"}
     raise NotImplementedError(kind)
 
 

@@ -22,15 +22,21 @@ def in_words(text: str) -> str:
         return str(text)  # stored by another release, whose values are not those of the sentence today
 
 
+def as_message(text: str) -> Message:
+    """The text as a message. That of an extension may have no code, and is then shown as it is."""
+    message = text if isinstance(text, Message) else from_json({"code": "", "values": {}, "text": text})
+    assert isinstance(message, Message)
+    return message
+
+
+def read_message(kind: type[Message], value: Any) -> Message:
+    """A message from its JSON; the `dec_hook` of structs that have one."""
+    return as_message(from_json(value))
+
+
 def message_of(state: Mapping[str, Any], name: str = "sentence") -> str:
     """The text of a JSON object under a name: English there, and under `messages` with its code and values."""
     return from_json(state.get("messages", {}).get(name) or state.get(name) or "")
-
-
-def in_reader_words(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Such an object with its messages in the reader's language."""
-    rest = {name: value for name, value in state.items() if name != "messages"}
-    return rest | {name: in_words(message_of(state, name)) for name in state.get("messages", {})}
 
 
 def _translated(message: Message) -> str:

@@ -13,7 +13,9 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import migrations, models
 
+import annotation.models.generation
 import annotation.models.message_field
+import annotation.models.model_version
 
 SQL = Path(__file__).parent / "sql"
 
@@ -124,9 +126,9 @@ class Migration(migrations.Migration):
                 ("path", models.CharField(max_length=300)),
                 ("sha256", models.CharField(max_length=64)),
                 ("manifest", models.JSONField(default=dict)),
-                ("metrics", models.JSONField(default=dict)),
-                ("gate", models.JSONField(default=dict)),
-                ("audits", models.JSONField(default=dict)),
+                ("metrics", models.JSONField(default=annotation.models.model_version.Measurement)),
+                ("gate", models.JSONField(null=True)),
+                ("audits", models.JSONField(null=True)),
                 (
                     "origin",
                     models.CharField(
@@ -630,7 +632,7 @@ class Migration(migrations.Migration):
                 ("steps", models.PositiveBigIntegerField(default=0)),
                 ("seconds", models.FloatField(default=0)),
                 ("cut_at", models.DateTimeField(null=True)),
-                ("agreement", models.JSONField(default=dict)),
+                ("agreement", models.JSONField(null=True)),
                 ("checked_at", models.DateTimeField(null=True)),
                 (
                     "model_version",
@@ -789,8 +791,8 @@ class Migration(migrations.Migration):
                         choices=[("audit", "Audit"), ("export", "Export"), ("import", "Import")], max_length=6
                     ),
                 ),
-                ("options", models.JSONField(default=dict)),
-                ("said", annotation.models.message_field.MessageField(blank=True, default=str)),
+                ("source", models.JSONField(null=True)),
+                ("message", annotation.models.message_field.MessageField(blank=True, default=str)),
                 (
                     "requested_by",
                     models.ForeignKey(
@@ -945,7 +947,7 @@ class Migration(migrations.Migration):
                 ),
                 ("acquisition", models.CharField(max_length=40)),
                 ("mix", models.JSONField(default=dict)),
-                ("recipe", models.JSONField(default=dict)),
+                ("recipe", models.JSONField(default=annotation.models.generation.Recipe)),
                 ("seed", models.BigIntegerField()),
                 ("budget", models.PositiveIntegerField()),
                 (

@@ -5,31 +5,32 @@ from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
 from annotation.models.choices import HIDDEN_LANES, MEASURING_LANES, Lane, Role
-from annotation.models.example import Example, parse_examples
-from annotation.models.feedback_policy import FeedbackPolicy
+from annotation.models.example import parse_examples
 from annotation.models.generation import Generation
 from annotation.models.gold import GoldAnswer, ScreeningDecision
 from annotation.models.hint import Hint
-from annotation.models.hints_policy import HintsPolicy
-from annotation.models.import_job import ImportGroup, ImportJob, ImportRejection
-from annotation.models.import_options import ImportOptions, parse_options
-from annotation.models.job import Job
-from annotation.models.job_entry import JobEntry
+from annotation.models.import_job import ImportGroup, ImportJob, ImportOptions, ImportRejection, parse_options
+from annotation.models.job import Job, JobEntry, JobStage, StagedJob
 from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
 from annotation.models.model_job import ModelJob
 from annotation.models.model_version import DomainChampion, ModelVersion
-from annotation.models.pace_policy import PacePolicy
-from annotation.models.policy import LaneMix, ProjectPolicy, parse_policy
+from annotation.models.policy import (
+    HintsPolicy,
+    LabelsWanted,
+    LaneMix,
+    ProjectPolicy,
+    QueuePolicy,
+    parse_policy,
+)
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.practice import PracticeAnswer
 from annotation.models.preference import Preference
 from annotation.models.problem import Problem
 from annotation.models.project import Membership, Project
 from annotation.models.queue import Draft, Frontier, LaneTally, Lease, QueueItem
-from annotation.models.queue_policy import LabelsWanted, QueuePolicy
 from annotation.models.round_clock import RoundClock
-from annotation.models.rounds_policy import RoundsPolicy, Window
+from annotation.models.rounds_policy import RoundsPolicy
 from annotation.models.sampling_run import SampledProblem, SamplingRun
 from annotation.models.scheme import LabelScheme, parse_scheme
 from annotation.models.sent_back import SentBack
@@ -38,82 +39,5 @@ from annotation.models.shadow_comparison import ShadowComparison
 from annotation.models.simulation_run import SimulationRun
 from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Critique, Solution, Step
-from annotation.models.staged_job import JobStage, StagedJob
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 from annotation.models.upload import Upload
-
-__all__ = [
-    "HIDDEN_LANES",
-    "IN_DOUBT",
-    "MEASURING_LANES",
-    "Annotation",
-    "AnswerCheck",
-    "ApiToken",
-    "AuditEntry",
-    "Critique",
-    "Dispute",
-    "DomainChampion",
-    "Draft",
-    "Example",
-    "FeedbackPolicy",
-    "Frontier",
-    "Generation",
-    "GoldAnswer",
-    "Hint",
-    "HintsPolicy",
-    "ImportGroup",
-    "ImportJob",
-    "ImportOptions",
-    "ImportRejection",
-    "Job",
-    "JobEntry",
-    "JobStage",
-    "LabelBatch",
-    "LabelScheme",
-    "LabelSource",
-    "LabelsWanted",
-    "Lane",
-    "LaneMix",
-    "LaneTally",
-    "Lease",
-    "Membership",
-    "ModelJob",
-    "ModelVersion",
-    "OutcomeDisagreement",
-    "PacePolicy",
-    "PathStep",
-    "PoolScore",
-    "PoolScoring",
-    "PoolShard",
-    "PracticeAnswer",
-    "Preference",
-    "Problem",
-    "Project",
-    "ProjectPolicy",
-    "QueueItem",
-    "QueuePolicy",
-    "Role",
-    "RoundClock",
-    "RoundsPolicy",
-    "RunPoint",
-    "RunStage",
-    "SampledProblem",
-    "SamplingRun",
-    "ScreeningDecision",
-    "SentBack",
-    "ServedScore",
-    "ShadowComparison",
-    "SimulationRun",
-    "Snapshot",
-    "Solution",
-    "StagedJob",
-    "Step",
-    "StepRating",
-    "TrainingRun",
-    "Upload",
-    "Window",
-    "parse_examples",
-    "parse_options",
-    "parse_policy",
-    "parse_scheme",
-]

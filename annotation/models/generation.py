@@ -1,16 +1,41 @@
+import msgspec
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
+from annotation.models.struct_field import StructField
+from prm.acquisition import CostModel
+from prm.messages import Message
+
+
+class LaneRecipe(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """How a lane's items were drawn, from how many solutions.
+
+    Of a ranked lane: the most of a problem, and of a domain as a share; the cost model; how many solutions have no
+    outcome though the function looks at it; and, if the `backbone` ranked without labels, how many it read.
+    """
+
+    from_: int = msgspec.field(name="from")
+    drawn: int
+    how: str
+    of_a_problem: int | None = None
+    of_a_domain: float | None = None
+    cost: CostModel | None = None
+    without_outcome: int | None = None
+    read: int | None = None
+    backbone: str = ""
+
+
+class Recipe(msgspec.Struct, omit_defaults=True):
+    """How a generation was drawn; `note` says why it was not drawn as the policy asks."""
+
+    lanes: dict[str, LaneRecipe] = {}
+    note: Message | None = None
 
 
 class Generation(models.Model):
-    """One round of the loop: a frozen, recorded selection of solutions that becomes queue items.
-
-    `recipe` says how it was drawn: for each lane from how many candidates (`lanes`), the caps, the cost model, and
-    what an acquisition function had to do without.
-    """
+    """One round of the loop: a frozen, recorded selection of solutions that becomes queue items."""
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")
@@ -27,7 +52,7 @@ class Generation(models.Model):
     )
     acquisition = models.CharField(max_length=40)
     mix = models.JSONField(default=dict)
-    recipe = models.JSONField(default=dict)
+    recipe: "StructField[Recipe]" = StructField(Recipe, default=Recipe)
     seed = models.BigIntegerField()
     budget = models.PositiveIntegerField()
     pool_size = models.PositiveIntegerField(default=0, help_text="How many solutions could have been chosen.")

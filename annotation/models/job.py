@@ -1,6 +1,7 @@
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.apps import apps
 from django.contrib.auth.models import User
@@ -10,6 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models.message_field import MessageField
 from annotation.models.project import Project
+from prm.messages import Message
+
+if TYPE_CHECKING:
+    from django.db.models.fields.related_descriptors import RelatedManager
 
 
 def one_live(*fields: str, name: str) -> models.UniqueConstraint:
@@ -124,3 +129,111 @@ class Job(models.Model):
         """Make it one that waits for a worker, with what is left of it. Saves nothing of its own row."""
         self.state, self.cancel_requested, self.attempts, self.failure, self.error = "queued", False, 0, "", ""
         self.heartbeat_at, self.finished_at = timezone.now(), None
+
+
+class JobStage(models.Model):
+    """One stage of a job, with its times, its progress and the one figure that sums it up.
+
+    A worker of `queue` does it; if an `optional` one fails, the job continues. `attempts` counts how
+    often a worker took it up.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("Waiting")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        SKIPPED = "skipped", _("Skipped")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
+
+    ENDED = (State.DONE, State.SKIPPED)
+
+    name = models.CharField(max_length=10)
+    order = models.PositiveSmallIntegerField()
+    queue = models.CharField(max_length=10, default="default")
+    optional = models.BooleanField(default=False)
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    seconds = models.FloatField(default=0, help_text="Worked on it, over all attempts.")
+    progress = models.FloatField(default=0, help_text="Share done, 0 to 1.")
+    figure = MessageField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["order"]
+
+
+class StagedJob(Job):
+    """A job of several stages, one after the other, each on a queue of its own; see `annotation.core.stages`."""
+
+    if TYPE_CHECKING:
+        stages: RelatedManager[Any]
+
+    class Meta(Job.Meta):
+        abstract = True
+
+    @property
+    def stage(self) -> Any:
+        """The first stage that has not ended; None after the last."""
+        return self.stages.exclude(state__in=JobStage.ENDED).order_by("order").first()
+
+    @property
+    def queue(self) -> str:
+        return self.stage.queue if self.stage else self.QUEUE
+
+    @property
+    def part(self) -> str:
+        return self.stage.name if self.stage else ""
+
+    @property
+    def share(self) -> float | None:
+        stages = list(self.stages.all())
+        return sum(stage.progress for stage in stages) / len(stages) if stages else None
+
+    def settle(self, state: str) -> str:
+        """A cancelled job counts as done if only optional stages remain."""
+        left, now = self.stages.exclude(state__in=JobStage.ENDED), timezone.now()
+        if state == Job.State.CANCELLED:
+            done = not left.filter(optional=False).exists()
+            left.update(state=JobStage.State.CANCELLED, finished_at=now)
+            return Job.State.DONE if done else state
+        if state == Job.State.FAILED and (stage := self.stage):
+            stage.state, stage.finished_at, stage.figure = JobStage.State.FAILED, now, Message("stage_figure_failed")
+            stage.save(update_fields=["state", "finished_at", "figure"])
+        return state
+
+    def reopen(self) -> None:
+        super().reopen()
+        ended = self.stages.filter(state__in=[JobStage.State.FAILED, JobStage.State.CANCELLED])
+        ended.update(state=JobStage.State.WAITING, figure="", progress=0, finished_at=None)
+
+
+class JobEntry(models.Model):
+    """A line of the list of jobs: what a job of any kind has in common with the others, from a view of the database."""
+
+    key = models.CharField(primary_key=True, max_length=40)
+    kind = models.CharField(max_length=10)
+    job_id = models.BigIntegerField()
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="jobs")
+    requested_by = models.ForeignKey(User, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    state = models.CharField(max_length=10)
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        managed = False
+        ordering = ["-created_at", "-key"]
+        verbose_name_plural = "job entries"
+
+    def __str__(self) -> str:
+        return f"{self.key} ({self.state})"
+
+    @cached_property
+    def job(self) -> Job:
+        """The job itself."""
+        model: Any = Job.kinds()[self.kind]
+        job: Job = model.objects.select_related("project", "requested_by").get(pk=self.job_id)
+        return job

@@ -17,12 +17,12 @@ class MessageField(models.JSONField):
         super().__init__(**kwargs)
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> str | None:
-        found = super().from_db_value(value, expression, connection)
-        return None if found is None else from_json(found)
+        stored = super().from_db_value(value, expression, connection)
+        return None if stored is None else from_json(stored)
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
-        kept = as_json(value) if isinstance(value, str) else value
-        return super().get_db_prep_value(kept, connection, prepared)
+        plain = as_json(value) if isinstance(value, str) else value
+        return super().get_db_prep_value(plain, connection, prepared)
 
     def value_to_string(self, obj: models.Model) -> Any:
         return as_json(self.value_from_object(obj))

@@ -1,3 +1,4 @@
+import msgspec
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -5,13 +6,22 @@ from annotation.models.job import Job, one_live
 from annotation.models.message_field import MessageField
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
+from annotation.models.struct_field import StructField
+
+
+class ImportedFolder(msgspec.Struct):
+    """Which folder among the imports; for a token classifier what ends its steps, and its class of right ones."""
+
+    folder: str
+    separator: str = "\n"
+    good: int = 1
 
 
 class ModelJob(Job):
     """Work on a model that takes minutes, done in a subprocess of the library.
 
-    An import has no version until it is done. `options` are the job's own: for an import its folder, the separator of
-    its steps and the class of right ones. `said` is the last thing the library wrote.
+    An import has no version until it is done; `source` is what it imports. `message` is the last line that the library
+    wrote.
     """
 
     class Kind(models.TextChoices):
@@ -26,8 +36,8 @@ class ModelJob(Job):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="model_jobs")
     model_version = models.ForeignKey(ModelVersion, null=True, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=6, choices=Kind)
-    options = models.JSONField(default=dict)
-    said = MessageField()
+    source: "StructField[ImportedFolder | None]" = StructField(ImportedFolder, null=True)
+    message = MessageField()
 
     class Meta(Job.Meta):
         constraints = [one_live("model_version", "kind", name="model_job_one_live_of_a_kind")]
@@ -42,8 +52,8 @@ class ModelJob(Job):
 
     @property
     def outcome(self) -> str:
-        outcome: str = self.error or self.said
+        outcome: str = self.error or self.message
         return outcome
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.model_version or self.options.get('folder', 'a model')} ({self.state})"
+        return f"{self.kind} of {self.model_version or (self.source and self.source.folder)} ({self.state})"

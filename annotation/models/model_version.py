@@ -6,17 +6,86 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.server_paths import without_folders
-from annotation.models.measurement import Measurement
 from annotation.models.project import Project
+from annotation.models.struct_field import StructField
+from prm.audits.finding import Verdict as AuditVerdict
+from prm.evaluation import Metric, Report
+from prm.messages import Message
+
+
+class Measurement(msgspec.Struct, kw_only=True):
+    """What a round measured of a version: of the holdout's solutions, those with a known first error.
+
+    `champion` is the number of the one that served then. `thresholds` are by the name of a model. The reports are of
+    the `challenger`, the zero-label `baseline` and the `rival`, which served; None without known solutions.
+    """
+
+    holdout_solutions: int = 0
+    champion: int | None = None
+    thresholds: dict[str, float] = {}
+    challenger: Report | None = None
+    baseline: Report | None = None
+    rival: Report | None = None
+    measured_at: str = ""
+
+    @property
+    def f1(self) -> Metric | None:
+        """ProcessBench F1 of the challenger on the holdout; None if it was not measured."""
+        return _f1(self.challenger)
+
+    @property
+    def baseline_f1(self) -> Metric | None:
+        return _f1(self.baseline)
+
+
+class Verdict(msgspec.Struct, kw_only=True):
+    """What the gate decided, and why.
+
+    `gain` over the `rival` is in ProcessBench F1, with the bounds of its 95 % interval and bootstrap `samples`; None
+    if nothing was measured. `n` holdout solutions, of `n_problems`, have a known first error. `holdout_uses` counts
+    the gates that this holdout had decided before.
+    """
+
+    promote: bool
+    sentence: Message
+    rival: Message
+    gain: float | None = None
+    low: float | None = None
+    high: float | None = None
+    tolerance: float
+    n: int
+    n_problems: int = 0
+    samples: list[float] = []
+    holdout_uses: int
+
+
+class AuditFinding(msgspec.Struct):
+    """One audit's result in a sentence (`prm.audits`)."""
+
+    title: Message
+    verdict: AuditVerdict
+    sentence: Message
+
+
+class AuditSummary(msgspec.Struct):
+    """The findings of the last audit, and the holdout that it was made on."""
+
+    data: str
+    n_solutions: int
+    n_problems: int
+    n_erroneous: int
+    n_steps: int
+    bootstrap: int
+    threshold: float
+    findings: list[AuditFinding]
 
 
 class ModelVersion(models.Model):
     """Trained PRM weights with a manifest; the champion is the one being served.
 
     `path` is relative to the folder of models. `snapshot` is what it learned from, or what an imported one was
-    measured on. `gate` is the verdict: gain, interval, tolerance,
-    the counts behind them, and the sentence that explains it. `audits` is the last audit report. A pinned
-    champion is not replaced by the gate, and a pinned version never loses its weights to the retention policy.
+    measured on. `gate` is None before a verdict, `audits` before the first audit. A pinned champion is not replaced by
+    the gate, and a pinned version never loses its weights to the retention policy.
     `confirmed_at` is when a manager let a version answer programs that the gate could not measure.
     """
 
@@ -39,9 +108,9 @@ class ModelVersion(models.Model):
         "annotation.Snapshot", null=True, on_delete=models.PROTECT, related_name="model_versions"
     )
     manifest = models.JSONField(default=dict)
-    metrics = models.JSONField(default=dict)
-    gate = models.JSONField(default=dict)
-    audits = models.JSONField(default=dict)
+    metrics: "StructField[Measurement]" = StructField(Measurement, default=Measurement)
+    gate: "StructField[Verdict | None]" = StructField(Verdict, null=True)
+    audits: "StructField[AuditSummary | None]" = StructField(AuditSummary, null=True)
     origin = models.CharField(max_length=8, choices=Origin, default=Origin.TRAINED)
     imported_from = models.CharField(max_length=300, blank=True)
     pinned = models.BooleanField(default=False)
@@ -69,14 +138,9 @@ class ModelVersion(models.Model):
         return shown
 
     @property
-    def measurement(self) -> Measurement:
-        """`metrics` as what they are."""
-        return msgspec.convert(self.metrics, Measurement)
-
-    @property
     def measured(self) -> bool:
         """Whether the gate compared it with something on the project's holdout."""
-        return self.gate.get("gain") is not None
+        return self.gate is not None and self.gate.gain is not None
 
     @property
     def answers_programs(self) -> bool:
@@ -86,7 +150,7 @@ class ModelVersion(models.Model):
     @property
     def overruled(self) -> bool:
         """Whether the gate kept it back, and a manager let it serve all the same."""
-        return self.promoted_at is not None and self.gate.get("promote") is False
+        return self.promoted_at is not None and self.gate is not None and not self.gate.promote
 
 
 class DomainChampion(models.Model):
@@ -103,3 +167,7 @@ class DomainChampion(models.Model):
 
     def __str__(self) -> str:
         return f"model {self.model_version.number} for {self.domain} in {self.project}"
+
+
+def _f1(report: Report | None) -> Metric | None:
+    return report.overall.processbench_f1 if report and report.overall.processbench_f1.value is not None else None

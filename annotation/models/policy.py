@@ -5,22 +5,132 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from annotation.models.agreement_rule import AgreementRule
-from annotation.models.feedback_policy import FeedbackPolicy
-from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
-from annotation.models.hints_policy import HintsPolicy
-from annotation.models.pace_policy import PacePolicy
-from annotation.models.queue_policy import QueuePolicy
+from annotation.models.choices import MEASURING_LANES, Lane, Role
 from annotation.models.rounds_policy import RoundsPolicy
 from prm.acquisition.functions import FUNCTIONS
 from prm.consensus import CONSENSUS
 from prm.errors import UnknownNameError
+from prm.messages import Message
 from prm.registry import Registry
 from prm.vocabulary import NeutralPolicy, SourceKind
 
 ColdStart = Literal["random", "surprisal"]
+Reveal = Literal["reached", "rated", "on_request"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
+Places = Annotated[int, msgspec.Meta(ge=1, le=100)]
+
+
+class LabelsWanted(msgspec.Struct, forbid_unknown_fields=True):
+    """Of how many people a solution's label is asked for, by the lane it is in."""
+
+    acquisition: Places = 1
+    control: Places = 1
+    holdout: Places = 1
+    calibration: Places = 1
+    overlap: Places = 2
+
+
+class QueuePolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """How work is handed out.
+
+    A claim holds for `lease_minutes` from the page's last sign of life, which it gives every `heartbeat_seconds`; it
+    fetches `prefetch_depth` solutions ahead. A person gets at most `daily_cap` solutions a day (0: no limit), and
+    another solution of the same problem no sooner than `cool_down_minutes` after the last and, by `problem_again`, on
+    the same day, on the next, or never. Days are those of the project's time zone (`rounds.time_zone`).
+    """
+
+    lease_minutes: Annotated[int, msgspec.Meta(ge=1, le=7 * 24 * 60)] = 30
+    heartbeat_seconds: Annotated[int, msgspec.Meta(ge=5, le=3600)] = 60
+    prefetch_depth: Annotated[int, msgspec.Meta(ge=0, le=20)] = 1
+    daily_cap: Count = 0
+    cool_down_minutes: Count = 0
+    problem_again: Literal["same_day", "next_day", "never"] = "same_day"
+    wanted: LabelsWanted = msgspec.field(default_factory=LabelsWanted)
+
+    def __post_init__(self) -> None:
+        if 2 * self.heartbeat_seconds > 60 * self.lease_minutes:
+            raise ValueError(Message("heartbeat_too_slow", seconds=self.heartbeat_seconds, minutes=self.lease_minutes))
+
+
+class PacePolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """Time spent on a solution counts until the hand has rested for `idle_seconds`. A break is proposed after
+    `break_after_minutes` of work without one (0: never). A sitting begins with `session_goal` solutions as its goal
+    (0: none); each person may set another.
+    """
+
+    idle_seconds: Annotated[int, msgspec.Meta(ge=15, le=3600)] = 120
+    break_after_minutes: Annotated[int, msgspec.Meta(ge=0, le=24 * 60)] = 50
+    session_goal: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
+
+
+class GoldPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """Solutions with a known first error that come hidden among the others.
+
+    `share` of what a person labels is gold, where the project has some. An answer is right within `tolerance` steps of
+    the known first error; that there is none has no neighbour. Who has less than `pause_below` of the latest
+    `pause_after` gold answers right is paused until a manager decides; 0 pauses nobody. Gold that `seen_by` of the
+    annotators had is worn out, and gold with which `disputed_by` of the good ones disagree is suspect.
+    """
+
+    share: Annotated[float, msgspec.Meta(ge=0, le=0.5)] = 0.05
+    tolerance: Count = 0
+    pause_below: Share = 0.0
+    pause_after: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 20
+    seen_by: Share = 0.8
+    disputed_by: Share = 0.5
+
+
+class ScreeningPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """Gold that everybody new labels before anything else; 0 `items` screens nobody.
+
+    `pass_mark` of the `items` have to be right, and so many `attempts` are given without asking a manager. With
+    `feedback` people see afterwards which answers were right. Roles in `exempt` begin without.
+    """
+
+    items: Annotated[int, msgspec.Meta(ge=0, le=200)] = 0
+    pass_mark: Positive = 8
+    attempts: Annotated[int, msgspec.Meta(ge=1, le=10)] = 1
+    feedback: bool = False
+    exempt: list[Role] = msgspec.field(default_factory=lambda: [Role.REVIEWER, Role.MANAGER])
+
+    def __post_init__(self) -> None:
+        if 0 < self.items < self.pass_mark:
+            raise ValueError(Message("pass_mark_too_high", n=self.items, mark=self.pass_mark))
+
+
+class FeedbackPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """What people are told of how well they label, on the page of their own work.
+
+    `gold`: their share of right answers on hidden gold, told so that nobody learns which solution was gold. `peers`:
+    how often they name the same first error as others who labelled the same solution.
+    """
+
+    gold: bool = True
+    peers: bool = True
+
+
+class HintsPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """The model's score of each step, shown on a random `share` of what a person is given; 0 shows none.
+
+    It is drawn for each person and solution anew, among those in `lanes` and by people in `roles`; where it falls the
+    other way the solution is of the blind arm, against which hints are measured. At least half of the solutions come
+    without a hint in every lane, so that one without tells little of its lane. Holdout and calibration are no choice:
+    their labels measure the model and are never made with its help.
+
+    The score of a step is shown once the person has `reached` it, once they have `rated` it themselves, or
+    `on_request` by a key; never that of a later step.
+    """
+
+    share: Annotated[float, msgspec.Meta(ge=0, le=0.5)] = 0.0
+    lanes: list[Lane] = msgspec.field(default_factory=lambda: [Lane.ACQUISITION, Lane.CONTROL, Lane.PINNED])
+    roles: list[Role] = msgspec.field(default_factory=lambda: [Role.ANNOTATOR])
+    reveal: Reveal = "reached"
+
+    def __post_init__(self) -> None:
+        if measuring := next((lane for lane in self.lanes if lane in MEASURING_LANES), None):
+            raise ValueError(Message("lane_without_hints", lane=measuring))
 
 
 class LaneMix(msgspec.Struct, forbid_unknown_fields=True):

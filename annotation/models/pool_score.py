@@ -1,3 +1,4 @@
+import msgspec
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Func, IntegerField, Sum
@@ -7,6 +8,7 @@ from annotation.models.job import Job
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
 from annotation.models.solution import Solution
+from annotation.models.struct_field import StructField
 
 
 class PoolScore(models.Model):
@@ -50,12 +52,20 @@ class PoolShard(models.Model):
         return f"{len(self.solutions)} solutions for model {self.model_version_id}"
 
 
+class ScoreAgreement(msgspec.Struct):
+    """Of `checked` stored scores, the `differing` were further than `tolerance` from fresh ones, `worst` at most."""
+
+    checked: int
+    differing: list[int]
+    worst: float
+    tolerance: float
+
+
 class PoolScoring(Job):
     """A version's scoring of the pool: of the solutions that were last cut into shards, of which several workers score
     some each at the same time.
 
-    `steps` and `seconds` are summed over workers. `agreement` says how a sample of the stored scores agreed with fresh
-    ones.
+    `steps` and `seconds` are summed over workers. `agreement` is that of a sample of the stored scores with fresh ones.
     """
 
     KIND = "pool"
@@ -70,7 +80,7 @@ class PoolScoring(Job):
     steps = models.PositiveBigIntegerField(default=0)
     seconds = models.FloatField(default=0)
     cut_at = models.DateTimeField(null=True)
-    agreement = models.JSONField(default=dict)
+    agreement: "StructField[ScoreAgreement | None]" = StructField(ScoreAgreement, null=True)
     checked_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """When rounds begin by themselves, when they may not, and how long they leave their files."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -12,6 +12,7 @@ from prm.messages import Message
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MINUTES_A_DAY = 24 * 60
+MOST_WINDOWS = 64  # in a row, before quiet hours count as endless
 _WINDOW = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))? )?(\d\d):(\d\d)-(\d\d):(\d\d)")
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -67,9 +68,36 @@ class RoundsPolicy(msgspec.Struct, forbid_unknown_fields=True):
         """The midnight of the project before a moment."""
         return moment.astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
 
-    @property
-    def windows(self) -> list[Window]:
-        return [parse_window(line) for line in self.quiet_hours]
+    def next_time(self, after: datetime) -> datetime | None:
+        """The schedule's first time after `after`; None without a schedule."""
+        return next(parse_cron(self.cron, after.astimezone(self.zone)), None) if self.cron else None
+
+    def quiet_until(self, now: datetime) -> datetime | None:
+        """When the quiet hours that contain `now` end; None outside of them.
+
+        Windows that touch or overlap count as one. Quiet hours without an end give a time weeks away.
+        """
+        end = self._end_of_window(now)
+        for _ in range(MOST_WINDOWS):
+            later = self._end_of_window(end) if end is not None else None
+            if later is None:
+                break
+            end = later
+        return end
+
+    def _end_of_window(self, now: datetime) -> datetime | None:
+        """The latest end of the windows that contain `now`, in local time."""
+        wall = now.astimezone(self.zone).replace(tzinfo=None)
+        ends = []
+        for window in map(parse_window, self.quiet_hours):
+            for days_ago in (0, 1):
+                day = (wall - timedelta(days=days_ago)).replace(hour=0, minute=0, second=0, microsecond=0)
+                length = window.end - window.start + (0 if window.end > window.start else MINUTES_A_DAY)
+                begins = day + timedelta(minutes=window.start)
+                ends_at = begins + timedelta(minutes=length)
+                if day.weekday() in window.days and begins <= wall < ends_at:
+                    ends.append(ends_at)
+        return max(ends).replace(tzinfo=self.zone) if ends else None
 
     @property
     def automatic(self) -> bool:
@@ -99,9 +127,9 @@ def parse_cron(expression: str, start: datetime) -> CronSim:
 
 def parse_window(line: str) -> Window:
     """Raises ValueError for a line that is no window of quiet hours."""
-    found = _WINDOW.fullmatch(line.strip().lower())
-    if found:
-        first, last, *digits = found.groups()
+    match = _WINDOW.fullmatch(line.strip().lower())
+    if match:
+        first, last, *digits = match.groups()
         hour, minute, end_hour, end_minute = map(int, digits)
         start, end = 60 * hour + minute, 60 * end_hour + end_minute
         known = {first, last} <= {None, *DAYS}

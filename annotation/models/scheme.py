@@ -134,12 +134,12 @@ class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
 def parse_scheme(value: dict[str, Any]) -> LabelScheme:
     """A bare name in a list of terms stands for a term without more. Raises msgspec.ValidationError."""
     lists = ("error_types", "policy_clauses")
-    named = {name: [_term(one) for one in value[name]] for name in lists if isinstance(value.get(name), list)}
+    named = {
+        name: [{"name": term} if isinstance(term, str) else term for term in value[name]]
+        for name in lists
+        if isinstance(value.get(name), list)
+    }
     return msgspec.convert(value | named, LabelScheme)
-
-
-def _term(given: Any) -> Any:
-    return {"name": given} if isinstance(given, str) else given
 
 
 def _check_keys(keys: dict[str, str]) -> None:

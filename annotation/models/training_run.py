@@ -2,13 +2,11 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from annotation.core.wording import message_of
-from annotation.models.job import one_live
+from annotation.models.job import JobStage, StagedJob, one_live
 from annotation.models.message_field import MessageField
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
 from annotation.models.snapshot import Snapshot
-from annotation.models.staged_job import JobStage, StagedJob
 
 
 class TrainingRun(StagedJob):
@@ -55,7 +53,7 @@ class TrainingRun(StagedJob):
     def outcome(self) -> str:
         """Why it failed, what the gate said, or why nothing was trained."""
         untrained = [stage.figure for stage in self.stages.all() if (stage.name, stage.state) == UNTRAINED]
-        judged = message_of(self.model_version.gate) if self.model_version else ""
+        judged = self.model_version.gate.sentence if self.model_version and self.model_version.gate else ""
         return self.error or judged or next(iter(untrained), "")
 
 

@@ -1,10 +1,12 @@
 """Messages between the web process and the worker."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from annotation.core.wording import read_message
 from annotation.loop.gateway.serving_model import Scored, Text
+from prm.messages import Message, as_json
 
 Kind = Literal["score", "append", "states"]
 Route = Literal["score", "pooling", "session"]
@@ -44,11 +46,11 @@ class Served(msgspec.Struct):
 
 
 class Failure(msgspec.Struct):
-    """Why there is no answer, as the API says it; `message` as `prm.messages.as_json` gives it."""
+    """Why there is no answer, as the API says it."""
 
     status: int
     code: str
-    message: str | dict[str, Any]
+    message: Message
     extra: dict[str, str | int | float | None] = {}
 
 
@@ -67,6 +69,6 @@ class Answer(msgspec.Struct):
     failure: Failure | None = None
 
 
-encode = msgspec.msgpack.Encoder().encode
+encode = msgspec.msgpack.Encoder(enc_hook=as_json).encode
 decode_question = msgspec.msgpack.Decoder(Question).decode
-decode_answer = msgspec.msgpack.Decoder(Answer).decode
+decode_answer = msgspec.msgpack.Decoder(Answer, dec_hook=read_message).decode

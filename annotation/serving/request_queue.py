@@ -5,7 +5,8 @@ that died. The stream's length and age show how busy the workers are.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -84,20 +85,23 @@ def redis_client() -> Any:
 
 def wait_for_answer(question: Question) -> Answer:
     """Enqueue the question and wait for its answer. Raises Overloaded, NoAnswer, NoWorker."""
-    try:
+    with redis_needed():
         entry_id = _enqueue(question)
         seconds = max(0.01, question.deadline - question.asked_at)
         popped = redis_client().blpop([_answer_key(question.id)], timeout=seconds)
         if popped is None:
             redis_client().xdel(STREAM, entry_id)
             raise _why_no_answer(question)
-    except redis.RedisError as error:
-        raise redis_away(error) from error
     return decode_answer(popped[1])
 
 
-def redis_away(error: redis.RedisError) -> NoWorker:
-    return NoWorker(Message("redis_away", error=error))
+@contextmanager
+def redis_needed() -> Iterator[None]:
+    """Raises NoWorker where Redis does not answer within the block."""
+    try:
+        yield
+    except redis.RedisError as error:
+        raise NoWorker(Message("redis_away", error=error)) from error
 
 
 def count_workers() -> int:

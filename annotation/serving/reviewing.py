@@ -14,29 +14,26 @@ from django.contrib.auth.models import User
 from annotation.core import jobs
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import STAFF, require_role
+from annotation.core.wording import as_message, read_message
 from annotation.loop.gateway.near_labels import StepReason, reasons_of
 from annotation.loop.gateway.serving_model import Text
 from annotation.models import ModelVersion, ServedScore, Solution
 from annotation.serving import request_queue
 from annotation.serving.journal import text_hash
-from prm.messages import Message, as_json, from_json
+from prm.messages import Message, as_json
 
 KEPT_SECONDS, ASKED_SECONDS = 86_400, 600
 
 
 class Review(msgspec.Struct):
-    """`failure` is why there are no reasons, encoded by `as_json`; without either the worker is still busy."""
+    """`failure` is why there are no reasons; without either the worker is still busy."""
 
     reasons: list[StepReason] = []
-    failure: str | dict[str, Any] = ""
+    failure: Message | None = None
 
     @property
     def done(self) -> bool:
         return bool(self.reasons or self.failure)
-
-    @property
-    def why_not(self) -> str:
-        return from_json(self.failure)
 
 
 def ask_for_review(*, by: User, version: ModelVersion, text: Text) -> None:
@@ -45,12 +42,10 @@ def ask_for_review(*, by: User, version: ModelVersion, text: Text) -> None:
     Raises Forbidden, NoWorker.
     """
     require_role(by, version.project, *STAFF)
-    try:
+    with request_queue.redis_needed():
         is_new = request_queue.redis_client().set(
             _key(version, text), msgspec.json.encode(Review()), nx=True, ex=ASKED_SECONDS
         )
-    except redis.RedisError as error:
-        raise request_queue.redis_away(error) from error
     if is_new:
         jobs.enqueue("serving.review", version.pk, text.problem, text.steps, queue="score")
 
@@ -70,7 +65,7 @@ def find_review(version: ModelVersion, text: Text) -> Review | None:
         stored = request_queue.redis_client().get(_key(version, text))
     except redis.RedisError:
         return None
-    return msgspec.json.decode(stored, type=Review) if stored else None
+    return msgspec.json.decode(stored, type=Review, dec_hook=read_message) if stored else None
 
 
 def review(version_id: int, text: Text) -> None:
@@ -82,10 +77,12 @@ def review(version_id: int, text: Text) -> None:
         if run is None:
             raise DomainError(Message("explanation_of_foreign_model"), code="no_explanation")
         outcome.reasons = reasons_of(version, text, settings.RUN_ROOT / str(run.pk) / "train.jsonl")
-        outcome.failure = "" if outcome.reasons else as_json(Message("no_step_fits_context"))
+        outcome.failure = None if outcome.reasons else Message("no_step_fits_context")
     except DomainError as error:
-        outcome.failure = as_json(error.message)
-    request_queue.redis_client().set(_key(version, text), msgspec.json.encode(outcome), ex=KEPT_SECONDS)
+        outcome.failure = as_message(error.message)
+    request_queue.redis_client().set(
+        _key(version, text), msgspec.json.encode(outcome, enc_hook=as_json), ex=KEPT_SECONDS
+    )
 
 
 def text_of(row: ServedScore) -> Text:

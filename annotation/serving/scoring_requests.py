@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Sequence
 from threading import BoundedSemaphore
 
-import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
@@ -14,8 +13,8 @@ from annotation.core.errors import DomainError, Missing
 from annotation.loop.gateway.serving_model import Text
 from annotation.models import ApiToken, ModelVersion, Project
 from annotation.serving import quotas, request_queue
-from annotation.serving.messages import Answer, Kind, Question, Route
-from prm.messages import Message, from_json
+from annotation.serving.messages import Answer, Failure, Kind, Question, Route
+from prm.messages import Message
 
 _seats = BoundedSemaphore(settings.SERVING_SEATS)  # threads of this process that may wait for answers
 
@@ -23,9 +22,9 @@ _seats = BoundedSemaphore(settings.SERVING_SEATS)  # threads of this process tha
 class Failed(DomainError):
     """The failure that the worker reported."""
 
-    def __init__(self, status: int, code: str, message: str, extra: dict[str, str | int | float | None]) -> None:
-        super().__init__(message, dict(extra), code=code)
-        self.status = status
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message, dict(failure.extra), code=failure.code)
+        self.status = failure.status
 
 
 def ask_worker(
@@ -63,14 +62,11 @@ def ask_worker(
         deadline=time.time() + timeout,
     )
     steps = sum(len(text.steps) - text.known for text in texts) or len(ids)
-    try:
+    with request_queue.redis_needed():
         quotas.spend(token, project, steps=steps)
-    except redis.RedisError as error:
-        raise request_queue.redis_away(error) from error
     answer = _wait_in_seat(question)
     if answer.failure is not None:
-        failure = answer.failure
-        raise Failed(failure.status, failure.code, from_json(failure.message), failure.extra)
+        raise Failed(answer.failure)
     return question.id, answer
 
 

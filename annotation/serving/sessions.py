@@ -9,17 +9,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
-import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import find_project
 from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.loop.registry import choose_version
 from annotation.models import ApiToken, ModelVersion, Project
 from annotation.serving import request_queue
 from annotation.serving.scoring_requests import ask_worker, find_version_id
-from annotation.serving.version_choice import choose_version
 from prm.messages import Message
 
 MOST_STEPS, MOST_CHARS = 512, 400_000
@@ -62,7 +61,7 @@ def begin_session(
 
 def find_session(*, by: User, session_id: str) -> ScoringSession:
     """The caller's own session. Raises Missing (`session_not_found`), also if it has expired."""
-    with _redis_errors():
+    with request_queue.redis_needed():
         stored = request_queue.redis_client().get(_key(session_id))
     session = msgspec.msgpack.decode(stored, type=ScoringSession) if stored else None
     if session is None or session.user != by.pk:
@@ -110,12 +109,12 @@ def fork_session(*, by: User, session_id: str) -> ScoringSession:
 def end_session(*, by: User, session_id: str) -> None:
     """Delete the session. Raises Missing."""
     find_session(by=by, session_id=session_id)
-    with _redis_errors():
+    with request_queue.redis_needed():
         request_queue.redis_client().delete(_key(session_id))
 
 
 def _save_session(session: ScoringSession) -> None:
-    with _redis_errors():
+    with request_queue.redis_needed():
         request_queue.redis_client().set(
             _key(session.id), msgspec.msgpack.encode(session), ex=settings.SERVING_SESSION_SECONDS
         )
@@ -124,23 +123,15 @@ def _save_session(session: ScoringSession) -> None:
 @contextmanager
 def _lock_session(session_id: str, timeout: float) -> Iterator[None]:
     lock = request_queue.redis_client().lock(f"{_key(session_id)}:lock", timeout=timeout + 10, blocking=False)
-    with _redis_errors():
+    with request_queue.redis_needed():
         acquired = lock.acquire()
     if not acquired:
         raise Conflict(Message("session_busy"))
     try:
         yield
     finally:
-        with _redis_errors():
+        with request_queue.redis_needed():
             lock.release()
-
-
-@contextmanager
-def _redis_errors() -> Iterator[None]:
-    try:
-        yield
-    except redis.RedisError as error:
-        raise request_queue.redis_away(error) from error
 
 
 def _key(session_id: str) -> str:

@@ -11,9 +11,9 @@ from django.db import close_old_connections
 
 from annotation.core.errors import DomainError, Missing
 from annotation.loop.gateway.serving_model import ServingModel
+from annotation.loop.registry import choose_version
 from annotation.models import ModelVersion, Project
 from annotation.serving.messages import Question, Served
-from annotation.serving.version_choice import choose_version
 from prm.messages import Message
 
 log = logging.getLogger(__name__)

@@ -16,13 +16,14 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
 from annotation.core.errors import DomainError
+from annotation.core.wording import as_message
 from annotation.loop.gateway import serving_model as gateway
 from annotation.serving import request_queue
 from annotation.serving.journal import Journal
 from annotation.serving.messages import Answer, Failure, Question
 from annotation.serving.request_queue import QueuedQuestion
 from annotation.serving.shelf import Loaded, Shelf
-from prm.messages import Message, as_json
+from prm.messages import Message
 
 log = logging.getLogger(__name__)
 IDLE_SECONDS = 1.0
@@ -121,7 +122,8 @@ class ScoreThread(threading.Thread):
         for queued in group:
             question = queued.question
             if question.deadline < started:
-                self._finish([(queued, Answer(failure=_late()))], None)
+                late = Failure(504, "timed_out", Message("question_expired"))
+                self._finish([(queued, Answer(failure=late))], None)
                 continue
             try:
                 loaded_model = self._shelf.find(question)
@@ -207,13 +209,9 @@ def _score(loaded: Loaded, questions: Sequence[Question]) -> list[Answer]:
 
 
 def _failure(error: DomainError) -> Failure:
-    return Failure(error.status, error.code, as_json(error.message), error.extra)
+    return Failure(error.status, error.code, as_message(error.message), error.extra)
 
 
 def _defect(error: Exception) -> Failure:
     message = Message("model_cannot_read", kind=type(error).__name__, error=error)
-    return Failure(500, "scoring_failed", as_json(message))
-
-
-def _late() -> Failure:
-    return Failure(504, "timed_out", as_json(Message("question_expired")))
+    return Failure(500, "scoring_failed", message)

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.wording import in_words, message_of
+from annotation.core.wording import in_words
 from annotation.loop.selection.generations import request_first_generation
 from annotation.models import Generation, Lane, Membership, QueueItem
 from labelling_ui.charts import Point, Series, bar_chart
@@ -62,7 +62,7 @@ LANES = [
     Choice("lane", _("Lane"), heading=True, choices=Lane.choices),
     Number("items", _("Items")),
     Share("share", _("Share")),
-    Column("drawn", _("Drawn"), "how"),
+    Column("drawn", _("Drawn"), "recipe__how"),
     Share("chance", _("Chance"), "most", write=partial(percent, digits=2)),
     Number("gain", _("Mean gain"), "mean_gain", write=partial(decimal, digits=3)),
     Duration("seconds", _("Mean cost"), "mean_seconds"),
@@ -102,7 +102,7 @@ def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 def lanes_of(generation: Generation) -> list[dict[str, Any]]:
     """The lanes that have items, the largest first, with how each was drawn, as far as that is recorded."""
-    recipe: dict[str, Any] = generation.recipe.get("lanes", {})
+    recipes = generation.recipe.lanes
     lanes = list(
         QueueItem.objects.filter(generation=generation)
         .values("lane")
@@ -118,7 +118,7 @@ def lanes_of(generation: Generation) -> list[dict[str, Any]]:
         .order_by("-items", "lane")
     )
     total = sum(lane["items"] for lane in lanes)
-    return [{**recipe.get(lane["lane"], {}), **lane, "share": lane["items"] / total} for lane in lanes]
+    return [{**lane, "recipe": recipes.get(lane["lane"]), "share": lane["items"] / total} for lane in lanes]
 
 
 def chances(generation: Generation) -> list[tuple[str, int]]:
@@ -134,24 +134,23 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
 
 def settings_of(generation: Generation) -> list[tuple[str, str]]:
     """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
-    notes: dict[str, Any] = generation.recipe.get("lanes", {}).get(Lane.ACQUISITION, {})
+    recipe = generation.recipe.lanes.get(Lane.ACQUISITION)
     settings = []
-    if "of_a_problem" in notes:
-        settings.append((gettext("most of a problem"), str(notes["of_a_problem"])))
-    if notes.get("of_a_domain"):
-        settings.append((gettext("most of a domain"), f"{notes['of_a_domain']:.0%}"))
-    if "cost" in notes:
-        cost = notes["cost"]
-        costs = {"fixed": cost["fixed"], "step": cost["per_step"], "char": cost["per_char"] * 100}
+    if recipe and recipe.of_a_problem is not None:
+        settings.append((gettext("most of a problem"), str(recipe.of_a_problem)))
+    if recipe and recipe.of_a_domain:
+        settings.append((gettext("most of a domain"), f"{recipe.of_a_domain:.0%}"))
+    if recipe and recipe.cost:
+        cost = recipe.cost
+        costs = {"fixed": cost.fixed_seconds, "step": cost.seconds_per_step, "char": cost.seconds_per_char * 100}
         figures = {name: decimal(seconds, 1) for name, seconds in costs.items()}
         words = gettext("%(fixed)s s, %(step)s s a step, %(char)s s a hundred characters")
         settings.append((gettext("cost of a label"), words % figures))
-    if notes.get("without_outcome"):
-        settings.append((gettext("without a graded answer"), decimal(notes["without_outcome"])))
-    if "read" in notes:
+    if recipe and recipe.without_outcome:
+        settings.append((gettext("without a graded answer"), decimal(recipe.without_outcome)))
+    if recipe and recipe.read is not None:
         words = gettext("%(n)s solutions by “%(backbone)s”, with no labels")
-        settings.append((gettext("read"), words % {"n": decimal(notes["read"]), "backbone": notes["backbone"]}))
-    if "note" in generation.recipe:
-        note = message_of(generation.recipe, "note")
-        settings.append((gettext("ranked at random because"), in_words(note)))
+        settings.append((gettext("read"), words % {"n": decimal(recipe.read), "backbone": recipe.backbone}))
+    if generation.recipe.note:
+        settings.append((gettext("ranked at random because"), in_words(generation.recipe.note)))
     return settings

@@ -9,8 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.wording import in_words
-from annotation.loop.gateway.stopping import advise
-from annotation.loop.proof.history import decided_rounds, history_of
+from annotation.loop.proof.history import advise, history_of
 from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
 from annotation.models import Lane, Membership, ShadowComparison
 from labelling_ui.charts import Chart, Point, Series, line_chart
@@ -68,7 +67,7 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
         return respond(request, "labelling_ui/learning.html", listing, "learning")
     estimates = estimates_of(project)
     history = history_of(project)
-    advice = advise(decided_rounds(history))
+    advice = advise(history)
     context = {
         "latest": rows.first(),
         "gain": _gain_chart(list(rows[:SHOWN])),
@@ -76,7 +75,7 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
         "rates": _rate_chart(estimates, project.slug),
         "history": Table(history, HISTORY),
         "advice": advice,
-        "pays": any(one["verdict"] == "continue" for one in advice["criteria"]),
+        "pays": any(criterion.verdict == "continue" for criterion in advice.criteria),
         "why_not": _why_not(member),
     }
     return respond(request, "labelling_ui/learning.html", listing, "learning", context)

@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.api.downloads import download
 from annotation.core.errors import Missing
-from annotation.core.wording import in_words, message_of
+from annotation.core.membership.members import domains_of
+from annotation.core.wording import in_words
 from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
 from annotation.loop.model_jobs.importing import importable_folders, request_measurement
@@ -32,15 +33,14 @@ from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, p
 from labelling_ui.pages.columns import Column, Estimate, Number, State, When
 from labelling_ui.pages.listing import Listing, Table, respond
 from labelling_ui.selectors import model_versions
-from labelling_ui.selectors.model_versions import holdout_f1
 from labelling_ui.selectors.training import costs_of
 from labelling_ui.templatetags.figures import digest, hundredths
 
 COLUMNS = [
     Column("model", _("Model"), "number", sort=True, link="model", heading=True),
     State("state", _("State"), sort=True, choices=ModelVersion.State.choices),
-    Estimate("f1", _("Holdout F1"), holdout_f1, write=hundredths),
-    Column("gate", _("Gate"), lambda v: message_of(v.gate), write=in_words, look="gate-text"),
+    Estimate("f1", _("Holdout F1"), "metrics__f1", write=hundredths),
+    Column("gate", _("Gate"), "gate__sentence", write=in_words, look="gate-text"),
     When("trained", _("Trained"), "created_at", sort=True),
     Column("sha256", _("Weights"), write=digest),
 ]
@@ -66,9 +66,9 @@ METRICS = [
     Estimate("ece", _("Calibration error"), write=hundredths),
 ]
 FINDINGS = [
-    Column("audit", _("Audit"), lambda finding: message_of(finding, "title"), heading=True, write=in_words),
+    Column("audit", _("Audit"), "title", heading=True, write=in_words),
     State("verdict", _("Verdict"), choices=words.AUDIT_VERDICTS),
-    Column("finding", _("Finding"), message_of, write=in_words),
+    Column("finding", _("Finding"), "sentence", write=in_words),
 ]
 ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "promote": (promote_version, _("This model serves now. It scores the pool where it has not yet.")),
@@ -85,9 +85,7 @@ ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
 @project_page(*STAFF)
 def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
     version = _find(member, number)
-    version.f1 = holdout_f1(version)  # type: ignore[attr-defined]
     history = [(entry, model_versions.describe_entry(entry, version)) for entry in model_versions.history_of(version)]
-    domains = member.project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
     context = {
         "version": version,
         "run": getattr(version, "run", None),
@@ -96,7 +94,7 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         "audit": version.jobs.filter(kind=ModelJob.Kind.AUDIT).first(),
         "may_serve": member.role == MANAGER and _may_serve(version),
         "metrics": Table(model_versions.metric_rows(version), METRICS, name=gettext("Measured on the holdout")),
-        "findings": Table(version.audits.get("findings", []), FINDINGS),
+        "findings": Table(version.audits.findings if version.audits else [], FINDINGS),
         "facts": model_versions.facts_of(version),
         "costs": costs_of(version),
         "parent": model_versions.parent_of(version),
@@ -106,7 +104,7 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         "exported": export_path(version).is_dir(),
         "scoring": PoolScoring.objects.filter(model_version=version).first(),
         "own_domains": version.domains.all(),
-        "domains": domains,
+        "domains": list(filter(None, domains_of(member.project))),
         "others": member.project.model_versions.exclude(pk=version.pk).order_by("-number"),
     }
     return render(request, "labelling_ui/model.html", context)
@@ -200,4 +198,4 @@ def _may_serve(version: ModelVersion) -> bool:
 
 def _unmeasured(version: ModelVersion) -> bool:
     """Made elsewhere, and the gate has not seen it."""
-    return version.origin == ModelVersion.Origin.IMPORTED and not version.gate
+    return version.origin == ModelVersion.Origin.IMPORTED and version.gate is None

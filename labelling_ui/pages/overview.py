@@ -17,7 +17,7 @@ from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.my_work import own_page
 from labelling_ui.pages.runs import retraining
-from labelling_ui.selectors import attention, model_versions, progress
+from labelling_ui.selectors import attention, progress
 from labelling_ui.templatetags.figures import percent
 
 DAYS = 30
@@ -31,7 +31,7 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
         return render(request, "labelling_ui/my_work.html", own_page(member))
     by_day = progress.labels_by_day(project, days=DAYS)
     agreement = agreement_by_day(project)
-    versions = model_versions.versions_with_scores(project)
+    versions = list(project.model_versions.order_by("number").defer("manifest"))
     outcomes = outcomes_of(project)
     context: dict[str, Any] = {
         "progress": progress.progress_of(project, by_day),
@@ -56,17 +56,19 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     return render(request, "labelling_ui/overview.html", context)
 
 
-def _champion(versions: list[tuple[ModelVersion, model_versions.Score | None]]) -> dict[str, Any] | None:
+def _champion(versions: list[ModelVersion]) -> dict[str, Any] | None:
     """The model that serves, its F1, and the change since the champion before it."""
-    served = [(v, score) for v, score in versions if v.promoted_at]
-    served.sort(key=lambda pair: pair[0].promoted_at)  # type: ignore[arg-type, return-value]
-    current = next((pair for pair in served if pair[0].state == ModelVersion.State.CHAMPION), None)
-    if current is None:
+    champion = next((version for version in versions if version.state == ModelVersion.State.CHAMPION), None)
+    if champion is None:
         return None
-    version, score = current
-    before = [s for v, s in served if v.number < version.number and s]
-    change = score.value - before[-1].value if score and before else None
-    return {"version": version, "score": score, "change": change}
+    before = sorted(
+        (version.promoted_at, f1.value)
+        for version in versions
+        if version.promoted_at and version.number < champion.number and (f1 := version.metrics.f1)
+    )
+    f1 = champion.metrics.f1
+    change = f1.value - before[-1][1] if f1 and before else None
+    return {"version": champion, "score": f1, "change": change}
 
 
 def _share(agreement: list[tuple[date, Pairs]]) -> float | None:
@@ -89,22 +91,22 @@ def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
     )
 
 
-def _quality_chart(project: Project, versions: list[tuple[ModelVersion, model_versions.Score | None]]) -> Chart:
+def _quality_chart(project: Project, versions: list[ModelVersion]) -> Chart:
     trained = [
         Point(
             _("model %(n)s") % {"n": version.number},
-            score.value,
-            score.low,
-            score.high,
+            f1.value,
+            f1.low,
+            f1.high,
             href=reverse("model", args=[project.slug, version.number]),
         )
-        for version, score in versions
-        if score
+        for version in versions
+        if (f1 := version.metrics.f1)
     ]
     baselines = [
-        Point(_("model %(n)s") % {"n": version.number}, score.value)
-        for version, _score in versions
-        if (score := model_versions.baseline_f1(version))
+        Point(_("model %(n)s") % {"n": version.number}, f1.value)
+        for version in versions
+        if (f1 := version.metrics.baseline_f1)
     ]
     return line_chart(
         _("Model quality on the holdout, F1"),

@@ -102,7 +102,6 @@ def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
         "now": timezone.now(),
         "training": progress_of_training(run),
         "loss": _loss_chart(run),
-        "gate": run.model_version.gate if run.model_version else {},
         "gain": _gain_chart(run),
         "costs": costs_of(run.model_version) if run.model_version else None,
         "files": Table(artefacts_of(run) if member.role == Membership.Role.MANAGER else [], FILES),
@@ -170,14 +169,14 @@ def _loss_chart(run: TrainingRun) -> Chart:
 
 
 def _gain_chart(run: TrainingRun) -> Chart | None:
-    gate = run.model_version.gate if run.model_version else {}
-    if gate.get("gain") is None:
+    gate = run.model_version.gate if run.model_version else None
+    if gate is None or gate.gain is None or gate.low is None or gate.high is None:
         return None
     return gain_chart(
         gettext("Gain in holdout F1, in points"),
-        gate["samples"],
-        gain=gate["gain"],
-        low=gate["low"],
-        high=gate["high"],
-        tolerance=gate["tolerance"],
+        gate.samples,
+        gain=gate.gain,
+        low=gate.low,
+        high=gate.high,
+        tolerance=gate.tolerance,
     )

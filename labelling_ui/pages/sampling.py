@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import progress_of
+from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
 from annotation.loop.sampling.policy_preview import preview_sampling
-from annotation.loop.sampling.problem_choice import domains_of
 from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, start_sampling
 from annotation.models import Membership, SampledProblem, SamplingRun
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
@@ -149,4 +149,6 @@ def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResp
 
 
 def _form(request: HttpRequest, member: Membership) -> SamplingForm:
-    return SamplingForm(request.POST if request.method == "POST" else None, domains=domains_of(member.project))
+    return SamplingForm(
+        request.POST if request.method == "POST" else None, domains=list(filter(None, domains_of(member.project)))
+    )

@@ -10,9 +10,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.loop.gateway.acquisition import RANDOM
 from annotation.loop.proof.simulating import PICTURE, folder_of
 from annotation.loop.proof.simulations import LEAST_BUDGET, MOST_SEEDS, start_simulation
+from annotation.loop.selection.composition import RANDOM
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page

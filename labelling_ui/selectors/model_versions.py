@@ -1,8 +1,8 @@
 """Model versions in figures: holdout metrics with their intervals, facts of the manifest, and the history."""
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -10,41 +10,8 @@ from markdown_it import MarkdownIt
 
 from annotation.core import wording
 from annotation.loop.gateway.training import model_path
-from annotation.models import AuditEntry, ModelVersion, Project
+from annotation.models import AuditEntry, ModelVersion
 from labelling_ui.numbers import decimal
-
-
-@dataclass(frozen=True)
-class Score:
-    """A metric in [0, 1] with its 95 % interval."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
-def holdout_f1(version: ModelVersion) -> Score | None:
-    """ProcessBench F1 of the version on the holdout, None if it was not measured."""
-    return _score(version.measurement.challenger)
-
-
-def baseline_f1(version: ModelVersion) -> Score | None:
-    """The same of the zero-label baseline, measured beside it."""
-    return _score(version.measurement.baseline)
-
-
-def versions_with_scores(project: Project) -> list[tuple[ModelVersion, Score | None]]:
-    """All versions, oldest first."""
-    versions = project.model_versions.order_by("number").defer("manifest")
-    return [(version, holdout_f1(version)) for version in versions]
-
-
-def _score(report: dict[str, Any] | None) -> Score | None:
-    f1 = ((report or {}).get("overall") or {}).get("processbench_f1")
-    if not f1 or f1.get("value") is None:
-        return None
-    return Score(f1["value"], f1.get("low"), f1.get("high"))
-
 
 ACTIONS = {
     "model.register": _("registered"),
@@ -80,11 +47,11 @@ MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 def metric_rows(version: ModelVersion) -> list[dict[str, Any]]:
     """The metrics on the whole holdout, then on each of its domains; empty if the version was not measured."""
-    report = version.measurement.challenger
-    if not report:
+    report = version.metrics.challenger
+    if report is None:
         return []
-    slices = {gettext("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
-    return [{"domain": name, **metrics} for name, metrics in slices.items()]
+    slices = {gettext("all domains"): report.overall} | dict(sorted(report.by_domain.items()))
+    return [{"domain": name, **msgspec.structs.asdict(metrics)} for name, metrics in slices.items()]
 
 
 def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
@@ -110,7 +77,7 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
 
 def parent_of(version: ModelVersion) -> ModelVersion | None:
     """The champion that it was measured against."""
-    number = version.measurement.champion
+    number = version.metrics.champion
     return version.project.model_versions.filter(number=number).first() if number is not None else None
 
 

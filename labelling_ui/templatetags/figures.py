@@ -1,6 +1,6 @@
 """Figures as people read them: counts with separators, durations in human units, times in the reader's zone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -100,12 +100,6 @@ def in_words(text: str) -> str:
 def reason_in_words(reason: str) -> str:
     """Why somebody gave up: one of the reasons offered in the reader's language, one of their own as they wrote it."""
     return _(reason) if reason in words.REASONS else reason
-
-
-@register.filter
-def message_of(state: Mapping[str, Any], name: str = "sentence") -> str:
-    """What the gate said of a model, or an audit of it, in the reader's language; empty before it did."""
-    return wording.in_words(wording.message_of(state, name))
 
 
 @register.filter

@@ -249,7 +249,7 @@ def _reached(project: Project) -> dict[str, Iterable[int]]:
         "run.failed": runs.filter(state=states.FAILED),
         "run.cancelled": runs.filter(state=states.CANCELLED),
         "model.register": versions.all(),
-        "model.judge": versions.exclude(gate={}),
+        "model.judge": versions.filter(gate__isnull=False),
         "model.promote": versions.filter(promoted_at__isnull=False),
         "generation.open": project.generations.all(),
         "snapshot.create": Snapshot.objects.filter(project=project),

@@ -13,6 +13,7 @@ from annotation.loop.rounds import failures, runs
 from annotation.loop.rounds.artefacts import run_folder
 from annotation.models import Project, RunPoint, RunStage, TrainingRun
 from tests import manager_world
+from tests.factories import make_verdict
 from tests.rounds_world import folders
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -119,8 +120,7 @@ def test_promoted_and_kept_back_have_a_picture_of_the_verdict(page_for, people, 
     expect(page.get_by_text("Files", exact=True)).to_have_count(0)
     look(page, "promoted")
     samples = [-0.06 + 0.004 * n for n in range(25)]
-    version.gate |= {"promote": False, "gain": -0.01, "low": -0.05, "high": 0.03, "samples": samples}
-    version.gate["sentence"] = "Model 1 is kept back, the zero-label baseline goes on serving. It is no better."
+    version.gate = make_verdict(promote=False, gain=-0.01, low=-0.05, high=0.03, samples=samples)
     version.save()
     page.goto(f"/p/{run.project.slug}/runs/{run.number}/")
     expect(page.get_by_label("Gain in holdout F1, in points")).to_be_visible()

@@ -70,7 +70,7 @@ def test_a_newcomer_sees_the_loop_turn(
     run = TrainingRun.objects.get(project=demo, number=2)
     assert run.state == TrainingRun.State.DONE
     assert run.model_version is not None
-    expect(manager.get_by_text(run.model_version.gate["sentence"]).first).to_be_visible()
+    expect(manager.get_by_text(run.model_version.gate.sentence).first).to_be_visible()
     expect(manager.get_by_role("link", name="Model 2")).to_be_visible()
 
     after = Generation.objects.get(project=demo, state=Generation.State.OPEN)

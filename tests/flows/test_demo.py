@@ -51,7 +51,7 @@ def test_a_newcomer_finds_labels_a_model_and_work_waiting(small, capsys):
     # A round went through; what it made is served or kept with a reason, and work is waiting.
     run = project.training_runs.get()
     assert run.state == "done", run.error
-    assert run.model_version.gate["sentence"]
+    assert run.model_version.gate.sentence
     assert run.model_version.state in (ModelVersion.State.CHAMPION, ModelVersion.State.REJECTED)
     assert project.generations.get(state="open").run == run
     for person in people.values():

@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from annotation.loop import registry
 from annotation.loop.gateway import training
-from annotation.loop.registry.verdict import Measured
 from annotation.loop.rounds import pipeline, runs
 from annotation.loop.rounds.stages import gate, train
 from annotation.models import (
@@ -21,7 +20,7 @@ from annotation.models import (
     Snapshot,
     TrainingRun,
 )
-from tests.factories import UserFactory
+from tests.factories import UserFactory, make_comparison
 from tests.rounds_world import folders, labelled_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -54,7 +53,7 @@ def project(settings, tmp_path, monkeypatch):
     monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     config = training.training_config
     monkeypatch.setattr(train, "training_config", lambda policy, seed: config(policy, seed=seed) | {"epochs": 1})
-    verdict = Measured(gain=0.1, low=0.01, high=0.2, solutions=20, problems=10, samples=[0.1])
+    verdict = make_comparison(gain=0.1, low=0.01, high=0.2, solutions=20, problems=10, samples=[0.1])
     monkeypatch.setattr(gate, "compare", lambda data, **given: verdict)
     project = labelled_project(UserFactory(is_staff=True), labelled=60, unlabelled=20)
     run = pipeline.run_through(begin(project))

@@ -63,7 +63,7 @@ def test_a_killed_worker_loses_no_solution_and_scores_none_twice(champion, celer
     assert sweep_jobs() == 1
     until(lambda: PoolScoring.objects.get(model_version=champion).state == "done")
     assert stored(champion) == POOL
-    assert agreement(champion)["differing"] == []
+    assert agreement(champion).differing == []
     embeddings = PoolScore.objects.filter(model_version=champion).values_list("embedding", flat=True)
     assert {len(embedding) for embedding in embeddings} == {2 * 32}
 

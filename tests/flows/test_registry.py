@@ -53,8 +53,8 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
     assert run.state == TrainingRun.State.DONE, run.error
     assert run.stages.get(name=RunStage.Name.TRAIN).state == RunStage.State.SKIPPED
     version.refresh_from_db()
-    assert version.gate["rival"] == "model 1"
-    assert version.gate["gain"] == pytest.approx(0, abs=1e-9), "it is the same model"
+    assert version.gate.rival == "model 1"
+    assert version.gate.gain == pytest.approx(0, abs=1e-9), "it is the same model"
     assert version.state == ModelVersion.State.REJECTED
 
     # Audited on the holdout that it was measured on, and the card tells of it.
@@ -63,16 +63,16 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
     job.refresh_from_db()
     assert job.state == ModelJob.State.DONE, job.error
     version.refresh_from_db()
-    assert {finding["title"] for finding in version.audits["findings"]}
+    assert {finding.title for finding in version.audits.findings}
     page = client.get(f"/p/{project.slug}/models/2/").content.decode()
     for words in (
         "imported from",
-        version.audits["findings"][0]["title"],
+        version.audits.findings[0].title,
         "Process reward model",
         "judged by the gate",
     ):
         assert words in page
-    f1 = version.metrics["challenger"]["overall"]["processbench_f1"]["value"]
+    f1 = version.metrics.f1.value
     assert f"<td>{short(f1)} " in page, "the card has the figure of the registry"
     for said in ("No evaluation is recorded", "it was not evaluated", "Not audited", str(settings.STATE_ROOT)):
         assert said not in page

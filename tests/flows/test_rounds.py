@@ -8,7 +8,6 @@ import pytest
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.loop import registry
 from annotation.loop.gateway import training
-from annotation.loop.registry.verdict import Measured
 from annotation.loop.rounds import pipeline, runs
 from annotation.loop.rounds.stages import gate, train
 from annotation.loop.selection.generations import open_first_generation, open_next_generation
@@ -25,7 +24,14 @@ from annotation.models import (
     TrainingRun,
 )
 from annotation.work.claiming import claim_next
-from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SolutionFactory, UserFactory
+from tests.factories import (
+    MembershipFactory,
+    ModelVersionFactory,
+    ProjectFactory,
+    SolutionFactory,
+    UserFactory,
+    make_comparison,
+)
 from tests.rounds_world import folders, labelled_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,7 +59,7 @@ def verdicts(monkeypatch):
 
     def compare(data, **given):
         gain, low = found.pop(0) if len(found) > 1 else found[0]
-        return Measured(gain=gain, low=low, high=gain + 0.1, solutions=20, problems=10, samples=[gain])
+        return make_comparison(gain=gain, low=low, high=gain + 0.1, solutions=20, problems=10, samples=[gain])
 
     monkeypatch.setattr(gate, "compare", compare)
     return found
@@ -94,8 +100,9 @@ def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings)
     assert registry.champion_of(project) == version
     assert version.snapshot == run.snapshot
     assert version.manifest["config"]["seed"] == 7
-    assert set(version.metrics) >= {"challenger", "baseline", "thresholds"}
-    assert "is promoted: ProcessBench F1 +10.0 points against the zero-label baseline" in version.gate["sentence"]
+    assert None not in (version.metrics.challenger, version.metrics.baseline)
+    assert version.metrics.thresholds
+    assert "is promoted: ProcessBench F1 +10.0 points against the zero-label baseline" in version.gate.sentence
 
     # The whole pool is scored, with what ranking needs.
     scores = PoolScore.objects.filter(model_version=version).select_related("solution")
@@ -153,8 +160,8 @@ def test_a_rejected_challenger_leaves_the_champion_serving_and_ranking(manager, 
     assert second.model_version.manifest["config"]["heads"] == 5
     first.refresh_from_db()
     assert (first.state, second.model_version.state) == (Version.CHAMPION, Version.REJECTED)
-    assert "Model 2 is kept back, model 1 goes on serving" in second.model_version.gate["sentence"]
-    assert second.model_version.gate["holdout_uses"] == 1
+    assert "Model 2 is kept back, model 1 goes on serving" in second.model_version.gate.sentence
+    assert second.model_version.gate.holdout_uses == 1
     assert second.stages.get(name="promote").state == RunStage.State.SKIPPED
     assert second.stages.get(name="score").figure.startswith("0 solutions")
     assert second.generation.model_version == first

@@ -122,7 +122,7 @@ def test_an_audit_that_somebody_asked_for_gives_its_worker_to_a_round_at_once(pr
     snapshot, train = (run.stages.get(name=name) for name in ("snapshot", "train"))
     assert (train.started_at - snapshot.finished_at).total_seconds() < 15
     assert in_state(job, job.State.QUEUED), "it stopped for the round"
-    assert "round goes first" in job.said
+    assert "round goes first" in job.message
     until(lambda: ended(run))
     # Beat would sweep once the heartbeat is old enough.
     ModelJob.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=2))

@@ -45,18 +45,21 @@ def simulation(manager):
 
 def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simulation, monkeypatch):
     shares = []
-    hear = running._Watch.hear
+    watch = running.watch
 
-    def listen(self, line):
-        hear(self, line)
-        self.simulation.refresh_from_db()
-        shares.append(self.simulation.progress)
-        if shares[-1] and len(kept) == 0:
-            kept.append(line)
-            cancel_job(by=manager, job=simulation)
+    def watch_and_cancel(command, *, on_line, **options):
+        def listen(line):
+            on_line(line)
+            simulation.refresh_from_db()
+            shares.append(simulation.progress)
+            if shares[-1] and len(kept) == 0:
+                kept.append(line)
+                cancel_job(by=manager, job=simulation)
+
+        watch(command, on_line=listen, **options)
 
     kept = []
-    monkeypatch.setattr(running._Watch, "hear", listen)
+    monkeypatch.setattr(running, "watch", watch_and_cancel)
     running.run_simulation(simulation.pk)
     simulation.refresh_from_db()
     assert (simulation.state, simulation.result) == (State.CANCELLED, {})
@@ -77,12 +80,13 @@ def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simula
     client.force_login(manager)
     address = f"/p/{simulation.project.slug}/simulations/{simulation.pk}/"
     shown = client.get(address)
-    rows = {row["function"]: row for row in shown.context["rows"]}
+    rows = {row["function"]: row for row in shown.context["comparisons"]}
     assert set(rows) == {"random", "entropy"}
     for row in rows.values():
-        assert 0 <= row["f1"]["low"] <= row["f1"]["value"] <= row["f1"]["high"] <= 1
-    assert rows["entropy"]["area"]["value"] is not None
-    assert [one["mean"]["value"] > 0 and one["never"] >= 0 for one in rows["entropy"]["savings"]] == [True] * 3
+        assert 0 <= row["f1"][-1]["low"] <= row["f1"][-1]["value"] <= row["f1"][-1]["high"] <= 1
+    assert rows["entropy"]["area_gain"]["solutions"]["value"] is not None
+    savings = [rows["entropy"]["saving"][axis] for axis in ("solutions", "steps", "seconds")]
+    assert [one["mean"]["value"] > 0 and one["never"] >= 0 for one in savings] == [True] * 3
     written = json.loads((running.folder_of(simulation) / running.REPORT).read_bytes())
     assert client.get(address + "report.json").json() == written
     assert client.get(address + "curves.svg").getvalue().startswith(b"<?xml")
@@ -108,7 +112,7 @@ def test_a_dead_worker_s_simulation_is_asked_for_again_and_given_up_at_last(simu
 
 def test_a_simulation_gives_way_to_a_round_and_goes_on_by_itself(simulation, sent, monkeypatch):
     looked = iter([False, True])  # none waits when it begins, one does soon after
-    monkeypatch.setattr("annotation.loop.processes.precedence.round_waits", lambda: next(looked, True))
+    monkeypatch.setattr("annotation.loop.processes.devices.round_waits", lambda: next(looked, True))
     running.run_simulation(simulation.pk)
     simulation.refresh_from_db()
     assert (simulation.state, simulation.attempts, simulation.error) == (State.QUEUED, 0, "")

@@ -1,5 +1,4 @@
 """The only door to `prm`: records become traces, scores become rows, the library's errors become ours.
 
-Everything of the library is imported inside the functions: the web application imports these modules, and
-must not import torch.
+The web application imports these modules, and must not import torch: what needs it is imported inside the functions.
 """

@@ -1,28 +1,28 @@
-"""Metrics of scores on labelled traces, and one model against another."""
+"""Metrics of scores on labelled traces, one model against another, and the card that shows them."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from annotation.loop.registry.verdict import Measured
+from annotation.loop.gateway.training import model_path
+from annotation.models import ModelVersion
+from prm import evaluation
+from prm.cards.folder import EVALUATIONS_FOLDER, write_card
+from prm.cards.model import FITTED_ON
+from prm.errors import DataError
+from prm.evaluation import Comparison, Metric, Report
+from prm.evaluation.evaluation import Evaluation, Threshold
+from prm.files import write_json
+from prm.formats.trace_files import read_traces
+from prm.manifest import read_manifest
 from prm.messages import Message
-
-if TYPE_CHECKING:
-    from prm.evaluation.report import Comparison
+from prm.scores import read_scores
 
 REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
+EVALUATION = "holdout.json"
 
 
-def report(data: Path, scores: Path, *, model: Path | None, threshold: float, seed: int) -> dict[str, Any]:
-    """The metrics of a model's scores (None: of no model) on labelled traces, each with its interval, as JSON."""
-    from prm.evaluation import evaluate
-    from prm.formats.trace_files import read_traces
-    from prm.manifest import read_manifest
-    from prm.scores import read_scores
-
-    evaluation = evaluate(
+def report(data: Path, scores: Path, *, model: Path | None, threshold: float, seed: int) -> Report:
+    """The metrics of a model's scores (None: of no model) on labelled traces, each with its interval."""
+    return evaluation.evaluate(
         list(read_traces(data)),
         read_scores(scores),
         threshold=threshold,
@@ -30,81 +30,22 @@ def report(data: Path, scores: Path, *, model: Path | None, threshold: float, se
         bootstrap=REPORT_BOOTSTRAP,
         seed=seed,
     )
-    figures: dict[str, Any] = msgspec.to_builtins(evaluation)
-    return figures
 
 
-def headline(report: dict[str, Any]) -> Message:
+def headline(report: Report) -> Message:
     """The figures that sum a report up."""
-    overall = report["overall"]
-    f1, auroc = overall["processbench_f1"], overall["step_auroc"]
-    return Message("evaluation_headline", f1=_percent(f1), auroc=_percent(auroc), n=overall["n_solutions"])
+    overall = report.overall
+    f1, auroc = _percent(overall.processbench_f1), _percent(overall.step_auroc)
+    return Message("evaluation_headline", f1=f1, auroc=auroc, n=overall.n_solutions)
 
 
 def compare(
     data: Path, *, challenger: Path, rival: Path, thresholds: tuple[float, float], seed: int
-) -> Measured | None:
-    """The challenger's gain in ProcessBench F1 over its rival on the same labels, paired by problem.
+) -> Comparison | None:
+    """The gain of one model's scores over another's on the same labels, in ProcessBench F1 and paired by problem.
 
     None if no domain has both erroneous and correct solutions.
     """
-    comparison = _compared(data, challenger, rival, thresholds, seed)
-    if comparison is None or comparison.low is None or comparison.high is None:
-        return None
-    return Measured(
-        gain=comparison.gain,
-        low=comparison.low,
-        high=comparison.high,
-        solutions=comparison.n_solutions,
-        problems=comparison.n_problems,
-        samples=comparison.samples,
-    )
-
-
-@dataclass(frozen=True)
-class ArmsMeasured:
-    """Both lanes' ProcessBench F1 in [0, 1], and acquisition minus control.
-
-    `low` and `high` bound the 95 % interval of the bootstrap paired by problem, None if no draw has a value.
-    """
-
-    acquisition_f1: float
-    control_f1: float
-    gain: float
-    low: float | None
-    high: float | None
-    samples: list[float]
-    solutions: int
-    problems: int
-
-
-def compare_arms(
-    data: Path, *, acquisition: Path, control: Path, thresholds: tuple[float, float], seed: int
-) -> ArmsMeasured | None:
-    """The same for the models of both lanes; None where the labels cannot tell."""
-    comparison = _compared(data, acquisition, control, thresholds, seed)
-    if comparison is None:
-        return None
-    return ArmsMeasured(
-        acquisition_f1=comparison.challenger,
-        control_f1=comparison.champion,
-        gain=comparison.gain,
-        low=comparison.low,
-        high=comparison.high,
-        samples=comparison.samples,
-        solutions=comparison.n_solutions,
-        problems=comparison.n_problems,
-    )
-
-
-def _compared(
-    data: Path, challenger: Path, rival: Path, thresholds: tuple[float, float], seed: int
-) -> "Comparison | None":
-    from prm import evaluation
-    from prm.errors import DataError
-    from prm.formats.trace_files import read_traces
-    from prm.scores import read_scores
-
     try:
         return evaluation.compare(
             list(read_traces(data)),
@@ -118,8 +59,27 @@ def _compared(
         return None
 
 
-def _percent(metric: dict[str, float | None]) -> str:
-    value, low, high = metric["value"], metric["low"], metric["high"]
-    if value is None:
+def write_model_card(version: ModelVersion) -> None:
+    """Write CARD.md; the figures of the holdout are those of `version.metrics`. Raises OSError, PRMError."""
+    folder = model_path(version)
+    if report := version.metrics.challenger:
+        measured = Evaluation(
+            model=f"model {version.number}",
+            model_sha256=version.sha256,
+            data="the project's holdout",
+            files={"snapshot": version.snapshot.sha256} if version.snapshot else {},
+            measured_at=version.metrics.measured_at or version.created_at.isoformat(),
+            threshold=Threshold(report.threshold, FITTED_ON[read_manifest(folder).fitted_on]),
+            steps=report,
+        )
+        (folder / EVALUATIONS_FOLDER).mkdir(exist_ok=True)
+        write_json(folder / EVALUATIONS_FOLDER / EVALUATION, [measured])
+    write_card(folder)
+
+
+def _percent(metric: Metric) -> str:
+    if metric.value is None:
         return "unknown"
-    return f"{value:.1%}" if low is None or high is None else f"{value:.1%} ({low:.1%} to {high:.1%})"
+    if metric.low is None or metric.high is None:
+        return f"{metric.value:.1%}"
+    return f"{metric.value:.1%} ({metric.low:.1%} to {metric.high:.1%})"

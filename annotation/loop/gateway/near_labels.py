@@ -9,6 +9,7 @@ from annotation.loop.gateway.scoring import loaded_scorer
 from annotation.loop.gateway.serving_model import Text, trace_of_text
 from annotation.loop.gateway.training import model_path
 from annotation.models import ModelVersion
+from prm.errors import PRMError
 from prm.messages import Message
 
 NEAREST = 3
@@ -43,7 +44,6 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
 
     Raises DomainError (`no_explanation`: the file is gone; `model_unusable`).
     """
-    from prm.errors import PRMError
     from prm.probes.neighbours import FILE, Neighbours, explain
 
     scorer = loaded_scorer(version)

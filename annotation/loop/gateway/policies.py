@@ -5,16 +5,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
 
 from annotation.core.errors import DomainError
+from prm.errors import PolicyError
 from prm.messages import Message
-from prm.vocabulary import StepKind
-
-if TYPE_CHECKING:
-    from prm.search import Endpoint
+from prm.search import Endpoint, Prefix, Sampling
 
 SANDBOX = "sandbox:"  # the address of the policies of the generated world, served by this process
 PROMPT = "{problem}"
@@ -67,7 +64,22 @@ class AskedPolicy:
     def __init__(
         self, endpoint: str, *, prompt: str, temperature: float, max_tokens: int, for_preview: bool = False
     ) -> None:
-        self._endpoint = _endpoint(endpoint, prompt, temperature, max_tokens, for_preview)
+        model = model_of(endpoint)
+        entry = settings.POLICY_ENDPOINTS[endpoint]
+        try:
+            self._endpoint = Endpoint(
+                _sandbox_url() if entry["url"] == SANDBOX else entry["url"],
+                model,
+                api="completions" if entry.get("api") == "completions" else "chat",
+                prompt=prompt,
+                sampling=Sampling(temperature=temperature, max_tokens=max_tokens),
+                api_key=entry.get("api_key"),
+                timeout=PREVIEW_SECONDS if for_preview else RUN_SECONDS,
+                retries=PREVIEW_RETRIES if for_preview else RUN_RETRIES,
+                concurrency=CONCURRENCY,
+            )
+        except PolicyError as error:
+            raise DomainError(Message("invalid_sampling", error=error), {"field": "prompt"}) from error
 
     def ask(self, problems: Sequence[str], *, samples: int, seeds: Sequence[int]) -> list[Reply]:
         """`samples` solutions of each problem, several problems at a time; a failure does not affect other problems."""
@@ -75,9 +87,6 @@ class AskedPolicy:
             return list(pool.map(lambda pair: self._ask(pair[0], samples, pair[1]), zip(problems, seeds, strict=True)))
 
     def _ask(self, problem: str, samples: int, seed: int) -> Reply:
-        from prm.errors import PolicyError
-        from prm.search import Prefix
-
         try:
             answers = self._endpoint.sample([Prefix(problem)], n=samples, seed=seed)
         except PolicyError as error:
@@ -85,36 +94,6 @@ class AskedPolicy:
         [completions], cost = answers
         texts = [Sample(completion.text, completion.cut) for completion in completions]
         return Reply(texts, cost.calls, cost.prompt_tokens, cost.completion_tokens)
-
-
-def step_in(text: str) -> tuple[str, StepKind]:
-    """A step's text and its kind, which may lead it: "[tool_call] rate("crowns")"."""
-    from prm.encoding import parse_step
-
-    step = parse_step(text)
-    return step.text, cast(StepKind, step.kind)
-
-
-def _endpoint(name: str, prompt: str, temperature: float, max_tokens: int, for_preview: bool) -> "Endpoint":
-    from prm.errors import PolicyError
-    from prm.search import Endpoint, Sampling
-
-    model = model_of(name)
-    entry = settings.POLICY_ENDPOINTS[name]
-    try:
-        return Endpoint(
-            _sandbox_url() if entry["url"] == SANDBOX else entry["url"],
-            model,
-            api="completions" if entry.get("api") == "completions" else "chat",
-            prompt=prompt,
-            sampling=Sampling(temperature=temperature, max_tokens=max_tokens),
-            api_key=entry.get("api_key"),
-            timeout=PREVIEW_SECONDS if for_preview else RUN_SECONDS,
-            retries=PREVIEW_RETRIES if for_preview else RUN_RETRIES,
-            concurrency=CONCURRENCY,
-        )
-    except PolicyError as error:
-        raise DomainError(Message("invalid_sampling", error=error), {"field": "prompt"}) from error
 
 
 @lru_cache(maxsize=1)

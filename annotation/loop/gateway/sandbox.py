@@ -1,18 +1,15 @@
 """The sandbox world of the demo."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prm.formats.labels import rated_label
 from prm.formats.record import Completion, Record
-
-if TYPE_CHECKING:
-    from prm.sandbox.annotators import Reading as Reading  # for the demo's types
-    from prm.traces import Trace
-    from prm.vocabulary import Split
-
+from prm.sandbox.annotators import PROFILES, Reading, simulate_labels
+from prm.sandbox.world import WorldConfig, generate
+from prm.traces import Trace
+from prm.vocabulary import Split
 
 # In words, for those who practise on it.
 WHY = {
@@ -29,8 +26,6 @@ class Sandbox:
     def __init__(self, *, solutions: int, seed: int, gold: int = 0) -> None:
         """Draws `solutions` from all parts of the world, which the project parts anew by their source group, and `gold`
         ones apart from them."""
-        from prm.sandbox.world import WorldConfig, generate
-
         shares: dict[Split, float] = {"pool": 0.6, "calibration": 0.15, "holdout": 0.25}
         self._traces: dict[str, Trace] = {
             trace.id: trace
@@ -54,14 +49,12 @@ class Sandbox:
             record.annotations = [label]
             yield record
 
-    def read(self, external_id: str, *, profile: str, rng: np.random.Generator) -> "Reading":
+    def read(self, external_id: str, *, profile: str, rng: np.random.Generator) -> Reading:
         """How a simulated annotator of that skill profile reads the solution."""
-        from prm.sandbox.annotators import PROFILES, simulate_labels
-
         return simulate_labels((self._traces | self._gold)[external_id], PROFILES[profile], rng)
 
 
-def _record(trace: "Trace") -> Record:
+def _record(trace: Trace) -> Record:
     return Record(
         problem=trace.problem,
         positions=[[Completion(step.text, step.kind)] for step in trace.steps],  # type: ignore[arg-type]

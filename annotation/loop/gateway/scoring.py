@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.backbones import check_backbone
-from annotation.loop.gateway.reading_costs import ReadingCost, library_cost
 from annotation.loop.gateway.traces import trace_of
 from annotation.loop.gateway.training import model_path
 from annotation.models import ModelVersion, PoolScore, ProjectPolicy, Solution
+from prm.acquisition import CostModel, expected_cost, first_error_bald
+from prm.calibration import fit_threshold_on
+from prm.errors import DataError, PRMError
+from prm.formats.trace_files import read_traces
+from prm.labels import first_error
+from prm.scores import write_scores
 
 if TYPE_CHECKING:
-    from prm.scores import TraceScore
     from prm.scoring import Scorer
 
 _LOADING = Lock()  # or two threads would load the same model side by side
@@ -43,7 +47,6 @@ def _scorer(model: Path | None, backbone: str) -> "Scorer":
 @lru_cache(maxsize=3)
 def _loaded(model: Path | None, backbone: str) -> "Scorer":
     """A loaded scorer; a version's folder never changes, so a new champion is a new key. None: zero labels."""
-    from prm.errors import PRMError
     from prm.scoring import Scorer
 
     try:
@@ -54,20 +57,12 @@ def _loaded(model: Path | None, backbone: str) -> "Scorer":
 
 def score_file(model: Path | None, policy: ProjectPolicy, data: Path, out: Path, *, on_batch: Beat) -> None:
     """Score the traces of `data` into `out` with a model, or with no labels at all (None)."""
-    from prm.formats.trace_files import read_traces
-    from prm.scores import write_scores
-
     scorer = _scorer(model, policy.backbone)
     write_scores(out, scorer.score(read_traces(data), on_progress=lambda total: on_batch()))
 
 
 def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, on_batch: Beat) -> float:
     """Where a score counts as an error: the model's own; for zero labels the best on the training labels."""
-    from prm.calibration import fit_threshold_on
-    from prm.errors import DataError
-    from prm.formats.trace_files import read_traces
-    from prm.labels import first_error
-
     scorer = _scorer(model, policy.backbone)
     if model is not None:
         return scorer.threshold
@@ -91,17 +86,15 @@ def score_without_labels(
         yield np.array([p for p, _ in scored], dtype=float), np.array([n for _, n in scored], dtype=np.int64)
 
 
-def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: ReadingCost) -> list[PoolScore]:
+def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: CostModel) -> list[PoolScore]:
     """Unsaved rows of what ranking needs of each solution; needs `problem` and `steps` at hand.
 
     Those of one problem are best side by side, for they share its reading.
     """
-    from prm.acquisition import expected_cost, first_error_bald
-
     scores = loaded_scorer(version).score(map(trace_of, solutions), embed=True)
     rows = []
     for solution, score in zip(solutions, scores, strict=True):
-        heads = _heads(score)
+        heads = np.array([row for row in score.heads if row is not None], dtype=np.float64)  # [scored steps, heads]
         chars = [len(step.text) for step in solution.steps.all() if step.alternative == 0]
         rows.append(
             PoolScore(
@@ -113,7 +106,7 @@ def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: Readi
                 heads=heads.astype("<f2").tobytes(),
                 embedding=np.array(score.embedding or [], dtype="<f2").tobytes(),
                 gain=float(first_error_bald(heads)) if len(heads) else None,
-                expected_seconds=float(expected_cost(heads, chars, library_cost(cost))),
+                expected_seconds=float(expected_cost(heads, chars, cost)),
                 unscored_steps=score.unscored,
             )
         )
@@ -125,8 +118,3 @@ def tolerance(version: ModelVersion) -> float:
     import torch
 
     return 2e-3 if loaded_scorer(version).backbone.compute == torch.float32 else 5e-2
-
-
-def _heads(score: "TraceScore") -> np.ndarray:
-    """Probabilities [scored steps, heads]; steps beyond the context are left out."""
-    return np.array([row for row in score.heads if row is not None], dtype=np.float64)

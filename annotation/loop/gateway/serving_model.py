@@ -10,12 +10,15 @@ import msgspec
 from annotation.core.errors import DomainError
 from annotation.loop.gateway.scoring import loaded_scorer
 from annotation.models import ModelVersion
+from prm.encoding import tokenise
 from prm.messages import Message
+from prm.scores import Aggregate, TraceScore
+from prm.scores import aggregate as aggregated
+from prm.traces import Step, Trace
+from prm.trust import is_foreign, verdict
 
 if TYPE_CHECKING:
-    from prm.scores import Aggregate, TraceScore
     from prm.scoring import Session
-    from prm.traces import Step, Trace
 
 AGGREGATES = ("product", "min", "mean", "last")
 
@@ -81,7 +84,7 @@ class ServingModel:
         if session is None:
             session = self._scorer.session(text.problem)
         for position in range(len(session.scores), len(text.steps)):
-            session.append(_step(text.steps[position]))
+            session.append(Step(*text.steps[position]))
         self._prefixes.keep(text, session)
         return self._judged(session.score(), aggregate)
 
@@ -108,10 +111,7 @@ class ServingModel:
         """The size of one of the backbone's states."""
         return self._scorer.backbone.width
 
-    def _judged(self, score: "TraceScore", aggregate: str) -> Scored:
-        from prm.scores import aggregate as aggregated
-        from prm.trust import is_foreign, verdict
-
+    def _judged(self, score: TraceScore, aggregate: str) -> Scored:
         by: Aggregate = aggregate  # type: ignore[assignment]
         first, uncertainty = verdict(score.heads, score.mean, self.threshold)
         return Scored(
@@ -128,8 +128,6 @@ class ServingModel:
 
     def count_tokens(self, texts: Sequence[Text]) -> int:
         """Tokens of problems and steps, without separators."""
-        from prm.encoding import tokenise
-
         pieces = tokenise([trace_of_text(text) for text in texts], self._scorer.reader.tokenizer)
         return sum(len(piece) for token_ids in pieces for piece in token_ids)
 
@@ -162,14 +160,5 @@ class _Prefixes:
                 total -= dropped.kept_bytes
 
 
-def trace_of_text(text: Text) -> "Trace":
-    from prm.traces import Trace
-
-    return Trace("", text.problem, [_step(step) for step in text.steps])
-
-
-def _step(step: tuple[str, str]) -> "Step":
-    from prm.traces import Step
-
-    text, kind = step
-    return Step(text, kind)
+def trace_of_text(text: Text) -> Trace:
+    return Trace("", text.problem, [Step(*step) for step in text.steps])

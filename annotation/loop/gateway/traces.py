@@ -55,10 +55,10 @@ def without_machines(record: Record) -> Record:
 
     Where machines are left out, the words that remain count alike.
     """
-    kept = [annotation for annotation in record.annotations if annotation.source_kind not in MACHINES]
-    if len(kept) == len(record.annotations):
+    people = [annotation for annotation in record.annotations if annotation.source_kind not in MACHINES]
+    if len(people) == len(record.annotations):
         return record
-    return msgspec.structs.replace(record, annotations=kept, consensus=consensus_of(kept))
+    return msgspec.structs.replace(record, annotations=people, consensus=consensus_of(people))
 
 
 def _traces(records: Iterable[Record]) -> Iterator[Trace]:

@@ -9,7 +9,11 @@ from django.conf import settings
 from annotation.core.errors import DomainError
 from annotation.core.membership.backbones import check_backbone
 from annotation.models import ModelVersion, ProjectPolicy
+from prm.config import TrainConfig
+from prm.errors import ModelFileError
 from prm.faults import fault_of
+from prm.manifest import WEIGHTS_FILE, data_sha256, finished_model
+from prm.manifest import read_manifest as read
 from prm.messages import Message
 
 ELSEWHERE = {"base": "backbone", "neutral": "neutral"}  # choices that have a place of their own in the policy
@@ -28,8 +32,6 @@ def shadow_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
 
 def check_training(choices: dict[str, Any]) -> None:
     """Raises DomainError (`invalid_policy`) naming the choice that the library does not take."""
-    from prm.config import TrainConfig
-
     for name, place in ELSEWHERE.items():
         if name in choices:
             raise _refused(Message("setting_belongs_to_policy", name=name, place=place))
@@ -46,19 +48,12 @@ def _refused(why: str) -> DomainError:
 
 def is_unchanged(version: ModelVersion, data: Path, config: dict[str, Any]) -> bool:
     """Whether the version learned from exactly these labels, by these choices, with the code that is here."""
-    from prm.config import TrainConfig
-    from prm.manifest import data_sha256, finished_model
-
     choices = msgspec.convert(config, TrainConfig)
     return finished_model(model_path(version), choices, data_sha256(data)) is not None
 
 
 def read_manifest(folder: Path) -> tuple[dict[str, Any], str]:
     """The manifest and the SHA-256 of the weights. Raises DomainError (`model_unusable`) with the reason."""
-    from prm.errors import ModelFileError
-    from prm.manifest import WEIGHTS_FILE
-    from prm.manifest import read_manifest as read
-
     try:
         manifest = read(folder)
     except ModelFileError as error:

@@ -1,21 +1,22 @@
 """Audits of a version on the holdout that it was measured on, kept with it and put into its card."""
 
 import shutil
-from typing import Any
 
 import msgspec
 
 from annotation.core.errors import DomainError
+from annotation.core.wording import as_message
 from annotation.labels.datasets.snapshots import read_snapshot
-from annotation.loop.gateway.model_cards import write_model_card
+from annotation.loop.gateway.measuring import write_model_card
 from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs.library import run_command
 from annotation.models import ModelJob, ModelVersion
-from prm.messages import Message
+from annotation.models.model_version import AuditFinding, AuditSummary
+from prm.audits.report import AuditReport
+from prm.messages import Message, from_json
 
 FOLDER, DATA, PAGE, REPORT = "audit", "holdout.jsonl", "report.html", "report.json"
-KEPT = ("data", "n_solutions", "n_problems", "n_erroneous", "n_steps", "bootstrap", "threshold")
 
 
 def check(version: ModelVersion) -> None:
@@ -39,11 +40,25 @@ def perform(job: ModelJob) -> None:
     shutil.rmtree(model / FOLDER, ignore_errors=True)
     partial.rename(model / FOLDER)
     write_model_card(version)
-    version.audits = _summary(msgspec.json.decode((model / FOLDER / REPORT).read_bytes()))
+    version.audits = _summary(msgspec.json.decode((model / FOLDER / REPORT).read_bytes(), type=AuditReport))
     version.save(update_fields=["audits"])
 
 
-def _summary(report: dict[str, Any]) -> dict[str, Any]:
-    told = ("title", "verdict", "sentence", "messages")
-    findings = [{name: finding[name] for name in told} for finding in report["findings"]]
-    return {name: report[name] for name in KEPT} | {"findings": findings}
+def _summary(report: AuditReport) -> AuditSummary:
+    return AuditSummary(
+        data=report.data,
+        n_solutions=report.n_solutions,
+        n_problems=report.n_problems,
+        n_erroneous=report.n_erroneous,
+        n_steps=report.n_steps,
+        bootstrap=report.bootstrap,
+        threshold=report.threshold,
+        findings=[
+            AuditFinding(
+                title=as_message(from_json(one.messages["title"])),
+                verdict=one.verdict,
+                sentence=as_message(from_json(one.messages["sentence"])),
+            )
+            for one in report.findings
+        ],
+    )

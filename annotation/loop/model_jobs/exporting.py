@@ -34,8 +34,8 @@ def perform(job: ModelJob) -> None:
         run_command(job, "export", "--model", model_path(version), "--out", partial)
         shutil.rmtree(out, ignore_errors=True)
         partial.rename(out)
-        job.said = Message("model_ready_to_download", n=version.number)
-        job.save(update_fields=["said"])
+        job.message = Message("model_ready_to_download", n=version.number)
+        job.save(update_fields=["message"])
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

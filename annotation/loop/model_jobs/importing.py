@@ -7,14 +7,13 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Cancelled, send
+from annotation.loop import registry
 from annotation.loop.gateway.training import read_manifest
 from annotation.loop.model_jobs.library import run_command
-from annotation.loop.registry.versions import next_number
 from annotation.loop.rounds import runs
-from annotation.models import ModelJob, ModelVersion, Project, TrainingRun
+from annotation.models import ModelJob, ModelVersion, TrainingRun
 from prm.messages import Message
 
 FOLDER = "imports"
@@ -34,23 +33,26 @@ def check(folder: str) -> None:
 
 def perform(job: ModelJob) -> None:
     """Check and copy the folder, register it as a challenger, and begin to measure it where labels allow."""
-    check(job.options["folder"])
+    assert job.source is not None
+    check(job.source.folder)
     path = f"project-{job.project_id}/import-{job.pk}"
     out = settings.MODEL_ROOT / path
-    options = [f"--separator={job.options['separator']}", f"--good={job.options['good']}"]
-    if job.model_version is None:
+    options = [f"--separator={job.source.separator}", f"--good={job.source.good}"]
+    version = job.model_version
+    if version is None:
         shutil.rmtree(out, ignore_errors=True)  # what a killed attempt left
         try:
-            run_command(job, "adopt", "--source", _root() / job.options["folder"], "--out", out, *options)
+            run_command(job, "adopt", "--source", _root() / job.source.folder, "--out", out, *options)
         except (Cancelled, DomainError):
             shutil.rmtree(out, ignore_errors=True)
             raise
-    version = job.model_version or _register(job, path, out)
+        manifest, sha256 = read_manifest(out)
+        version = registry.register_version(job=job, path=path, sha256=sha256, manifest=manifest)
     try:
         request_measurement(by=job.requested_by, version=version)
     except DomainError as error:
-        job.said = Message("import_not_measured_yet", n=version.number, error=error)
-        job.save(update_fields=["said"])
+        job.message = Message("import_not_measured_yet", n=version.number, error=error)
+        job.save(update_fields=["message"])
 
 
 @transaction.atomic
@@ -60,7 +62,7 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`,
     `not_imported`).
     """
-    if version.origin != ModelVersion.Origin.IMPORTED or version.gate:
+    if version.origin != ModelVersion.Origin.IMPORTED or version.gate is not None:
         raise DomainError(Message("not_imported", n=version.number))
     run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
     TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one
@@ -68,31 +70,6 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     run.save(update_fields=["model_version"])
     send(run)
     return run
-
-
-@transaction.atomic
-def _register(job: ModelJob, path: str, out: Path) -> ModelVersion:
-    Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
-    manifest, sha256 = read_manifest(out)
-    version = ModelVersion.objects.create(
-        project=job.project,
-        number=next_number(job.project),
-        path=path,
-        sha256=sha256,
-        manifest=manifest,
-        origin=ModelVersion.Origin.IMPORTED,
-        imported_from=job.options["folder"],
-    )
-    job.model_version = version
-    job.save(update_fields=["model_version"])
-    audit.record(
-        by=job.requested_by,
-        action="model.register",
-        target=version,
-        project=job.project,
-        after={"number": version.number, "imported_from": job.options["folder"], "sha256": sha256},
-    )
-    return version
 
 
 def _root() -> Path:

@@ -4,8 +4,7 @@ A job may be done again at any time with the same result, so one whose worker di
 first: a job under way stops for it, and starts again later.
 """
 
-from typing import Any
-
+import msgspec
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
@@ -14,8 +13,9 @@ from annotation.core.errors import Conflict
 from annotation.core.lifecycle import Postponed, run_job, send
 from annotation.core.membership.access import require_role
 from annotation.loop.model_jobs import auditing, exporting, importing
-from annotation.loop.processes.precedence import give_way
+from annotation.loop.processes.devices import give_way
 from annotation.models import Membership, ModelJob, ModelVersion, Project
+from annotation.models.model_job import ImportedFolder
 from prm.messages import Message
 
 WORK = {
@@ -31,12 +31,12 @@ def request_audit(*, by: User, version: ModelVersion) -> ModelJob:
     Raises Forbidden, Conflict (`job_in_progress`, `weights_deleted`), DomainError (`no_snapshot`).
     """
     auditing.check(version)
-    return _request(by, version.project, ModelJob.Kind.AUDIT, version, {})
+    return _request(by, version.project, ModelJob.Kind.AUDIT, version)
 
 
 def request_export(*, by: User, version: ModelVersion) -> ModelJob:
     """Write a version as a Hugging Face folder. Raises Forbidden, Conflict (`job_in_progress`, `weights_deleted`)."""
-    return _request(by, version.project, ModelJob.Kind.EXPORT, version, {})
+    return _request(by, version.project, ModelJob.Kind.EXPORT, version)
 
 
 def request_import(*, by: User, project: Project, folder: str, separator: str = "\n", good: int = 1) -> ModelJob:
@@ -45,8 +45,7 @@ def request_import(*, by: User, project: Project, folder: str, separator: str = 
     Raises Forbidden, DomainError (`no_such_folder`).
     """
     importing.check(folder)
-    options = {"folder": folder, "separator": separator, "good": good}
-    return _request(by, project, ModelJob.Kind.IMPORT, None, options)
+    return _request(by, project, ModelJob.Kind.IMPORT, None, ImportedFolder(folder, separator, good))
 
 
 def run_model_job(job_id: int) -> None:
@@ -59,25 +58,26 @@ def _perform(job: ModelJob) -> None:
         give_way()
         WORK[ModelJob.Kind(job.kind)](job)
     except Postponed:
-        job.said = Message("training_goes_first")
-        job.save(update_fields=["said"])
+        job.message = Message("training_goes_first")
+        job.save(update_fields=["message"])
         raise
 
 
 def audit_champions() -> int:
     """Ask for the audits of champions that have none; returns how many."""
     asked = 0
-    for version in ModelVersion.objects.filter(state=ModelVersion.State.CHAMPION, audits={}).select_related("project"):
+    champions = ModelVersion.objects.filter(state=ModelVersion.State.CHAMPION, audits__isnull=True)
+    for version in champions.select_related("project"):
         if version.snapshot_id is None or version.jobs.filter(kind=ModelJob.Kind.AUDIT).exists():
             continue
-        _request(None, version.project, ModelJob.Kind.AUDIT, version, {})
+        _request(None, version.project, ModelJob.Kind.AUDIT, version)
         asked += 1
     return asked
 
 
 @transaction.atomic
 def _request(
-    by: User | None, project: Project, kind: str, version: ModelVersion | None, options: dict[str, Any]
+    by: User | None, project: Project, kind: str, version: ModelVersion | None, source: ImportedFolder | None = None
 ) -> ModelJob:
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
@@ -86,10 +86,11 @@ def _request(
     try:
         with transaction.atomic():
             job = ModelJob.objects.create(
-                project=project, kind=kind, model_version=version, options=options, requested_by=by
+                project=project, kind=kind, model_version=version, source=source, requested_by=by
             )
     except IntegrityError:
         raise Conflict(Message("job_in_progress")) from None
-    audit.record(by=by, action=job.called, target=job.subject, project=project, after=options)
+    after = msgspec.structs.asdict(source) if source else {}
+    audit.record(by=by, action=job.called, target=job.subject, project=project, after=after)
     send(job)
     return job

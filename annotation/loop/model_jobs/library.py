@@ -7,8 +7,8 @@ from django.conf import settings
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import BEAT_SECONDS, beat
-from annotation.loop.processes.precedence import give_way
-from annotation.loop.processes.watched import last_said, prm_command
+from annotation.loop.processes.devices import give_way
+from annotation.loop.processes.watched import last_line, prm_command
 from annotation.models import ModelJob
 from prm.messages import Message
 
@@ -40,11 +40,11 @@ def run_command(job: ModelJob, *arguments: str | Path) -> None:
                 process.wait()
     _beat(job, log)
     if process.returncode:
-        raise DomainError(Message("library_refused", reason=job.said or Message("no_reason_from_library"), log=log))
-    beat(job, said="")  # the last line is about a command that has ended
+        raise DomainError(Message("library_refused", reason=job.message or Message("no_reason_from_library"), log=log))
+    beat(job, message="")  # the last line is about a command that has ended
 
 
 def _beat(job: ModelJob, log: Path) -> None:
-    """Tell that the job is alive, and what was last said."""
-    job.said = last_said(log.read_text(errors="replace")[-EXPLAINED:])
-    beat(job, said=job.said)
+    """Report that the job is alive, with the last line of its log."""
+    job.message = last_line(log.read_text(errors="replace")[-EXPLAINED:])
+    beat(job, message=job.message)

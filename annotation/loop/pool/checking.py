@@ -1,8 +1,8 @@
 """Whether stored scores are what the model says today: a sample of them, scored afresh."""
 
 import logging
-from dataclasses import asdict, dataclass
 
+import msgspec
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
@@ -13,6 +13,7 @@ from annotation.loop.gateway import scoring
 from annotation.loop.pool.shards import solutions_of
 from annotation.loop.selection import reading_times
 from annotation.models import ModelVersion, PoolScore, PoolScoring
+from annotation.models.pool_score import ScoreAgreement
 from prm.messages import Message
 
 log = logging.getLogger(__name__)
@@ -20,17 +21,7 @@ log = logging.getLogger(__name__)
 SAMPLE = 24
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Of `checked` stored scores, the `differing` were further than `tolerance` from fresh ones, `worst` at most."""
-
-    checked: int
-    differing: list[int]
-    worst: float
-    tolerance: float
-
-
-def check_scores(version: ModelVersion, *, size: int = SAMPLE) -> Agreement:
+def check_scores(version: ModelVersion, *, size: int = SAMPLE) -> ScoreAgreement:
     """Score a random sample of the version's stored scores again, and keep how they agree.
 
     Raises DomainError (`scores_disagree`) naming the solutions whose stored scores are wrong, and what to do.
@@ -39,16 +30,30 @@ def check_scores(version: ModelVersion, *, size: int = SAMPLE) -> Agreement:
     fresh = scoring.score_pool(version, solutions_of(sorted(stored)), reading_times.cost_model(version.project))
     apart = {row.solution_id: _apart(stored[row.solution_id], row) for row in fresh}
     tolerance = scoring.tolerance(version)
-    found = Agreement(
+    agreement = ScoreAgreement(
         checked=len(apart),
         differing=sorted(pk for pk, distance in apart.items() if not distance <= tolerance),
-        worst=max(apart.values(), default=0.0),
+        worst=min(max(apart.values(), default=0.0), 1.0),  # JSON has no infinity
         tolerance=tolerance,
     )
-    _keep(version, found)
-    if found.differing:
-        raise DomainError(_complaint(version, found), asdict(found), code="scores_disagree")
-    return found
+    figures = msgspec.structs.asdict(agreement)
+    with transaction.atomic():
+        PoolScoring.objects.filter(model_version=version).update(agreement=agreement, checked_at=timezone.now())
+        if agreement.differing:
+            audit.record(by=None, action="pool.disagree", target=version, project=version.project, after=figures)
+    if agreement.differing:
+        message = Message(
+            "stored_scores_wrong",
+            differing=Message(
+                "n_scores_differ", n=len(agreement.differing), checked=agreement.checked, model=version.number
+            ),
+            model=version.number,
+            worst=agreement.worst,
+            tolerance=tolerance,
+            solution=agreement.differing[0],
+        )
+        raise DomainError(message, figures, code="scores_disagree")
+    return agreement
 
 
 def check_champions() -> None:
@@ -68,22 +73,3 @@ def _apart(stored: PoolScore, fresh: PoolScore) -> float:
     scored = [(a, b) for a, b in zip(stored.mean, fresh.mean, strict=True) if a is not None]
     means = np.array(scored, dtype=float).reshape(-1, 2)
     return float(max(np.abs(heads).max(initial=0.0), np.abs(means[:, 0] - means[:, 1]).max(initial=0.0)))
-
-
-@transaction.atomic
-def _keep(version: ModelVersion, found: Agreement) -> None:
-    told = asdict(found) | {"worst": min(found.worst, 1.0)}  # JSON has no infinity
-    PoolScoring.objects.filter(model_version=version).update(agreement=told, checked_at=timezone.now())
-    if found.differing:
-        audit.record(by=None, action="pool.disagree", target=version, project=version.project, after=told)
-
-
-def _complaint(version: ModelVersion, found: Agreement) -> Message:
-    return Message(
-        "stored_scores_wrong",
-        differing=Message("n_scores_differ", n=len(found.differing), checked=found.checked, model=version.number),
-        model=version.number,
-        worst=min(found.worst, 1.0),
-        tolerance=found.tolerance,
-        solution=found.differing[0],
-    )

@@ -82,7 +82,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
         with transaction.atomic():
             drop_partition(version)
             PoolScoring.objects.filter(model_version=version).update(
-                state=State.DONE, failure="", error="", wanted=0, agreement={}, checked_at=None
+                state=State.DONE, failure="", error="", wanted=0, agreement=None, checked_at=None
             )
             wanted = begin_scoring(version, by=by)
             audit.record(

@@ -29,7 +29,7 @@ SELECT %(version)s, array_agg(id ORDER BY problem_id, id)
 FROM (
     SELECT id, problem_id, (row_number() OVER (ORDER BY problem_id, id) - 1) / %(shard)s AS shard
     FROM annotation_solution AS solution
-    WHERE project_id = %(project)s AND split = %(pool)s AND NOT EXISTS (
+    WHERE project_id = %(project)s AND split = 'pool' AND NOT EXISTS (
         SELECT FROM annotation_poolscore AS score
         WHERE score.model_version_id = %(version)s AND score.solution_id = solution.id
     )
@@ -59,14 +59,8 @@ def cut_shards(version: ModelVersion, *, by: User | None = None) -> int:
         if job.live or version.pool_shards.exists():
             return 0
         make_partition(version)
-        words: dict[str, int | str] = {
-            "version": version.pk,
-            "project": version.project_id,
-            "pool": "pool",
-            "shard": SHARD,
-        }
         with connection.cursor() as cursor:
-            cursor.execute(CUT, words)
+            cursor.execute(CUT, {"version": version.pk, "project": version.project_id, "shard": SHARD})
             wanted: int = sum(size for (size,) in cursor.fetchall())
         if wanted:
             job.reopen()
@@ -122,5 +116,5 @@ def _score(version: ModelVersion, ids: list[int], deadline: float) -> tuple[int,
 
 def solutions_of(ids: list[int]) -> list[Solution]:
     """The solutions in this order, with what scoring needs of them; those that are gone are left out."""
-    found = Solution.objects.select_related("problem").prefetch_related("steps").in_bulk(ids)
-    return [found[pk] for pk in ids if pk in found]
+    solutions = Solution.objects.select_related("problem").prefetch_related("steps").in_bulk(ids)
+    return [solutions[pk] for pk in ids if pk in solutions]

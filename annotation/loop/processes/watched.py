@@ -25,8 +25,10 @@ class ProcessFailed(Exception):
     """It ended with an exit code other than 0, or by a signal (`code` is then negative); `reason` is its last line."""
 
     def __init__(self, code: int, reason: str, log: Path) -> None:
-        told = {"n": abs(code), "reason": reason, "log": without_roots(str(log))}
-        super().__init__(Message("process_ended_by_signal", **told) if code < 0 else Message("process_exited", **told))
+        values = {"n": abs(code), "reason": reason, "log": without_roots(str(log))}
+        super().__init__(
+            Message("process_ended_by_signal", **values) if code < 0 else Message("process_exited", **values)
+        )
         self.code, self.reason = code, reason
 
 
@@ -69,7 +71,10 @@ def watch(
         finally:
             _end(process)
     if process.returncode:
-        raise ProcessFailed(process.returncode, _last_line(log, start), log)
+        with open(log, "rb") as written:
+            written.seek(start)
+            reason = last_line(written.read().decode(errors="replace")) or Message("process_gave_no_reason")
+        raise ProcessFailed(process.returncode, reason, log)
 
 
 def _watch(
@@ -116,14 +121,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.stdout.close()
 
 
-def _last_line(log: Path, start: int) -> str:
-    with open(log, "rb") as written:
-        written.seek(start)
-        return last_said(written.read().decode(errors="replace")) or Message("process_gave_no_reason")
-
-
-def last_said(log: str) -> str:
-    """The last line of what the library wrote; of an error, which it says in JSON as well, the sentence."""
+def last_line(log: str) -> str:
+    """The last line that the library wrote; the sentence of an error, which it writes as JSON."""
     lines = without_roots(log).strip().splitlines()
     if not lines:
         return ""

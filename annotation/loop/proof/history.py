@@ -1,6 +1,7 @@
 """The generations of a project as the stopping advice sees them."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -8,12 +9,39 @@ from django.db.models import BigIntegerField, Count, F, Func, IntegerField, Sum
 from django.db.models.functions import Least
 
 from annotation.labels.quality.batches import in_use
-from annotation.loop.gateway.pool_means import predicted_first_error
-from annotation.loop.gateway.stopping import GenerationSeen
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import HIDDEN_LANES, Generation, ModelVersion, PoolScore, Project, ShadowComparison
+from prm.acquisition import stopping
+from prm.evaluation import predicted_first_error
 
 SAMPLE = 1000  # of the pool, to see what two models say of it
+
+
+@dataclass(frozen=True)
+class GenerationSeen:
+    """One generation as the project knows it; None is not known.
+
+    `f1` in [0, 1] is on the holdout, of the model that serves since the generation was learned from; `holdout_gain`
+    is that model's over the one before. `gain` is acquisition minus control on equal label-seconds; `acquired_gain` and
+    `control_gain` are what each lane taught beyond the common start in `acquired_seconds` and `control_seconds`.
+    `changed` is the share of pool verdicts in which the model differs from the one before.
+    """
+
+    generation: int
+    labels: int
+    seconds: float
+    f1: float | None = None
+    f1_low: float | None = None
+    f1_high: float | None = None
+    holdout_gain: float | None = None
+    gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    acquired_gain: float | None = None
+    acquired_seconds: float | None = None
+    control_gain: float | None = None
+    control_seconds: float | None = None
+    changed: float | None = None
 
 
 def history_of(project: Project) -> list[GenerationSeen]:
@@ -30,9 +58,21 @@ def history_of(project: Project) -> list[GenerationSeen]:
     return history
 
 
-def decided_rounds(history: list[GenerationSeen]) -> list[GenerationSeen]:
-    """The generations that a model has learned from: of the open one nothing can be told yet."""
-    return history[:-1]
+def advise(history: Sequence[GenerationSeen]) -> stopping.Advice:
+    """Whether another generation is expected to pay, by those that a model has learned from: all but the open one."""
+    return stopping.advise(
+        [
+            stopping.Round(
+                acquired_gain=generation.acquired_gain,
+                acquired_seconds=generation.acquired_seconds,
+                control_gain=generation.control_gain,
+                control_seconds=generation.control_seconds,
+                verdicts_changed=generation.changed,
+                holdout_gain=generation.holdout_gain,
+            )
+            for generation in history[:-1]
+        ]
+    )
 
 
 def _then(generation: Generation, following: Generation | None) -> dict[str, Any]:
@@ -40,12 +80,12 @@ def _then(generation: Generation, following: Generation | None) -> dict[str, Any
     before, after = generation.model_version, following.model_version if following else None
     if after is None:
         return {}
-    f1 = (after.measurement.challenger or {}).get("overall", {}).get("processbench_f1") or {}
+    f1 = after.metrics.f1
     return {
-        "f1": f1.get("value"),
-        "f1_low": f1.get("low"),
-        "f1_high": f1.get("high"),
-        "holdout_gain": 0.0 if after == before else after.gate.get("gain"),
+        "f1": f1 and f1.value,
+        "f1_low": f1 and f1.low,
+        "f1_high": f1 and f1.high,
+        "holdout_gain": 0.0 if after == before else after.gate and after.gate.gain,
         "changed": share_changed(before, after),
     }
 

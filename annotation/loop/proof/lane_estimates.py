@@ -9,10 +9,11 @@ import msgspec
 from django.db.models import Max
 
 from annotation.labels.quality.batches import in_use
-from annotation.loop.gateway.pool_means import Weighted, pool_mean, predicted_first_error
 from annotation.loop.proof.arms import ARMS
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import Annotation, Generation, ModelVersion, PoolScore, Project, QueueItem
+from prm.acquisition.estimating import Estimate, hajek
+from prm.evaluation import predicted_first_error
 
 
 class LaneEstimates(msgspec.Struct):
@@ -27,9 +28,9 @@ class LaneEstimates(msgspec.Struct):
     items: int
     labelled: int
     pool: int
-    first_error_rate: Weighted | None
-    champion_accuracy: Weighted | None
-    seconds: Weighted | None
+    first_error_rate: Estimate | None
+    champion_accuracy: Estimate | None
+    seconds: Estimate | None
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,10 @@ def _of_lane(generation: Generation, lane: str) -> LaneEstimates | None:
 
 def _mean(
     labelled: Sequence[Labelled], value_of: Callable[[Labelled], float | None], *, share: bool = False
-) -> Weighted | None:
+) -> Estimate | None:
+    """The mean over all solutions that could have been drawn; a `share` lies in [0, 1]."""
     known = [(value, label.inclusion) for label in labelled if (value := value_of(label)) is not None]
-    return pool_mean([v for v, _ in known], [p for _, p in known], share=share) if known else None
+    return hajek(*zip(*known, strict=True), bounds=(0.0, 1.0 if share else float("inf"))) if known else None
 
 
 def _labelled(generation: Generation, lane: str) -> list[Labelled]:
@@ -105,7 +107,7 @@ def _seconds(times: Sequence[int]) -> float | None:
     return fmean(min(ms / 1000, LONGEST_SECONDS) for ms in times) if times else None
 
 
-def _predicted(version: ModelVersion | None, solutions: Sequence[int]) -> dict[int, int]:
+def _predicted(version: ModelVersion | None, solutions: Sequence[int]) -> dict[int, int | None]:
     """The first error that the version's stored scores tell, by solution."""
     if version is None or "threshold" not in version.manifest:
         return {}

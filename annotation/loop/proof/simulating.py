@@ -11,8 +11,7 @@ from annotation.core.lifecycle import beat, got_on, run_job
 from annotation.core.membership.backbones import check_backbone
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop.gateway.traces import write_known_traces
-from annotation.loop.processes.devices import training_slot
-from annotation.loop.processes.precedence import give_way
+from annotation.loop.processes.devices import give_way, training_slot
 from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
 from annotation.loop.proof.simulations import LEAST_BUDGET
 from annotation.models import SimulationRun
@@ -35,27 +34,20 @@ def run_simulation(simulation_id: int) -> None:
     run_job(SimulationRun, simulation_id, _simulate)
 
 
-class _Watch:
-    """Keeps the row up to date while the process runs; raises where it is cancelled or a round needs the worker."""
-
-    def __init__(self, simulation: SimulationRun) -> None:
-        self.simulation = simulation
-
-    def tick(self) -> None:
-        beat(self.simulation)
+def _simulate(simulation: SimulationRun) -> None:
+    def tick() -> None:
+        beat(simulation)
         give_way()
 
-    def hear(self, line: str) -> None:
-        if told := PROGRESS.match(line):
-            self.simulation.progress, self.simulation.message = int(told[1]) / max(int(told[2]), 1), told[3]
-            got_on(self.simulation, "progress", "message")
+    def read_line(line: str) -> None:
+        if progress := PROGRESS.match(line):
+            done, of, simulation.message = progress.groups()
+            simulation.progress = int(done) / max(int(of), 1)
+            got_on(simulation, "progress", "message")
         elif line.strip() and "\t" not in line and "|" not in line:
-            beat(self.simulation, message=line.strip())
+            beat(simulation, message=line.strip())
 
-
-def _simulate(simulation: SimulationRun) -> None:
-    watching = _Watch(simulation)
-    watching.tick()
+    tick()
     folder = folder_of(simulation)
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "snapshot.jsonl"
@@ -67,12 +59,12 @@ def _simulate(simulation: SimulationRun) -> None:
             Message("too_few_known", least=LEAST_BUDGET, **{use: known[use] for use in SPLITS}),
         )
     try:
-        with training_slot(on_wait=watching.tick) as devices:
+        with training_slot(on_wait=tick) as devices:
             watch(
                 _command(simulation, data, folder, budget=budget, candidates=known["pool"], devices=devices),
                 log=folder / "simulation.log",
-                on_tick=watching.tick,
-                on_line=watching.hear,
+                on_tick=tick,
+                on_line=read_line,
             )
     except (ProcessFailed, ProcessStalled) as error:
         raise DomainError(Message("simulation_failed", error=error)) from error
@@ -93,5 +85,5 @@ def _command(
 def budgets_up_to(last: int) -> list[int]:
     """Labelled solutions at each retraining: a fifth of the last one first, each larger by the same factor."""
     first = max(last // 5, LEAST_BUDGET // 2)
-    found = [round(first * (last / first) ** (step / (STEPS - 1))) for step in range(STEPS)]
-    return sorted(set(found))
+    budgets = [round(first * (last / first) ** (step / (STEPS - 1))) for step in range(STEPS)]
+    return sorted(set(budgets))

@@ -9,7 +9,7 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
-from annotation.loop.gateway.acquisition import RANDOM
+from annotation.loop.selection.composition import RANDOM
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from prm.acquisition import FUNCTIONS
 from prm.errors import UnknownNameError

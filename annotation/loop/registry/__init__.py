@@ -4,6 +4,7 @@ from annotation.loop.registry.champions import (
     champion_for,
     champion_of,
     check_domain,
+    choose_version,
     clear_domain_champion,
     confirm_version,
     crown,
@@ -11,18 +12,3 @@ from annotation.loop.registry.champions import (
     set_domain_champion,
 )
 from annotation.loop.registry.versions import pin_version, record_verdict, register_version, unpin_version
-
-__all__ = [
-    "champion_for",
-    "champion_of",
-    "check_domain",
-    "clear_domain_champion",
-    "confirm_version",
-    "crown",
-    "pin_version",
-    "promote_version",
-    "record_verdict",
-    "register_version",
-    "set_domain_champion",
-    "unpin_version",
-]

@@ -22,6 +22,21 @@ def champion_for(project: Project, domain: str) -> ModelVersion | None:
     return own.model_version if own else champion_of(project)
 
 
+def choose_version(project: Project, *, domain: str = "", named: ModelVersion | None = None) -> ModelVersion:
+    """The version that answers a program: the one `named` by the caller, else the champion of domain or project.
+
+    Raises DomainError (`unknown_domain`), Conflict (`no_champion`, `unmeasured_model`).
+    """
+    if domain:
+        check_domain(project, domain)
+    version = named or champion_for(project, domain)
+    if version is None:
+        raise Conflict(Message("no_champion"))
+    if not version.answers_programs:
+        raise Conflict(Message("unmeasured_model", n=version.number), {"model": version.number})
+    return version
+
+
 def check_domain(project: Project, domain: str) -> None:
     """Raises DomainError (`unknown_domain`) unless a problem of the project is of this domain."""
     if not domain or not project.problems.filter(domain=domain).exists():
@@ -146,6 +161,6 @@ def _to_serve(version: ModelVersion) -> ModelVersion:
     )
     if version.weights_deleted_at is not None:
         raise Conflict(Message("cannot_serve_without_weights", n=version.number), code="weights_deleted")
-    if version.origin == ModelVersion.Origin.IMPORTED and not version.gate:
+    if version.origin == ModelVersion.Origin.IMPORTED and version.gate is None:
         raise Conflict(Message("not_measured", n=version.number))
     return version

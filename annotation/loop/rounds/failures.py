@@ -73,14 +73,23 @@ BY_NUMBER = {
 
 def kind_of(error: Exception) -> Kind:
     """The kind of a failure; "unexpected" where nothing is known of it."""
-    return KINDS[_by_sign(str(error)) or _by_type(error) or "unexpected"]
+    if code := next((code for sign, code in SIGNS if re.search(sign, str(error), re.IGNORECASE)), None):
+        return KINDS[code]
+    if isinstance(error, DomainError) and error.code in KINDS:
+        return KINDS[error.code]
+    if isinstance(error, MemoryError):
+        return KINDS["out_of_memory"]
+    number = error.errno if isinstance(error, OSError) else None
+    return KINDS[BY_NUMBER.get(number or 0, "unexpected")]
 
 
 def explain(stage: str, error: Exception) -> tuple[str, str]:
     """The kind's code, and the sentences for the run's page: what happened, what stays, what to do."""
     kind = kind_of(error)
-    sentence = Message("stage_failed", stage=STAGES.get(stage, stage), what=_ended(what_happened(error)))
-    return kind.code, joined([sentence, kind.next_step])
+    what = what_happened(error)
+    if not what.rstrip().endswith((".", "!", "?", ".)")):
+        what = Message("full_stop", sentence=what)
+    return kind.code, joined([Message("stage_failed", stage=STAGES.get(stage, stage), what=what), kind.next_step])
 
 
 def what_happened(error: Exception) -> str:
@@ -93,22 +102,3 @@ def what_happened(error: Exception) -> str:
 def page_of(code: str) -> str:
     """Where the next step is done; "" for nowhere in particular."""
     return KINDS[code].page if code in KINDS else ""
-
-
-def _by_sign(message: str) -> str | None:
-    return next((code for sign, code in SIGNS if re.search(sign, message, re.IGNORECASE)), None)
-
-
-def _by_type(error: Exception) -> str | None:
-    if isinstance(error, DomainError) and error.code in KINDS:
-        return error.code
-    if isinstance(error, MemoryError):
-        return "out_of_memory"
-    if isinstance(error, OSError) and error.errno is not None:
-        return BY_NUMBER.get(error.errno)
-    return None
-
-
-def _ended(sentence: str) -> str:
-    ends = sentence.rstrip().endswith((".", "!", "?", ".)"))
-    return sentence if ends else Message("full_stop", sentence=sentence)

@@ -7,7 +7,6 @@ from django.db.models import Sum
 
 from annotation.labels.quality.agreement import first_error_agreement
 from annotation.labels.quality.batches import waits_for_decision
-from annotation.loop.rounds.timetable import quiet_until, start_of_month
 from annotation.models import Project, RunStage
 from prm.messages import Message
 
@@ -26,20 +25,33 @@ class Hold:
 
 def holds(project: Project, now: datetime) -> list[Hold]:
     """Everything that keeps a round from beginning by itself at `now`; a person may begin one all the same."""
-    found = [
-        _quiet(project, now),
-        _runs_today(project, now),
-        _hours_this_month(project, now),
-        _agreement(project),
-        _suspicion(project),
-    ]
-    return [hold for hold in found if hold is not None]
-
-
-def training_hours(project: Project, since: datetime) -> float:
-    """Hours that this project's trainings have run, of the runs begun since."""
-    trained = RunStage.objects.filter(run__project=project, name=RunStage.Name.TRAIN, started_at__gte=since)
-    return (trained.aggregate(total=Sum("seconds"))["total"] or 0.0) / 3600
+    rounds, holding = project.policies.rounds, []
+    if until := rounds.quiet_until(now):
+        if until - now > ENDLESS:
+            holding.append(Hold("quiet_hours", Message("quiet_hours_endless")))
+        else:
+            end = f"{until:%Y-%m-%d %H:%M}"
+            message = Message("in_quiet_hours", until=end, time_zone=rounds.time_zone)
+            holding.append(Hold("quiet_hours", message, until))
+    today = rounds.start_of_day(now)
+    if rounds.runs_per_day:
+        begun = project.training_runs.filter(created_at__gte=today).count()
+        if begun >= rounds.runs_per_day:
+            message = Message("runs_per_day_used", n=begun, budget=rounds.runs_per_day)
+            holding.append(Hold("runs_per_day", message, today + timedelta(days=1)))
+    month = today.replace(day=1)
+    if budget := rounds.training_hours_per_month:
+        trained = RunStage.objects.filter(run__project=project, name=RunStage.Name.TRAIN, started_at__gte=month)
+        used = (trained.aggregate(total=Sum("seconds"))["total"] or 0.0) / 3600
+        if used >= budget:
+            message = Message("training_hours_used", used=used, budget=budget)
+            holding.append(Hold("training_hours", message, (month + timedelta(days=32)).replace(day=1)))
+    if (share := below_floor(project)) is not None:
+        message = Message("agreement_below_floor", share=share, floor=rounds.agreement_floor)
+        holding.append(Hold("agreement_floor", message))
+    if waits_for_decision(project):
+        holding.append(Hold("suspected_batch", Message("suspected_batch_waits")))
+    return holding
 
 
 def below_floor(project: Project) -> float | None:
@@ -50,56 +62,3 @@ def below_floor(project: Project) -> float | None:
     agreement = first_error_agreement(project)
     too_low = agreement.exact is not None and agreement.pairs >= LEAST_PAIRS and agreement.exact < floor
     return agreement.exact if too_low else None
-
-
-def _quiet(project: Project, now: datetime) -> Hold | None:
-    rounds = project.policies.rounds
-    until = quiet_until(rounds, now)
-    if until is None:
-        return None
-    if until - now > ENDLESS:
-        return Hold("quiet_hours", Message("quiet_hours_endless"))
-    return Hold(
-        "quiet_hours", Message("in_quiet_hours", until=f"{until:%Y-%m-%d %H:%M}", time_zone=rounds.time_zone), until
-    )
-
-
-def _runs_today(project: Project, now: datetime) -> Hold | None:
-    rounds = project.policies.rounds
-    today = rounds.start_of_day(now)
-    begun = project.training_runs.filter(created_at__gte=today).count() if rounds.runs_per_day else 0
-    if not rounds.runs_per_day or begun < rounds.runs_per_day:
-        return None
-    return Hold(
-        "runs_per_day", Message("runs_per_day_used", n=begun, budget=rounds.runs_per_day), today + timedelta(days=1)
-    )
-
-
-def _hours_this_month(project: Project, now: datetime) -> Hold | None:
-    rounds = project.policies.rounds
-    if not rounds.training_hours_per_month:
-        return None
-    month = start_of_month(rounds, now)
-    used = training_hours(project, month)
-    if used < rounds.training_hours_per_month:
-        return None
-    return Hold(
-        "training_hours",
-        Message("training_hours_used", used=used, budget=rounds.training_hours_per_month),
-        (month + timedelta(days=32)).replace(day=1),
-    )
-
-
-def _agreement(project: Project) -> Hold | None:
-    share = below_floor(project)
-    if share is None:
-        return None
-    return Hold(
-        "agreement_floor", Message("agreement_below_floor", share=share, floor=project.policies.rounds.agreement_floor)
-    )
-
-
-def _suspicion(project: Project) -> Hold | None:
-    if not waits_for_decision(project):
-        return None
-    return Hold("suspected_batch", Message("suspected_batch_waits"))

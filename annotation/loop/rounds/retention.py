@@ -1,6 +1,5 @@
 """Old runs lose their files and their log, so that the disk does not fill; what they came to stays."""
 
-import logging
 import shutil
 from datetime import datetime, timedelta
 
@@ -11,22 +10,17 @@ from annotation.core import audit
 from annotation.loop.rounds.artefacts import model_folder, run_folder
 from annotation.models import Project, RunPoint, TrainingRun
 
-log = logging.getLogger(__name__)
-
 
 def prune_runs(now: datetime | None = None) -> int:
     """Prune the runs that ended longer ago than their project's policy keeps them; returns how many."""
     now = now or timezone.now()
-    return sum(_prune_project(project, now) for project in Project.objects.all())
-
-
-def _prune_project(project: Project, now: datetime) -> int:
-    days = project.policies.rounds.keep_days
-    if not days:
-        return 0
-    ended = project.training_runs.exclude(state__in=TrainingRun.LIVE)
-    old = ended.filter(finished_at__lt=now - timedelta(days=days), pruned_at=None)
-    return sum(_prune(run, now) for run in old)
+    pruned = 0
+    for project in Project.objects.all():
+        if days := project.policies.rounds.keep_days:
+            ended = project.training_runs.exclude(state__in=TrainingRun.LIVE)
+            old = ended.filter(finished_at__lt=now - timedelta(days=days), pruned_at=None)
+            pruned += sum(_prune(run, now) for run in old)
+    return pruned
 
 
 @transaction.atomic

@@ -35,8 +35,10 @@ def train(
         if line.startswith("{"):
             on_progress(json.loads(line))
 
+    cache = settings.MODEL_ROOT / "cache"
+    where = ("--data", data, "--out", out, "--config", config, "--cache", cache)
     try:
-        watch(_command(data, out, config, devices), log=log, on_line=hear, on_tick=on_tick)
+        watch(prm_command("train", *where, devices=devices), log=log, on_line=hear, on_tick=on_tick)
     except ProcessStalled as error:
         raise DomainError(Message("trainer_silent", error=error), code="trainer_stalled") from error
     except ProcessFailed as error:
@@ -44,9 +46,3 @@ def train(
             refused = Message("trainer_refused_data", reason=error.reason)
             raise DomainError(refused, code="training_data_refused") from error
         raise DomainError(Message("trainer_ended", error=error), code="training_failed") from error
-
-
-def _command(data: Path, out: Path, config: Path, devices: str) -> list[str]:
-    cache = settings.MODEL_ROOT / "cache"
-    where = ("--data", data, "--out", out, "--config", config, "--cache", cache)
-    return prm_command("train", *where, devices=devices)

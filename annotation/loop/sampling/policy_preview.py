@@ -1,16 +1,15 @@
 """Some solutions as a policy writes them, before any is taken in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
-from annotation.loop.gateway.policies import AskedPolicy, model_of
+from annotation.loop.gateway.policies import AskedPolicy
 from annotation.loop.sampling.policy_records import record_of
-from annotation.loop.sampling.problem_choice import chosen_problems
-from annotation.loop.sampling.sampling_runs import Wish, check_wish
-from annotation.models import Membership, Problem, Project, SamplingRun
+from annotation.loop.sampling.sampling_runs import Wish, check_wish, chosen_problems, unsaved_run
+from annotation.models import Membership, Problem, Project
 from prm.formats.record import Record, Rejection
 from prm.messages import Message
 
@@ -41,18 +40,14 @@ def preview_sampling(*, by: User, project: Project, wish: Wish) -> list[Previewe
     policy = AskedPolicy(
         wish.endpoint, prompt=wish.prompt, temperature=wish.temperature, max_tokens=wish.max_tokens, for_preview=True
     )
-    seed = 0 if wish.seed is None else wish.seed
-    replies = policy.ask([one.text for one in problems], samples=1, seeds=[seed + k for k in range(len(problems))])
-    unsaved = SamplingRun(
-        endpoint=wish.endpoint, model=model_of(wish.endpoint), prompt=wish.prompt, seed=seed, pk=0,
-        max_tokens=wish.max_tokens, temperature=wish.temperature, decomposition=wish.decomposition,
-        thinking=wish.thinking,
-    )  # fmt: skip
+    run = unsaved_run(replace(wish, seed=wish.seed or 0), project)
+    seeds = [run.seed + place for place in range(len(problems))]
+    replies = policy.ask([problem.text for problem in problems], samples=1, seeds=seeds)
     shown = []
     for problem, reply in zip(problems, replies, strict=True):
         if reply.error:
             shown.append(Previewed(problem, None, reply.error))
             continue
-        made = record_of(unsaved, problem, reply.samples[0], 0)
+        made = record_of(run, problem, reply.samples[0], 0)
         shown.append(Previewed(problem, None, made.reason) if isinstance(made, Rejection) else Previewed(problem, made))
     return shown

@@ -1,11 +1,15 @@
 """Turns a policy's text into a record: splits it into steps, grades it and adds its provenance."""
 
+from typing import cast
+
 from annotation.files.answer_grading import answer_in, grade_records
 from annotation.files.preparing import prepared
-from annotation.loop.gateway.policies import Sample, step_in
+from annotation.loop.gateway.policies import Sample
 from annotation.models import Problem, SamplingRun
+from prm.encoding import parse_step
 from prm.formats.record import Completion, Provenance, Record, Rejection
 from prm.messages import Message
+from prm.vocabulary import StepKind
 
 GENERATOR_LENGTH = 200
 
@@ -13,11 +17,7 @@ GENERATOR_LENGTH = 200
 def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -> Record | Rejection:
     """The sample as a solution of the problem, or why it is none."""
     if sample.cut:
-        return Rejection(
-            line=number,
-            field="solution",
-            reason=Message("sample_cut", n=run.max_tokens),
-        )
+        return Rejection(line=number, field="solution", reason=Message("sample_cut", n=run.max_tokens))
     if "\0" in sample.text:
         return Rejection(line=number, field="solution", reason=Message("sample_with_nul"))
     record = Record(
@@ -33,7 +33,9 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
     )
     ready = prepared(number, record, run.splitting)
     if isinstance(ready, Record):
-        ready.positions = [[Completion(*step_in(step.text)) for step in at] for at in ready.positions]
+        # A step's kind may lead it: "[tool_call] rate("crowns")".
+        steps = [[parse_step(step.text) for step in at] for at in ready.positions]
+        ready.positions = [[Completion(step.text, cast(StepKind, step.kind)) for step in at] for at in steps]
         ready.final_answer = answer_in(ready.positions[-1][0].text)
         grade_records([ready])
     return ready

@@ -18,7 +18,7 @@ from annotation.loop.gateway.policies import CONCURRENCY, AskedPolicy, Reply
 from annotation.loop.sampling.following import follow
 from annotation.loop.sampling.policy_records import record_of
 from annotation.loop.sampling.sampling_runs import most_tokens
-from annotation.models import Problem, SampledProblem, SamplingRun
+from annotation.models import SampledProblem, SamplingRun
 from prm.formats.record import Record, Rejection
 from prm.messages import Message, joined
 
@@ -43,13 +43,23 @@ def _sample(run: SamplingRun, seconds: float | None, on_progress: Tell) -> None:
     policy = AskedPolicy(run.endpoint, prompt=run.prompt, temperature=run.temperature, max_tokens=run.max_tokens)
     some = _next(run)
     while some:
-        _commit(run, some, _ask(run, policy, some))
+        replies = policy.ask(
+            [chosen.problem.text for chosen in some],
+            samples=run.samples,
+            seeds=[run.seed + chosen.position for chosen in some],
+        )
+        _commit(run, some, replies)
         on_progress(run)
         heed(run)
         some = _next(run)
         if some and seconds is not None and time.monotonic() - started >= seconds:
             raise Postponed
-    follow(run, note=_why_it_ended(run))
+    left_out = _waiting(run).first()
+    if left_out is None:
+        follow(run)
+    else:
+        most = _most_tokens(run, left_out)
+        follow(run, note=Message("sampling_budget_spent", spent=run.tokens, budget=run.token_budget, most=most))
 
 
 def _next(run: SamplingRun) -> list[SampledProblem]:
@@ -70,22 +80,6 @@ def _waiting(run: SamplingRun) -> QuerySet[SampledProblem]:
 
 def _most_tokens(run: SamplingRun, chosen: SampledProblem) -> int:
     return most_tokens(chosen.problem.text, prompt=run.prompt, samples=run.samples, max_tokens=run.max_tokens)
-
-
-def _why_it_ended(run: SamplingRun) -> str:
-    """Empty unless the budget left problems out."""
-    left_out = _waiting(run).first()
-    if left_out is None:
-        return ""
-    return Message("sampling_budget_spent", spent=run.tokens, budget=run.token_budget, most=_most_tokens(run, left_out))
-
-
-def _ask(run: SamplingRun, policy: AskedPolicy, some: Sequence[SampledProblem]) -> Sequence[Reply]:
-    return policy.ask(
-        [chosen.problem.text for chosen in some],
-        samples=run.samples,
-        seeds=[run.seed + chosen.position for chosen in some],
-    )
 
 
 @transaction.atomic
@@ -109,27 +103,24 @@ def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> Non
         chosen.state, chosen.error = Chosen.FAILED, reply.error
         chosen.save(update_fields=["state", "error"])
         return
-    records, refusals = _split_rejections(run, chosen.problem, reply)
+    made = [record_of(run, chosen.problem, sample, number) for number, sample in enumerate(reply.samples)]
+    records = [one for one in made if isinstance(one, Record)]
+    rejections = [one for one in made if isinstance(one, Rejection)]
     counts = store_chunk(project=run.project, records=records)
     grades = [record.final_answer_correct for record in records]
     run.done_problems += 1
     run.sampled += len(reply.samples)
     run.accepted += counts.accepted
     run.duplicates += counts.duplicates
-    run.refused += len(refusals)
+    run.refused += len(rejections)
     run.right += grades.count(True)
     run.wrong += grades.count(False)
     run.ungraded += grades.count(None)
     chosen.state, chosen.accepted = Chosen.DONE, counts.accepted
     chosen.error = joined(
-        sorted({Message("sample_rejected", reason=refusal.reason) for refusal in refusals}), "semicolon_list"
+        sorted({Message("sample_rejected", reason=rejection.reason) for rejection in rejections}), "semicolon_list"
     )
     chosen.save(update_fields=["state", "accepted", "error"])
-
-
-def _split_rejections(run: SamplingRun, problem: Problem, reply: Reply) -> tuple[list[Record], list[Rejection]]:
-    made = [record_of(run, problem, sample, number) for number, sample in enumerate(reply.samples)]
-    return [one for one in made if isinstance(one, Record)], [one for one in made if isinstance(one, Rejection)]
 
 
 def _failed_in_a_row(run: SamplingRun) -> list[str]:

@@ -5,19 +5,21 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
+from annotation.loop import registry
 from annotation.loop.gateway.policies import PROMPT, model_of
-from annotation.loop.sampling.problem_choice import chosen_problems
 from annotation.loop.selection.generations import new_seed
-from annotation.models import Membership, Problem, Project, SampledProblem, SamplingRun
+from annotation.models import Annotation, Membership, Problem, Project, SampledProblem, SamplingRun
 from prm.formats.record import LONGEST_PROMPT
 from prm.messages import Message
 from prm.splitting import RULES, THINKING
 
+Choice = SamplingRun.Choice
 MOST_SAMPLES, MOST_TOKENS, HOTTEST = 64, 131_072, 2.0
 
 
@@ -32,7 +34,7 @@ class Wish:
     prompt: str = PROMPT
     decomposition: str = "blank_lines"
     thinking: str = "separate"
-    choice: str = SamplingRun.Choice.ALL
+    choice: str = Choice.ALL
     domain: str = ""
     most_problems: int | None = None
     token_budget: int | None = None
@@ -60,9 +62,26 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
     if not problems:
         raise DomainError(Message("no_problem_to_sample"), code="no_problems")
     _check_budget(wish, Problem.objects.get(pk=problems[0]))
-    run = SamplingRun.objects.create(
+    run = unsaved_run(wish, project)
+    run.requested_by, run.problems = by, len(problems)
+    run.save()
+    SampledProblem.objects.bulk_create(
+        (SampledProblem(run=run, problem_id=pk, position=place) for place, pk in enumerate(problems)), batch_size=5000
+    )
+    audit.record(
+        by=by,
+        action="sampling.start",
+        target=run,
         project=project,
-        requested_by=by,
+        after={"endpoint": run.endpoint, "model": run.model, "problems": run.problems, "samples": run.samples},
+    )
+    return run
+
+
+def unsaved_run(wish: Wish, project: Project) -> SamplingRun:
+    """A run as the wish describes it."""
+    return SamplingRun(
+        project=project,
         endpoint=wish.endpoint,
         model=model_of(wish.endpoint),
         temperature=wish.temperature,
@@ -76,19 +95,7 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
         token_budget=wish.token_budget or 0,
         seed=new_seed() if wish.seed is None else wish.seed,
         opens_generation=wish.opens_generation,
-        problems=len(problems),
     )
-    SampledProblem.objects.bulk_create(
-        (SampledProblem(run=run, problem_id=pk, position=place) for place, pk in enumerate(problems)), batch_size=5000
-    )
-    audit.record(
-        by=by,
-        action="sampling.start",
-        target=run,
-        project=project,
-        after={"endpoint": run.endpoint, "model": run.model, "problems": run.problems, "samples": run.samples},
-    )
-    return run
 
 
 def check_wish(wish: Wish) -> None:
@@ -115,8 +122,32 @@ def check_wish(wish: Wish) -> None:
         if way not in known:
             choices = ", ".join(known)
             raise _invalid(field, Message("unknown_decomposition", value=way, choices=choices))
-    if wish.choice not in SamplingRun.Choice.values:
-        raise _invalid("choice", Message("unknown_problem_choice", known=", ".join(SamplingRun.Choice.values)))
+    if wish.choice not in Choice.values:
+        raise _invalid("choice", Message("unknown_problem_choice", known=", ".join(Choice.values)))
+
+
+def chosen_problems(project: Project, *, choice: str, domain: str, most: int | None) -> list[int]:
+    """The ids of at most `most` problems in the order they are sampled; of one domain if `domain` is set."""
+    problems = Problem.objects.filter(project=project)
+    if domain:
+        problems = problems.filter(domain=domain)
+    return list(_ordered(project, problems, choice).values_list("pk", flat=True)[:most])
+
+
+def _ordered(project: Project, problems: QuerySet[Problem], choice: str) -> QuerySet[Problem]:
+    match choice:
+        case Choice.UNLABELLED:
+            labelled = Annotation.objects.filter(solution__problem=OuterRef("pk"))
+            return problems.filter(~Exists(labelled)).order_by("pk")
+        case Choice.FEWEST:
+            return problems.annotate(solved=Count("solutions")).order_by("solved", "pk")
+        case Choice.UNCERTAIN:
+            champion = registry.champion_of(project)
+            by_champion = Q(solutions__pool_scores__model_version=champion)
+            gain = Avg("solutions__pool_scores__gain", filter=by_champion)
+            return problems.annotate(gain=gain).order_by(F("gain").desc(nulls_last=True), "pk")
+        case _:
+            return problems.order_by("pk")
 
 
 def most_tokens(problem: str, *, prompt: str, samples: int, max_tokens: int) -> int:

@@ -10,13 +10,21 @@ from annotation.core.errors import DomainError
 from annotation.labels.quality.batch_watch import watch
 from annotation.loop.rounds import limits
 from annotation.loop.rounds.limits import Hold
-from annotation.loop.rounds.runs import request_run
-from annotation.loop.rounds.timetable import next_time, quiet_until
-from annotation.loop.schedule import drift, triggers
-from annotation.loop.schedule.triggers import Cause
-from annotation.models import Project, TrainingRun
+from annotation.loop.rounds.runs import request_run, training_labels
+from annotation.loop.schedule import drift
+from annotation.models import Project, RoundClock, TrainingRun
+from prm.messages import Message
 
 log = logging.getLogger(__name__)
+DRIFT_OF = {"imports": Message("drift_of_new_solutions"), "served": Message("drift_of_served_solutions")}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a round is due. `trigger` is one of TrainingRun.Trigger; `sentence` has the figure that made it due."""
+
+    trigger: str
+    sentence: Message
 
 
 @dataclass(frozen=True)
@@ -45,33 +53,81 @@ def outlook(project: Project, now: datetime | None = None) -> Outlook | None:
     rounds = project.policies.rounds
     if not rounds.automatic:
         return None
-    due, holding = triggers.due_cause(project, now), limits.holds(project, now)
-    last = project.training_runs.order_by("-number").first()
+    due, holding = due_cause(project, now), limits.holds(project, now)
     ends = [hold.until for hold in holding]
     known = [end for end in ends if end is not None]
+    free = max(known, default=now)
     if None in ends:
         not_before = None
     elif due is not None:
-        not_before = max(known, default=now)
+        not_before = free
     else:
-        not_before = _free_time(project, max(known, default=now)) or max(known, default=None)
-    return Outlook(due, holding, not_before, triggers.new_labels(project, last))
+        time = rounds.next_time(free)
+        not_before = max(known, default=None) if time is None else rounds.quiet_until(time) or time
+    return Outlook(due, holding, not_before, _new_labels(project, project.training_runs.first()))
+
+
+def due_cause(project: Project, now: datetime) -> Cause | None:
+    """The first of the policy's causes that applies: labels, schedule, drift. None while a run is active."""
+    last = project.training_runs.first()
+    if last is not None and last.live:
+        return None
+    rounds, clock = project.policies.rounds, RoundClock.objects.filter(project=project).first()
+    new = _new_labels(project, last)
+    labels = Message("labels_since_last_run", n=new)
+    if rounds.after_labels and new >= rounds.after_labels:
+        return Cause(
+            TrainingRun.Trigger.LABELS, Message("retrain_by_labels", labels=labels, wanted=rounds.after_labels)
+        )
+    if clock is None:
+        return None
+    time = rounds.next_time(clock.looked_at) if clock.looked_at else None
+    if time is not None and time <= now and new:
+        return Cause(
+            TrainingRun.Trigger.SCHEDULE,
+            Message(
+                "retrain_by_schedule",
+                cron=rounds.cron,
+                time=f"{time:%Y-%m-%d %H:%M}",
+                time_zone=rounds.time_zone,
+                labels=labels,
+            ),
+        )
+    above = rounds.drift_above
+    if not above or clock.drift is None or clock.measured_at is None or clock.drift <= above:
+        return None
+    if last is not None and clock.measured_at <= last.created_at:
+        return None  # the run since then has learned from what drifted
+    return Cause(
+        TrainingRun.Trigger.DRIFT,
+        Message("retrain_by_drift", them=DRIFT_OF[clock.drift_of], drift=clock.drift, n=clock.drift_n, above=above),
+    )
+
+
+def _new_labels(project: Project, last: TrainingRun | None) -> int:
+    """Labels of the kinds that train, since the last run was requested."""
+    labels = training_labels(project)
+    return labels.filter(submitted_at__gt=last.created_at).count() if last else labels.count()
 
 
 def _start_if_due(project: Project, now: datetime) -> bool:
-    """Check one project. A scheduled time that is held back waits; one with nothing new is skipped."""
+    """Check one project. A scheduled time that is held back waits; one with nothing new is skipped.
+
+    However many scheduled times were missed, they begin one round.
+    """
     rounds = project.policies.rounds
     if not rounds.automatic:
         return False
     if rounds.drift_above:
         drift.remember(project)
-    cause = triggers.due_cause(project, now)
+    cause = due_cause(project, now)
     if cause is not None:
         watch(project)  # the latest labels may not have been looked at yet
     started = cause is not None and not limits.holds(project, now) and _start(project, cause)
     busy = project.training_runs.filter(state__in=TrainingRun.LIVE).exists() and not started
-    if rounds.cron and (started or (cause is None and not busy) or _first_look(project)):
-        triggers.look_at_clock(project, now)
+    never_looked = not RoundClock.objects.filter(project=project, looked_at__isnull=False).exists()
+    if rounds.cron and (started or (cause is None and not busy) or never_looked):
+        RoundClock.objects.update_or_create(project=project, defaults={"looked_at": now})
     return started
 
 
@@ -82,15 +138,3 @@ def _start(project: Project, cause: Cause) -> bool:
         log.info("No round of %s yet: %s", project.slug, error.message)
         return False
     return True
-
-
-def _first_look(project: Project) -> bool:
-    clock = getattr(project, "round_clock", None)
-    return clock is None or clock.looked_at is None
-
-
-def _free_time(project: Project, after: datetime) -> datetime | None:
-    """The schedule's next time from `after` outside of quiet hours, or the end of those that hold it back."""
-    rounds = project.policies.rounds
-    time = next_time(rounds, after)
-    return None if time is None else quiet_until(rounds, time) or time

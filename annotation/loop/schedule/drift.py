@@ -50,7 +50,7 @@ def measure(project: Project) -> Drift | None:
     champion = registry.champion_of(project)
     if champion is None or champion.promoted_at is None:
         return None
-    last = project.training_runs.order_by("-number").first()
+    last = project.training_runs.first()
     since = max(champion.promoted_at, last.created_at) if last else champion.promoted_at
     before = _imported(champion, solution__created_at__lte=champion.promoted_at)
     samples = {"imports": _imported(champion, solution__created_at__gt=since), "served": _served(champion, since)}

@@ -21,7 +21,7 @@ CHUNK = 5000
 
 @dataclass(frozen=True)
 class Candidates:
-    """Solutions that may be chosen: `given` counts a solution's annotations of the kinds that train.
+    """Solutions that may be chosen: `labels` counts a solution's annotations of the kinds that train.
 
     `problem` is its key, `split` an index into SPLITS, `domain` a code.
     """
@@ -30,13 +30,13 @@ class Candidates:
     split: Numbers
     problem: Numbers
     domain: Numbers
-    given: Numbers
+    labels: Numbers
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def where(self, chosen: NDArray[np.bool_]) -> "Candidates":
-        """Those of a mask [n]."""
+    def where(self, chosen: NDArray[np.bool_] | Numbers) -> "Candidates":
+        """Those of a mask [n], or at places."""
         return Candidates(*(getattr(self, column.name)[chosen] for column in fields(self)))
 
     def of_split(self, split: str) -> "Candidates":
@@ -44,7 +44,7 @@ class Candidates:
 
     def lacking(self, wanted: int) -> "Candidates":
         """Those that have fewer annotations than that."""
-        return self.where(self.given < wanted)
+        return self.where(self.labels < wanted)
 
     def without(self, ids: Iterable[int]) -> "Candidates":
         return self.where(~np.isin(self.ids, np.fromiter(ids, dtype=np.int64)))
@@ -59,7 +59,7 @@ def candidates_of(project: Project) -> Candidates:
         Solution.objects.filter(project=project)
         .filter(~Exists(held), ~is_gold(), ~is_practised(), ~is_adjudicated())
         .annotate(
-            given=Count(
+            labels=Count(
                 "annotations",
                 # Every annotation has exactly one first revision. Those set aside do not count: somebody else is asked.
                 filter=Q(annotations__revision=1, annotations__source__kind__in=policy.training_sources)
@@ -67,9 +67,9 @@ def candidates_of(project: Project) -> Candidates:
                 & Q(annotations__in=in_use(Annotation.objects.filter(project=project))),
             )
         )
-        .filter(given__lt=most)
+        .filter(labels__lt=most)
         .order_by("pk")
-        .values_list("pk", "split", "problem", "problem__domain", "given")
+        .values_list("pk", "split", "problem", "problem__domain", "labels")
     )
     domains = Codes()
     read = (

@@ -2,14 +2,15 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 
-from annotation.loop.gateway.acquisition import Ranking, Scored, rank
 from annotation.loop.gateway.scoring import score_without_labels
 from annotation.loop.selection import reading_times
 from annotation.loop.selection.candidates import Candidates
-from annotation.loop.selection.ranking import OUTCOMES
+from annotation.loop.selection.ranking import OUTCOMES, Ranking, codes_of, nothing_ranked, rank
 from annotation.models import Project, Solution
+from prm.acquisition import Pool
 
 SURPRISAL = "surprisal"
 SAMPLE = 5000  # solutions read, however large the pool
@@ -24,19 +25,20 @@ def rank_by_surprise(project: Project, candidates: Candidates, budget: int, rng:
     """
     size = min(len(candidates), max(SAMPLE, 4 * budget))
     if not size or not budget:
-        return Ranking([], len(candidates))
-    sample = np.sort(rng.choice(len(candidates), size=size, replace=False))
-    sampled = np.zeros(len(candidates), dtype=bool)
-    sampled[sample] = True
-    cost = replace(reading_times.cost_model(project), stops_at_error=False)
-    scored = _scored(project, candidates.where(sampled))
-    ranking = rank(SURPRISAL, scored, budget=budget, cost=cost, rng=rng, caps=project.policies.caps)
+        return nothing_ranked(len(candidates))
+    sample = candidates.where(np.sort(rng.choice(len(candidates), size=size, replace=False)))
+    cost = msgspec.structs.replace(reading_times.cost_model(project), stops_at_error=False)
+    caps = project.policies.caps
+    ranking = rank(SURPRISAL, sample, _scored(project, sample), budget=budget, cost=cost, rng=rng, caps=caps)
     share = size / len(candidates)
     chosen = [replace(choice, inclusion_probability=choice.inclusion_probability * share) for choice in ranking.chosen]
-    return Ranking(chosen, len(candidates), ranking.notes | {"read": size, "backbone": project.policies.backbone})
+    recipe = msgspec.structs.replace(
+        ranking.recipe, from_=len(candidates), read=size, backbone=project.policies.backbone
+    )
+    return Ranking(chosen, recipe)
 
 
-def _scored(project: Project, candidates: Candidates) -> Scored:
+def _scored(project: Project, candidates: Candidates) -> Pool:
     p: list[np.ndarray] = []
     chars: list[np.ndarray] = []
     correct: list[int] = []
@@ -50,12 +52,11 @@ def _scored(project: Project, candidates: Candidates) -> Scored:
             p.append(own)
             chars.append(lengths)
             correct.append(OUTCOMES[solution.final_answer_correct])
-    return Scored(
-        ids=candidates.ids,
-        problem=candidates.problem,
-        domain=candidates.domain,
+    return Pool(
+        problem=codes_of(candidates.problem),
+        domain=codes_of(candidates.domain),
         steps=np.array([len(scores) for scores in p], dtype=np.int64),
-        heads=np.concatenate(p)[:, None],
+        p=np.concatenate(p)[:, None],
         chars=np.concatenate(chars),
         correct=np.array(correct, dtype=np.int8),
     )

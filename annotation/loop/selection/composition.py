@@ -4,19 +4,19 @@ Lanes are drawn one after another (holdout, calibration, overlap, control, acqui
 it left, so that an item's inclusion probability is exact given those draws. The recipe says from how many.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from annotation.loop.gateway.acquisition import Ranking, draw_evenly
-from annotation.loop.selection.candidates import Candidates, candidates_of, lengths_and_generators
-from annotation.loop.selection.lanes import draw, share_budget
-from annotation.models import Lane, Project
-from annotation.models.queue_policy import LabelsWanted
+from annotation.loop.selection.candidates import Candidates, Numbers, candidates_of, lengths_and_generators
+from annotation.loop.selection.ranking import Ranking, codes_of
+from annotation.models import LabelsWanted, Lane, LaneMix, Project
+from annotation.models.generation import LaneRecipe, Recipe
 from annotation.work.queue.items import Selection
 from annotation.work.queue.turns import interleave
+from prm import acquisition
 
 RANDOM = "random"
 Ranker = Callable[[Candidates, int, np.random.Generator], Ranking]  # of candidates, so many, by chance
@@ -30,7 +30,7 @@ class Plan:
     pool_size: int
     selections: list[Selection]
     shares: dict[str, int]
-    recipe: dict[str, Any]
+    recipe: Recipe
 
 
 def compose(
@@ -47,7 +47,7 @@ def compose(
 
     for lane, split in ((Lane.HOLDOUT, "holdout"), (Lane.CALIBRATION, "calibration")):
         lanes.draw(lane, candidates.of_split(split).lacking(getattr(wanted, lane)), shares[lane])
-    begun = candidates.where(candidates.given > 0).lacking(wanted.overlap)
+    begun = candidates.where(candidates.labels > 0).lacking(wanted.overlap)
     # At the start nothing has a first annotation yet: then all its annotators are asked in this generation.
     lanes.draw(Lane.OVERLAP, begun if len(begun) else untouched, shares[Lane.OVERLAP])
     if ranker is None:
@@ -65,7 +65,7 @@ def compose(
         pool_size=len(candidates),
         selections=lanes.in_serving_order(),
         shares={lane: len(some) for lane, some in lanes.chosen.items()},
-        recipe={"lanes": lanes.notes},
+        recipe=Recipe(lanes.recipes),
     )
 
 
@@ -74,8 +74,8 @@ class _Lanes:
 
     def __init__(self, candidates: Candidates, wanted: LabelsWanted, rng: np.random.Generator) -> None:
         self.chosen: dict[str, list[Selection]] = {}
-        self.notes: dict[str, dict[str, Any]] = {}
-        self._given = dict(zip(candidates.ids.tolist(), candidates.given.tolist(), strict=True))
+        self.recipes: dict[str, LaneRecipe] = {}
+        self._labels = dict(zip(candidates.ids.tolist(), candidates.labels.tolist(), strict=True))
         self._wanted, self._rng = wanted, rng
 
     def draw(self, lane: str, candidates: Candidates, count: int) -> None:
@@ -83,7 +83,7 @@ class _Lanes:
         free = self._left_of(candidates)
         ids, probability = draw(free.ids, count, self._rng)
         rows = ((id_, probability, None, None) for id_ in ids.tolist())
-        self._put(lane, rows, {"from": len(free), "how": "at random"})
+        self._put(lane, rows, LaneRecipe(from_=len(free), drawn=len(ids), how="at random"))
 
     def draw_evenly(self, lane: str, project: Project, candidates: Candidates, count: int) -> None:
         """The same spread over domains, and within them over lengths and generators."""
@@ -91,12 +91,12 @@ class _Lanes:
         places, probabilities = draw_evenly(free.domain, lengths_and_generators(project, free.ids), count, self._rng)
         rows = ((id_, p, None, None) for id_, p in zip(free.ids[places].tolist(), probabilities.tolist(), strict=True))
         how = "at random within domain, length and generator"
-        self._put(lane, rows, {"from": len(free), "how": how})
+        self._put(lane, rows, LaneRecipe(from_=len(free), drawn=len(places), how=how))
 
     def rank(self, lane: str, candidates: Candidates, count: int, ranker: Ranker) -> None:
         ranking = ranker(self._left_of(candidates), count, self._rng)
         rows = ((item.id, item.inclusion_probability, item.gain, item.expected_seconds) for item in ranking.chosen)
-        self._put(lane, rows, {"from": ranking.candidates, "how": "ranked"} | ranking.notes)
+        self._put(lane, rows, ranking.recipe)
 
     def in_serving_order(self) -> list[Selection]:
         """All lanes mixed, each in its own order."""
@@ -111,7 +111,7 @@ class _Lanes:
         self,
         lane: str,
         rows: Iterable[tuple[int, float, float | None, float | None]],
-        notes: dict[str, Any],
+        recipe: LaneRecipe,
     ) -> None:
         """`rows` are solution, inclusion probability, gain and expected seconds."""
         wanted: int = getattr(self._wanted, lane)
@@ -119,11 +119,43 @@ class _Lanes:
             Selection(
                 solution_id=id_,
                 lane=lane,
-                wanted=max(wanted - self._given[id_], 1),
+                wanted=max(wanted - self._labels[id_], 1),
                 inclusion_probability=probability,
                 gain=gain,
                 expected_seconds=seconds,
             )
             for id_, probability, gain, seconds in rows
         ]
-        self.notes[lane] = notes | {"drawn": len(self.chosen[lane])}
+        self.recipes[lane] = recipe
+
+
+def share_budget(budget: int, mix: LaneMix) -> dict[str, int]:
+    """Items a lane, summing to `budget`; acquisition takes what the other lanes leave."""
+    shares: dict[str, int] = {}
+    remaining = budget
+    for lane in (Lane.HOLDOUT, Lane.CALIBRATION, Lane.CONTROL, Lane.OVERLAP):
+        shares[lane] = min(round(budget * getattr(mix, lane)), remaining)
+        remaining -= shares[lane]
+    shares[Lane.ACQUISITION] = remaining
+    return shares
+
+
+def draw(ids: Numbers, count: int, rng: np.random.Generator) -> tuple[Numbers, float]:
+    """`count` of `ids` at random, in random order, and the probability that each had."""
+    count = min(count, len(ids))
+    if count == 0:
+        return ids[:0], 0.0
+    return rng.choice(ids, size=count, replace=False), count / len(ids)
+
+
+def draw_evenly(
+    domain: Numbers, within: Sequence[Numbers], count: int, rng: np.random.Generator
+) -> tuple[Numbers, NDArray[np.float64]]:
+    """`count` places in random order, spread over the domains and, within each, over further groups; and the
+    probability that each had: the same for all, but more in a domain too small to be seen otherwise."""
+    if not len(domain) or count < 1:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+    codes = [codes_of(group) for group in (domain, *within)]
+    included = acquisition.even_probabilities(codes[0], count)
+    drawn = rng.permutation(acquisition.draw_nested(included, codes, rng))
+    return drawn, included[drawn]

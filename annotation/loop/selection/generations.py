@@ -12,13 +12,14 @@ from django.utils import timezone
 from annotation.core import audit, jobs
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
+from annotation.core.wording import as_message
 from annotation.loop import registry
 from annotation.loop.selection import ranking
 from annotation.loop.selection.cold_start import SURPRISAL, rank_by_surprise
 from annotation.loop.selection.composition import Plan, compose
 from annotation.models import Generation, Membership, ModelVersion, Project, TrainingRun
 from annotation.work.queue.items import replace_items
-from prm.messages import Message, as_json
+from prm.messages import Message
 
 
 def request_first_generation(*, by: User, project: Project) -> Generation | None:
@@ -60,7 +61,7 @@ def open_requested(project_id: int, user_id: int) -> None:
     except DomainError as error:
         if error.code not in ("model_unusable", "backbone_not_listed"):
             raise
-        open_generation(by=by, project=project, model=None, seed=new_seed(), note=error.message)
+        open_generation(by=by, project=project, model=None, seed=new_seed(), note=as_message(error.message))
 
 
 def open_next_generation(*, by: User, project: Project) -> Generation:
@@ -79,7 +80,7 @@ def open_generation(
     seed: int,
     run: TrainingRun | None = None,
     by: User | None = None,
-    note: str = "",
+    note: Message | None = None,
 ) -> Generation:
     """Open a generation ranked by `model` (at random without one) and retire the one before.
 
@@ -88,22 +89,19 @@ def open_generation(
     """
     if run is not None and (opened := Generation.objects.filter(run=run).first()):
         return opened
-    plan = _plan(project, model, seed)
+    rng = np.random.default_rng(seed)
+    if model is None:
+        plan = compose(project, rng=rng)
+    else:
+        ranker = partial(ranking.rank_pool, project, model)
+        plan = compose(project, rng=rng, ranker=ranker, acquisition=ranking.acquisition_of(project))
     if note:
-        plan.recipe.update(note=str(note), messages={"note": as_json(note)})
+        plan.recipe.note = note
     return _open(project, model, run, by, seed, plan if run else _not_empty(plan))
 
 
 def new_seed() -> int:
     return secrets.randbelow(2**31)
-
-
-def _plan(project: Project, model: ModelVersion | None, seed: int) -> Plan:
-    rng = np.random.default_rng(seed)
-    if model is None:
-        return compose(project, rng=rng)
-    ranker = partial(ranking.rank_pool, project, model)
-    return compose(project, rng=rng, ranker=ranker, acquisition=ranking.acquisition_of(project))
 
 
 def _check_first(by: User, project: Project) -> None:

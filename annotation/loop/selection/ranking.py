@@ -1,21 +1,27 @@
 """Which of the pool a model would have labelled next."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from django.db import connection, transaction
 
-from annotation.loop.gateway.acquisition import Ranking, Scored, rank
+from annotation.core.errors import DomainError
 from annotation.loop.selection import reading_times
 from annotation.loop.selection.candidates import Candidates
 from annotation.models import ModelVersion, Project
-from prm.acquisition import FUNCTIONS
+from annotation.models.generation import LaneRecipe
+from annotation.models.policy import Caps
+from prm import acquisition
+from prm.acquisition import FUNCTIONS, UNKNOWN, CostModel, Pool
+from prm.errors import PRMError
+from prm.messages import Message
 
 CHUNK = 2000
 EMBEDDING_WIDTH = 32
 NO_EMBEDDING = np.full(EMBEDDING_WIDTH, np.nan, dtype="<f2").tobytes()
-OUTCOMES = {None: -1, False: 0, True: 1}
+OUTCOMES = {None: UNKNOWN, False: 0, True: 1}
 
 # Lengths come as one string of big-endian int32 a solution: a million lists would cost more than all the rest.
 SCORES = """
@@ -29,6 +35,62 @@ SELECT
 FROM annotation_poolscore AS score JOIN annotation_solution AS solution ON solution.id = score.solution_id
 WHERE score.model_version_id = %s AND score.score IS NOT NULL
 """
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A solution that an acquisition function chose: gain as the function measures it, expected cost in seconds."""
+
+    id: int
+    inclusion_probability: float
+    gain: float
+    expected_seconds: float
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The chosen solutions, the most wanted first, and how they were chosen."""
+
+    chosen: list[Ranked]
+    recipe: LaneRecipe
+
+
+def rank(
+    name: str, candidates: Candidates, pool: Pool, *, budget: int, cost: CostModel, rng: np.random.Generator, caps: Caps
+) -> Ranking:
+    """At most `budget` of the candidates by acquisition function `name`, the highest gain first.
+
+    `pool` has their scores. Without a cap per problem, each problem gives one solution, and more only if the budget
+    needs them.
+    """
+    of_problem = acquisition.least_cap(pool.problem, budget) if caps.problem is None else caps.problem
+    limits = acquisition.Caps(of_problem, caps.domain)
+    try:
+        drawn = acquisition.rank_pool(name, pool, budget=budget, cost=cost, rng=rng, caps=limits)
+    except PRMError as error:
+        raise DomainError(Message("acquisition_of_policy_unknown", error=error), code="unknown_acquisition") from error
+    columns = (candidates.ids[drawn.index], drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
+    chosen = [Ranked(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    without = int((pool.correct == UNKNOWN).sum()) if FUNCTIONS.get(name).needs_outcome else None
+    recipe = LaneRecipe(
+        from_=len(pool),
+        drawn=len(chosen),
+        how="ranked",
+        of_a_problem=of_problem,
+        of_a_domain=caps.domain,
+        cost=cost,
+        without_outcome=without,
+    )
+    return Ranking(chosen, recipe)
+
+
+def nothing_ranked(candidates: int) -> Ranking:
+    return Ranking([], LaneRecipe(from_=candidates, drawn=0, how="ranked"))
+
+
+def codes_of(values: np.ndarray) -> np.ndarray:
+    """Whole numbers from 0 on for the values."""
+    return np.unique(values, return_inverse=True)[1]
 
 
 def acquisition_of(project: Project) -> str:
@@ -46,10 +108,10 @@ def rank_pool(
     """At most `budget` of the candidates that the model has scored, the most wanted first."""
     scored = scored_of(model, candidates) if budget and len(candidates) else None
     if scored is None:
-        return Ranking([], 0)
+        return nothing_ranked(0)
     return rank(
         acquisition_of(project),
-        scored,
+        *scored,
         budget=budget,
         cost=reading_times.cost_model(project),
         rng=rng,
@@ -57,18 +119,18 @@ def rank_pool(
     )
 
 
-def scored_of(model: ModelVersion, candidates: Candidates) -> Scored | None:
-    """The model's scores of those candidates of which it could score a step, as columns; None for none."""
+def scored_of(model: ModelVersion, candidates: Candidates) -> tuple[Candidates, Pool] | None:
+    """Those candidates of which the model could score a step, and its scores of them; None for none."""
     parts = [part for rows in _score_rows(model) if (part := _columns(rows, candidates)) is not None]
     if not parts:
         return None
     place, steps, heads, chars, correct, embedding = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Scored(
-        ids=candidates.ids[place],
-        problem=candidates.problem[place],
-        domain=candidates.domain[place],
+    scored = candidates.where(place)
+    return scored, Pool(
+        problem=codes_of(scored.problem),
+        domain=codes_of(scored.domain),
         steps=steps,
-        heads=heads,
+        p=heads,
         chars=chars,
         correct=correct,
         embedding=None if np.isnan(embedding).all() else embedding,
@@ -84,28 +146,20 @@ def _score_rows(model: ModelVersion) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], candidates: Candidates) -> tuple[np.ndarray, ...] | None:
-    """Of the rows that are of candidates: their places among these, steps, heads [all steps, heads], lengths, outcomes
-    and embeddings."""
+    """Of the rows that are of candidates: their places among these, steps, heads [all steps, heads], characters of each
+    scored step, outcomes, and embeddings [n, EMBEDDING_WIDTH] float16, NaN where a solution has none."""
     ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
     place = np.minimum(np.searchsorted(candidates.ids, ids), len(candidates) - 1)
     wanted = candidates.ids[place] == ids
     selected = [row for row, is_wanted in zip(rows, wanted.tolist(), strict=True) if is_wanted]
     if not selected:
         return None
-    lengths = [_scored_lengths(row[5], row[4]) for row in selected]
+    lengths = [np.frombuffer(row[5], dtype=">i4") for row in selected]
+    for number, row in enumerate(selected):
+        if row[4] is not None:  # some steps have no score
+            lengths[number] = lengths[number][[p is not None for p in row[4]]]
     steps = np.array([len(chars) for chars in lengths], dtype=np.int64)
     heads = np.frombuffer(b"".join(row[1] for row in selected), dtype="<f2").reshape(steps.sum(), -1)
     correct = np.array([OUTCOMES[row[3]] for row in selected], dtype=np.int8)
-    return place[wanted], steps, heads, np.concatenate(lengths), correct, _embeddings([row[2] for row in selected])
-
-
-def _scored_lengths(lengths: bytes, mean: list[float | None] | None) -> np.ndarray:
-    """Characters of each scored step; `mean` is not None if some steps have no score."""
-    chars = np.frombuffer(lengths, dtype=">i4")
-    return chars if mean is None else chars[[p is not None for p in mean]]
-
-
-def _embeddings(stored: Sequence[bytes]) -> np.ndarray:
-    """[n, EMBEDDING_WIDTH] float16, NaN where a solution has none."""
-    joined = b"".join(embedding or NO_EMBEDDING for embedding in stored)
-    return np.frombuffer(joined, dtype="<f2").reshape(len(stored), -1)
+    embeddings = np.frombuffer(b"".join(row[2] or NO_EMBEDDING for row in selected), dtype="<f2")
+    return place[wanted], steps, heads, np.concatenate(lengths), correct, embeddings.reshape(len(selected), -1)

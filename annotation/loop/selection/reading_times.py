@@ -1,20 +1,20 @@
 """The time a person needs to read a solution, fitted to logged times."""
 
-from dataclasses import replace
-
+import msgspec
 from django.db.models import Count, Sum
 from django.db.models.functions import Length
 
-from annotation.loop.gateway.reading_costs import ReadingCost, fit_reading_cost
 from annotation.models import Annotation, Project, StepRating
+from prm.acquisition import CostModel, fit_cost
 
 ENOUGH = 40
 LOOKED_AT = 500
 LONGEST_SECONDS = 600.0  # a longer one was a break, not reading
+CAREFUL = CostModel(fixed_seconds=8.0, seconds_per_step=1.0, seconds_per_char=0.05)  # some 20 characters a second
 
 
-def cost_model(project: Project) -> ReadingCost:
-    """The cost fitted to the project's latest annotations; the defaults if there are too few.
+def cost_model(project: Project) -> CostModel:
+    """The cost fitted to the project's latest annotations; that of careful reading if there are too few.
 
     It assumes that a person read the steps up to the one where they stopped, mostly the first error.
     """
@@ -34,7 +34,5 @@ def cost_model(project: Project) -> ReadingCost:
         .order_by("annotation")
     )
     seen = [(ms / 1000, steps, chars) for pk, steps, chars in read if (ms := latest[pk])]
-    if len(seen) < ENOUGH:
-        return replace(ReadingCost(), stops_at_error=stops)
-    seconds, steps, chars = zip(*seen, strict=True)
-    return fit_reading_cost(seconds, steps, chars, stops_at_error=stops)
+    cost = CAREFUL if len(seen) < ENOUGH else fit_cost(*zip(*seen, strict=True))
+    return msgspec.structs.replace(cost, stops_at_error=stops)

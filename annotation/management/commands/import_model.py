@@ -39,4 +39,4 @@ class Command(BaseCommand):
         finish_job(job, partial(run_model_job, job.pk))
         if job.error or job.model_version is None:
             raise CommandError(job.error or f"The import is {job.get_state_display()}.")
-        self.stdout.write(f"Model {job.model_version.number} of {project}. {job.said}")
+        self.stdout.write(f"Model {job.model_version.number} of {project}. {job.message}")

@@ -15,7 +15,7 @@ from annotation.files.warnings import warnings_in_words
 from annotation.management.finishing import finish_job
 from annotation.management.named_project import find_project_by_slug
 from annotation.models import ImportJob
-from annotation.models.import_options import EmptySteps, LabelledBy, SourceGroups
+from annotation.models.import_job import EmptySteps, LabelledBy, SourceGroups
 from prm.formats.mapping import Mapping, parse_mapping
 from prm.formats.registry import FORMATS
 from prm.splitting import RULES, THINKING

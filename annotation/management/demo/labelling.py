@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from django.contrib.auth.models import User
@@ -12,9 +11,7 @@ from annotation.models import Lease, Project
 from annotation.work.claiming import claim_next
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
 from annotation.work.labelling.submission import submit_annotation
-
-if TYPE_CHECKING:
-    from annotation.loop.gateway.sandbox import Reading
+from prm.sandbox.annotators import Reading
 
 # How many solutions each takes up while the others take up theirs.
 PACE = {"careful": 6, "average": 3, "hasty": 1, "lenient": 1}
@@ -40,7 +37,7 @@ def work_through_queue(*, project: Project, annotators: Mapping[str, User], sand
     return labelled
 
 
-def submission_of(lease: Lease, reading: "Reading") -> Submission:
+def submission_of(lease: Lease, reading: Reading) -> Submission:
     """What the workbench would send for that reading of the leased solution."""
     steps = lease.solution.steps.filter(alternative=0).order_by("position")
     return Submission(

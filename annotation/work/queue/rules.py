@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from annotation.models import Annotation, Membership
-from annotation.models.queue_policy import QueuePolicy
+from annotation.models import Annotation, Membership, QueuePolicy
 
 # All are said of `item`, a queue item. What a person has had is what they have a lease row for: nobody can submit
 # without one, and what they adjudicated leaves the queue. An expired lease of theirs may be renewed.

@@ -8,15 +8,20 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Generation, Project, QueueItem
+from annotation.models.generation import LaneRecipe, Recipe
+from prm.acquisition import CostModel
 
 
 @pytest.fixture
 def generation(project: Project) -> Generation:
     """Of three control items, one was ranked instead."""
     found = project.generations.get()
-    recipe = {"from": 2000, "how": "ranked", "of_a_problem": 1, "of_a_domain": 0.5, "without_outcome": 1500}
-    cost = {"fixed": 8.0, "per_step": 1.5, "per_char": 0.05, "stops_at_error": True}
-    found.recipe = {"lanes": {"acquisition": recipe | {"cost": cost}, "control": {"from": 40, "how": "at random"}}}
+    ranked = LaneRecipe(
+        from_=2000, drawn=1, how="ranked", of_a_problem=1, of_a_domain=0.5, without_outcome=1500,
+        cost=CostModel(8.0, 1.5, 0.05),
+    )  # fmt: skip
+    drawn = LaneRecipe(from_=40, drawn=2, how="at random")
+    found.recipe = Recipe({"acquisition": ranked, "control": drawn})
     found.save()
     last = found.items.order_by("rank").last()
     found.items.update(inclusion_probability=0.05)

@@ -5,7 +5,8 @@ from django.utils import timezone
 
 from annotation.loop import registry
 from annotation.models import AuditEntry, ModelJob, ModelVersion
-from tests.factories import ModelVersionFactory, ProblemFactory
+from annotation.models.model_version import Measurement
+from tests.factories import ModelVersionFactory, ProblemFactory, make_verdict
 
 pytestmark = pytest.mark.django_db
 PAGE = "/p/algebra/models/{n}/"
@@ -28,8 +29,8 @@ def open_page(client, people):
 
 
 def unmeasure(version):
-    version.gate = {"promote": True, "gain": None, "sentence": "Model 1 is promoted without a measurement."}
-    version.metrics = {}
+    version.gate = make_verdict(gain=None)
+    version.metrics = Measurement()
     version.save()
 
 
@@ -66,7 +67,9 @@ def test_an_unmeasured_domain_champion_is_confirmed_by_the_choice(project, peopl
 
 
 def test_a_rejected_model_that_served_keeps_its_history(project, people, champion, open_page):
-    rejected = ModelVersionFactory(project=project, number=2, state="rejected", gate={"promote": False, "gain": -0.1})
+    rejected = ModelVersionFactory(
+        project=project, number=2, state="rejected", gate=make_verdict(promote=False, gain=-0.1)
+    )
     registry.promote_version(by=people["manager"], version=rejected)
     registry.promote_version(by=people["manager"], version=ModelVersion.objects.get(pk=champion.pk))
     assert ModelVersion.objects.get(pk=rejected.pk).state == "retired"

@@ -340,7 +340,7 @@ def test_an_import_takes_any_separator(
     settings.MODEL_ROOT = tmp_path
     (tmp_path / "imports" / "theirs").mkdir(parents=True)
     manager.post("/p/algebra/models/import/", {"folder": "theirs", "separator": typed, "good": "1"})
-    assert project.model_jobs.get().options["separator"] == meant
+    assert project.model_jobs.get().source.separator == meant
 
 
 def test_a_round_for_an_import_is_not_put_down_to_the_clock(manager: Client, project: Project) -> None:

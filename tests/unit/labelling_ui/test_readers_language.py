@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import msgspec
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -16,11 +15,12 @@ from annotation.files.rejections import rejected_lines
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.loop.gateway.training import check_training
-from annotation.loop.processes.watched import last_said
-from annotation.loop.registry.verdict import Measured, decide
+from annotation.loop.processes.watched import last_line
+from annotation.loop.registry.verdict import decide
 from annotation.loop.registry.versions import record_verdict
 from annotation.loop.rounds import failures
 from annotation.models import AuditEntry, ImportJob, ImportRejection, ModelVersion, Preference, Project, TrainingRun
+from annotation.models.model_version import AuditFinding, AuditSummary
 from labelling_ui import words
 from labelling_ui.pages.exports import NAMES
 from labelling_ui.selectors.training import costs_of
@@ -30,6 +30,7 @@ from prm.formats.record import Rejection
 from prm.formats.registry import FORMATS
 from prm.messages import SENTENCES, Message, as_json, from_json
 from prm.training.costs import DATA_SHEET, DeviceEnergy, PackageEnergy
+from tests.factories import make_comparison
 
 ENGLISH, GERMAN = "en", "de"
 
@@ -65,14 +66,14 @@ def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Pro
     verdict = decide(
         challenger=1234,
         champion=3,
-        measured=Measured(gain=0.01, low=-0.06, high=0.08, solutions=40, problems=25),
+        measured=make_comparison(gain=0.01, low=-0.06, high=0.08, solutions=40, problems=25, samples=[0.01]),
         solutions=40,
         tolerance=0.02,
         least=20,
         holdout_uses=0,
-    ).as_dict()
+    )
     version = ModelVersion.objects.get()
-    version.gate = verdict | {"samples": [0.01]}
+    version.gate = verdict
     version.save()
     run = TrainingRun.objects.get()
     told = {
@@ -81,7 +82,7 @@ def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Pro
     }
     assert told[language] in page(client, f"/p/algebra/runs/{run.number}/")
     assert told[language] in page(client, "/p/algebra/models/")
-    assert verdict["sentence"].startswith(told[ENGLISH])
+    assert verdict.sentence.startswith(told[ENGLISH])
     answer = client.get(f"/api/v1/projects/algebra/jobs/run/{run.pk}/", headers={"Accept-Language": language}).json()
     assert answer["gate"]["sentence"].startswith(told[language])
     assert "messages" not in answer["gate"]
@@ -152,7 +153,7 @@ def test_what_a_snapshot_was_asked_for(reader: tuple[Client, str], project: Proj
 def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
     client, language = reader
     line = as_json(Message("line_error", path="a", number=3, error="x"))
-    refused = last_said(f"a, line 3: x\n{json.dumps(line)}\n")
+    refused = last_line(f"a, line 3: x\n{json.dumps(line)}\n")
     error = DomainError(Message("trainer_refused_data", reason=refused), code="training_data_refused")
     run = TrainingRun.objects.get()
     run.failure, run.error = failures.explain("train", error)
@@ -204,23 +205,24 @@ def test_what_an_audit_found(reader: tuple[Client, str], project: Project) -> No
         checks=[Check("cannot tell", "", Message("too_few_errors", n=1))],
         when_ok="",
     )
-    kept = msgspec.to_builtins(found, enc_hook=str)
+    title, sentence = (from_json(found.messages[name]) for name in ("title", "sentence"))
+    findings = [AuditFinding(title, found.verdict, sentence), AuditFinding("An extension's", "ok", "In its words.")]
     version = ModelVersion.objects.get()
-    version.audits = {"findings": [kept, {"title": "Of old", "verdict": "ok", "sentence": "As it was."}]}
+    version.audits = AuditSummary("holdout.jsonl", 40, 30, 20, 200, 1000, 0.5, findings)
     version.save()
     shown = page(client, f"/p/algebra/models/{version.number}/")
     told = {ENGLISH: ("Length", "cannot tell", "Only 1 error."), GERMAN: ("Länge", "nicht zu sagen", "Nur 1 Fehler.")}
     assert all(words in shown for words in told[language])
-    assert "As it was." in shown
+    assert "In its words." in shown
     answer = client.get(f"/api/v1/models/{version.pk}/", headers={"Accept-Language": language}).json()
-    finding, old = answer["audits"]["findings"]
+    finding, theirs = answer["audits"]["findings"]
     assert (finding["title"], finding["verdict"], finding["sentence"]) == (
         told[language][0],
         "cannot tell",
         told[language][2],
     )
     assert "messages" not in finding
-    assert old["sentence"] == "As it was."
+    assert theirs["sentence"] == "In its words."
 
 
 def test_why_the_trainer_does_not_take_the_choices() -> None:

@@ -1,7 +1,6 @@
 """Let the challenger serve, where the gate said so."""
 
 from annotation.core.stages import Outcome
-from annotation.core.wording import message_of
 from annotation.loop import registry
 from annotation.loop.rounds.work import StageWork
 from annotation.models import ModelVersion
@@ -13,18 +12,16 @@ def perform(work: StageWork) -> Outcome:
         return Outcome(Message("no_new_model"), skipped=True)
     version = work.version
     version.refresh_from_db()
-    if not version.gate["promote"]:
-        champion = registry.champion_of(work.project)
-        return Outcome(
-            Message("model_goes_on_serving", number=champion.number) if champion else Message("no_model_serves"),
-            skipped=True,
-        )
+    assert version.gate is not None, "the gate comes before"
+    champion = registry.champion_of(work.project)
+    if not version.gate.promote:
+        goes_on = Message("model_goes_on_serving", number=champion.number) if champion else Message("no_model_serves")
+        return Outcome(goes_on, skipped=True)
     if version.state == ModelVersion.State.CHALLENGER:
-        champion = registry.champion_of(work.project)
         if champion is not None and champion.pinned:
             return Outcome(Message("pinned_model_goes_on_serving", number=champion.number), skipped=True)
-        if champion is not None and champion.number != version.measurement.champion:
+        if champion is not None and champion.number != version.metrics.champion:
             # The gate compared it with another model: nothing says that it is better than this one.
             return Outcome(Message("chosen_model_goes_on_serving", number=champion.number), skipped=True)
-        registry.crown(by=work.run.requested_by, version=version, reason=message_of(version.gate))
+        registry.crown(by=work.run.requested_by, version=version, reason=version.gate.sentence)
     return Outcome(Message("model_serves", number=version.number))

@@ -9,7 +9,7 @@ import numpy as np
 from annotation.core.errors import DomainError
 from annotation.core.stages import Outcome
 from annotation.labels.datasets.snapshots import read_snapshot
-from annotation.loop.gateway.measuring import compare_arms
+from annotation.loop.gateway.measuring import compare
 from annotation.loop.gateway.traces import write_holdout_traces, write_training_traces
 from annotation.loop.gateway.training import read_manifest, shadow_config
 from annotation.loop.processes.watched import prm_command, watch
@@ -18,6 +18,7 @@ from annotation.loop.proof.lane_estimates import estimates_of
 from annotation.loop.rounds import trainer
 from annotation.loop.rounds.work import StageWork
 from annotation.models import Lane, ShadowComparison
+from prm.evaluation import Comparison
 from prm.messages import Message
 
 LEAST_LABELS = 20  # of each lane
@@ -39,7 +40,10 @@ def perform(work: StageWork) -> Outcome:
         with work.training_slot() as devices:
             for lane in ARMS:
                 _train(work, matched, lane, folder / lane, devices)
-            _train_on_start(work, matched, folder / START, devices)
+            try:
+                _train(work, matched, START, folder / START, devices)  # what both arms knew before
+            except DomainError as error:  # too poor to learn from: it has no scores then
+                work.log(Message("shadow_start_untrainable", error=error))
         comparison = _measure(work, matched, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -85,44 +89,32 @@ def _train(work: StageWork, matched: Matched, lane: str, out: Path, devices: str
     watch(scoring, log=log, on_tick=work.beat)
 
 
-def _train_on_start(work: StageWork, matched: Matched, out: Path, devices: str) -> None:
-    """What both arms knew before. A start too poor to learn from leaves no scores: nothing is known of it then."""
-    try:
-        _train(work, matched, START, out, devices)
-    except DomainError as error:
-        work.log(Message("shadow_start_untrainable", error=error))
-
-
 def _measure(work: StageWork, matched: Matched, folder: Path) -> ShadowComparison | None:
     acquisition, control = (folder / lane for lane in ARMS)
-    found = compare_arms(
-        folder / HOLDOUT,
-        acquisition=_scores(acquisition),
-        control=_scores(control),
-        thresholds=(_threshold(acquisition), _threshold(control)),
-        seed=work.run.seed,
-    )
-    if found is None:
+    compared = _compare(work, acquisition, control)
+    if compared is None:
         return None
+    start = folder / START
+    started = _compare(work, acquisition, start) if _scores(start).exists() else None
     return ShadowComparison.objects.create(
         project=work.project,
         run=work.run,
         snapshot=work.snapshot,
         generation=matched.generation,
-        start_f1=_start_f1(work, folder, acquisition),
+        start_f1=started.champion if started else None,
         start_labels=_start_labels(work),
         acquisition_labels=len(matched.chosen[Lane.ACQUISITION]),
         control_labels=len(matched.chosen[Lane.CONTROL]),
         acquisition_seconds=matched.seconds[Lane.ACQUISITION],
         control_seconds=matched.seconds[Lane.CONTROL],
-        acquisition_f1=found.acquisition_f1,
-        control_f1=found.control_f1,
-        gain=found.gain,
-        low=found.low,
-        high=found.high,
-        samples=found.samples,
-        holdout_solutions=found.solutions,
-        holdout_problems=found.problems,
+        acquisition_f1=compared.challenger,
+        control_f1=compared.champion,
+        gain=compared.gain,
+        low=compared.low,
+        high=compared.high,
+        samples=compared.samples,
+        holdout_solutions=compared.n_solutions,
+        holdout_problems=compared.n_problems,
         estimates=msgspec.to_builtins(estimates_of(work.project)),
         seed=work.run.seed,
     )
@@ -136,18 +128,15 @@ def _start_labels(work: StageWork) -> int:
     )
 
 
-def _start_f1(work: StageWork, folder: Path, acquisition: Path) -> float | None:
-    start = folder / START
-    if not _scores(start).exists():
-        return None
-    found = compare_arms(
-        folder / HOLDOUT,
-        acquisition=_scores(acquisition),
-        control=_scores(start),
-        thresholds=(_threshold(acquisition), _threshold(start)),
+def _compare(work: StageWork, first: Path, second: Path) -> Comparison | None:
+    """Two shadow models on the holdout; the `first` takes the challenger's place."""
+    return compare(
+        first.parent / HOLDOUT,
+        challenger=_scores(first),
+        rival=_scores(second),
+        thresholds=(_threshold(first), _threshold(second)),
         seed=work.run.seed,
     )
-    return found.control_f1 if found else None
 
 
 def _scores(out: Path) -> Path:
@@ -159,8 +148,8 @@ def _threshold(out: Path) -> float:
     return float(manifest["threshold"])
 
 
-def _figure(found: ShadowComparison) -> Message:
-    told = {"gain": 100 * found.gain, "minutes": found.control_seconds / 60}
-    if found.low is None or found.high is None:
-        return Message("shadow_gain", **told)
-    return Message("shadow_gain_interval", low=100 * found.low, high=100 * found.high, **told)
+def _figure(comparison: ShadowComparison) -> Message:
+    values = {"gain": 100 * comparison.gain, "minutes": comparison.control_seconds / 60}
+    if comparison.low is None or comparison.high is None:
+        return Message("shadow_gain", **values)
+    return Message("shadow_gain_interval", low=100 * comparison.low, high=100 * comparison.high, **values)

@@ -46,7 +46,7 @@ def perform(work: StageWork) -> Outcome:
             on_tick=work.beat,
         )
     manifest, sha256 = read_manifest(out)
-    version = registry.register_version(run=run, path=path, sha256=sha256, manifest=manifest)
+    version = registry.register_version(job=run, path=path, sha256=sha256, manifest=manifest)
     return Outcome(Message("model_trained", n=manifest["counts"]["solutions"], number=version.number))
 
 
@@ -67,8 +67,8 @@ class Reporter:
             return
         self.stage, self.logged_at = stage, now
         figures = ("step", "of", "loss", "held_loss", "tokens_per_second", "utilisation")
-        told = {name: line.get(name) for name in figures if stage == "train" or name in ("step", "of")}
-        self.work.log(message or stage, **told)
+        shown = {name: line.get(name) for name in figures if stage == "train" or name in ("step", "of")}
+        self.work.log(message or stage, **shown)
 
 
 def _message(line: dict[str, Any]) -> str:

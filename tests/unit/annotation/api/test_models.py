@@ -5,6 +5,8 @@ from rest_framework.test import APIClient
 
 from annotation.loop.model_jobs.exporting import export_path
 from annotation.models import ModelJob, PoolScoring
+from annotation.models.model_job import ImportedFolder
+from annotation.models.model_version import Measurement
 from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +21,7 @@ def root(settings, tmp_path):
 @pytest.fixture
 def version():
     manifest = {"base": "tiny", "versions": {"prm": "1.0"}, "config": {"seed": 7}}
-    return ModelVersionFactory(number=3, state="champion", manifest=manifest, metrics={"champion": 2})
+    return ModelVersionFactory(number=3, state="champion", manifest=manifest, metrics=Measurement(champion=2))
 
 
 @pytest.fixture
@@ -101,7 +103,7 @@ def test_a_folder_is_imported(version, call, root):
     assert call("POST", f"{of_project}model-imports/", {"folder": "../theirs"})[1]["code"] == "no_such_folder"
     status, job = call("POST", f"{of_project}model-imports/", {"folder": "theirs", "separator": "\n\n", "good": 0})
     assert (status, job["folder"], job["model_version"]) == (202, "theirs", None)
-    assert ModelJob.objects.get().options == {"folder": "theirs", "separator": "\n\n", "good": 0}
+    assert ModelJob.objects.get().source == ImportedFolder("theirs", "\n\n", 0)
     assert call("GET", f"{of_project}model-imports/")[1]["results"] == [job]
     assert call("POST", f"models/{version.pk}/measure/")[1]["code"] == "not_imported"
 

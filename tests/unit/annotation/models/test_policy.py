@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from annotation.models import choices, parse_policy
-from labelling_ui.pages.settings import generations, training
+from labelling_ui.pages.settings import learning, work
 from prm import vocabulary
 from prm.acquisition import FUNCTIONS
 
@@ -30,7 +30,7 @@ def test_refuses_what_no_round_could_do(policy):
 
 
 def test_names_the_acquisition_functions_of_the_library():
-    assert {value for value, _ in generations.GenerationsPart.base_fields["acquisition"].choices} == set(FUNCTIONS)
+    assert {value for value, _ in work.GenerationsPart.base_fields["acquisition"].choices} == set(FUNCTIONS)
 
 
 @pytest.mark.parametrize(
@@ -50,5 +50,5 @@ def test_every_word_of_a_vocabulary_is_a_choice(offered, words):
 
 
 def test_every_kind_of_label_source_may_train():
-    offered = training.TrainingPart.base_fields["training_sources"].choices
+    offered = learning.TrainingPart.base_fields["training_sources"].choices
     assert {value for value, _ in offered} == set(vocabulary.SOURCE_KINDS)

@@ -11,7 +11,14 @@ from annotation.serving import shelf as shelves
 from annotation.serving.messages import Question
 from annotation.serving.sessions import begin_session
 from annotation.serving.shelf import Loaded, ModelUnusable, Shelf, served_of
-from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory, ProjectFactory, UserFactory
+from tests.factories import (
+    MembershipFactory,
+    ModelVersionFactory,
+    ProblemFactory,
+    ProjectFactory,
+    UserFactory,
+    make_verdict,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +43,7 @@ class Loader:
 def project():
     project = ProjectFactory()
     for number in (1, 2, 3):
-        ModelVersionFactory(project=project, number=number, gate={"gain": 0.1})
+        ModelVersionFactory(project=project, number=number, gate=make_verdict())
     return project
 
 
@@ -116,7 +123,7 @@ def test_without_a_champion_the_asker_is_told(project, shelf):
 
 
 def test_an_unmeasured_model_answers_no_program_before_a_manager_confirms_it(project, shelf):
-    project.model_versions.update(gate={"gain": None})
+    project.model_versions.update(gate=make_verdict(gain=None))
     crown(project, 1)
     version = registry.champion_of(project)
     for asked in (question(project), question(project, version=version.pk)):

@@ -58,13 +58,13 @@ def test_a_manager_asks_once_and_one_worker_does_it(version, manager, done):
 def test_an_export_is_not_called_by_the_folder_that_it_was_written_to(version, manager, monkeypatch):
     def export(job, *arguments):
         arguments[-1].mkdir(parents=True)
-        job.said = f"7 files in {arguments[-1]}"
+        job.message = f"7 files in {arguments[-1]}"
 
     monkeypatch.setattr(exporting, "run_command", export)
     job = jobs.request_export(by=manager, version=version)
     jobs.run_model_job(job.pk)
     job.refresh_from_db()
-    assert (job.state, str(job.said)) == (State.DONE, f"Model {version.number} is ready to download.")
+    assert (job.state, str(job.message)) == (State.DONE, f"Model {version.number} is ready to download.")
 
 
 def test_a_job_under_way_is_cancelled_and_leaves_nothing_behind(version, manager, monkeypatch):
@@ -92,7 +92,7 @@ def test_the_librarys_reason_is_the_jobs(version, manager, settings):
     assert job.state == State.FAILED
     assert f"{version.path} is not a model folder: it has no manifest.json" in job.error
     assert f"(log: runs/model-job-{job.pk}.log)" in job.error
-    assert str(settings.MODEL_ROOT.parent) not in job.error + job.said, "no folder of the server is shown"
+    assert str(settings.MODEL_ROOT.parent) not in job.error + job.message, "no folder of the server is shown"
     with pytest.raises(DomainError, match="not a model folder"):
         run_command(job, "card", "--model", "nowhere")
 
@@ -117,7 +117,7 @@ def test_an_import_from_a_shell_waits_for_the_worker_that_is_at_it(version, mana
     def run_beside_a_worker(job):
         asked.append(job)
         if len(asked) == 2:  # in other hands at first
-            ModelJob.objects.filter(pk=job).update(state=State.DONE, model_version=version, said="Measured soon.")
+            ModelJob.objects.filter(pk=job).update(state=State.DONE, model_version=version, message="Measured soon.")
 
     monkeypatch.setattr("annotation.management.commands.import_model.run_model_job", run_beside_a_worker)
     out = io.StringIO()
@@ -159,7 +159,11 @@ def test_a_job_waits_while_a_round_does_whoever_asked_for_it(version, manager, d
     job = jobs.request_export(by=manager, version=version) if asked else unasked(version)
     jobs.run_model_job(job.pk)
     job.refresh_from_db()
-    assert (done, job.state, job.said) == ([], State.QUEUED, "A training round goes first; this starts again after it.")
+    assert (done, job.state, job.message) == (
+        [],
+        State.QUEUED,
+        "A training round goes first; this starts again after it.",
+    )
     round_that_waits.stages.filter(name="train").update(state="running")
     jobs.run_model_job(job.pk)
     assert done == [job]

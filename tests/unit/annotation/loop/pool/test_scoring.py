@@ -56,8 +56,8 @@ def test_a_new_champion_scores_the_pool_and_nothing_else(begun, project, oracle,
     assert progress.finished_at is not None
     assert (progress.wanted, progress.steps) == (20, 60)
     # Each once, and once more those of the sample.
-    assert len(oracle.asked) == 20 + progress.agreement["checked"]
-    assert progress.agreement["differing"] == []
+    assert len(oracle.asked) == 20 + progress.agreement.checked
+    assert progress.agreement.differing == []
 
 
 def test_only_what_is_new_is_scored_next(begun, project, oracle, chains, django_capture_on_commit_callbacks):
@@ -160,8 +160,8 @@ def test_scores_that_the_model_would_not_give_today_fail_loudly(begun, oracle, c
         checking.check_scores(begun)
     assert found.value.code == "scores_disagree"
     kept = PoolScoring.objects.get(model_version=begun).agreement
-    assert (kept["checked"], len(kept["differing"])) == (20, 20)
-    assert kept["worst"] == pytest.approx(0.01, abs=1e-3)
+    assert (kept.checked, len(kept.differing)) == (20, 20)
+    assert kept.worst == pytest.approx(0.01, abs=1e-3)
     assert AuditEntry.objects.filter(action="pool.disagree").count() == 1
     checking.check_champions()  # says it in the log, and goes on with the next
 

@@ -6,8 +6,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.core.lifecycle import Cancelled, Postponed
-from annotation.loop.processes import devices, precedence
-from annotation.loop.rounds import trainer, work
+from annotation.loop.processes import devices
+from annotation.loop.processes.watched import prm_command
+from annotation.loop.rounds import work
 from annotation.loop.rounds.work import StageWork
 from annotation.models import RunStage, TrainingRun
 from tests.factories import ProjectFactory
@@ -52,12 +53,12 @@ def test_who_waits_can_be_cancelled(settings, waited):
         pytest.fail("the slot was given twice")
 
 
-def test_without_gpus_the_trainer_sees_what_it_sees(settings, tmp_path):
+def test_without_gpus_the_trainer_sees_what_it_sees(settings):
     settings.TRAINING_DEVICES = []
     with devices.training_slot(lambda: None) as slot:
         assert slot == ""
-    assert "CUDA_VISIBLE_DEVICES=" not in " ".join(trainer._command(tmp_path, tmp_path, tmp_path, ""))
-    told = trainer._command(tmp_path, tmp_path, tmp_path, "1")
+    assert "CUDA_VISIBLE_DEVICES=" not in " ".join(prm_command("train"))
+    told = prm_command("train", devices="1")
     assert told[:2] == ["/usr/bin/env", "CUDA_VISIBLE_DEVICES=1"]
 
 
@@ -68,13 +69,13 @@ def test_a_round_that_waits_for_a_slot_gets_that_of_a_simulation(settings, waite
         project=ProjectFactory(), number=1, trigger="manual", seed=0, state="running", heartbeat_at=timezone.now()
     )
     stage = RunStage.objects.create(run=run, name="train", order=0, queue="gpu", state="running", attempts=1)
-    precedence.give_way()
+    devices.give_way()
     simulation = ExitStack()
-    simulation.enter_context(devices.training_slot(precedence.give_way))
+    simulation.enter_context(devices.training_slot(devices.give_way))
 
     def tick_of_the_simulation(job):
         with pytest.raises(Postponed):
-            precedence.give_way()
+            devices.give_way()
         simulation.close()
 
     monkeypatch.setattr(work, "beat", tick_of_the_simulation)
@@ -83,4 +84,4 @@ def test_a_round_that_waits_for_a_slot_gets_that_of_a_simulation(settings, waite
         stage.refresh_from_db()
         assert stage.state == RunStage.State.RUNNING
     monkeypatch.undo()
-    precedence.give_way()
+    devices.give_way()

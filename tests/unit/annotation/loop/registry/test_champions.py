@@ -4,11 +4,12 @@ import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.loop import registry
-from annotation.loop.registry.verdict import Measured, decide
+from annotation.loop.registry.verdict import decide
 from annotation.loop.rounds.stages import promote
 from annotation.loop.rounds.work import StageWork
 from annotation.models import AuditEntry, ModelVersion
-from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory
+from annotation.models.model_version import Measurement
+from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory, make_comparison
 
 pytestmark = pytest.mark.django_db
 State = ModelVersion.State
@@ -83,17 +84,17 @@ def test_a_version_that_cannot_serve_is_refused_with_the_reason(project, manager
 
 
 def better():
-    measured = Measured(gain=0.1, low=0.05, high=0.2, solutions=40, problems=20)
+    measured = make_comparison(gain=0.1, low=0.05, high=0.2, solutions=40, problems=20)
     return decide(challenger=2, champion=1, measured=measured, solutions=40, tolerance=0.02, least=20, holdout_uses=0)
 
 
 def test_the_gate_does_not_replace_a_pinned_champion_and_its_verdict_says_so(project, champion, manager):
     registry.pin_version(by=manager, version=champion)
-    challenger = ModelVersionFactory(project=project, number=2, metrics={"champion": 1})
+    challenger = ModelVersionFactory(project=project, number=2, metrics=Measurement(champion=1))
     registry.record_verdict(version=challenger, verdict=better())
     challenger.refresh_from_db()
-    assert challenger.gate["promote"]
-    assert challenger.gate["sentence"].endswith("Model 1 is pinned and goes on serving; unpin it or promote by hand.")
+    assert challenger.gate.promote
+    assert challenger.gate.sentence.endswith("Model 1 is pinned and goes on serving; unpin it or promote by hand.")
     run = project.training_runs.create(number=1, trigger="manual", seed=0, model_version=challenger)
     outcome = promote.perform(StageWork(run, stage=None))
     assert (outcome.skipped, outcome.figure) == (True, "model 1 is pinned and goes on serving")

@@ -2,11 +2,12 @@
 
 import pytest
 
-from annotation.loop.registry.verdict import Measured, decide
+from annotation.loop.registry.verdict import decide
+from tests.factories import make_comparison
 
 
 def verdict(*, champion=3, gain=0.05, low=-0.01, high=0.1, solutions=40, measured=True, **given):
-    found = Measured(gain=gain, low=low, high=high, solutions=solutions, problems=25, samples=[gain])
+    found = make_comparison(gain=gain, low=low, high=high, solutions=solutions, problems=25, samples=[gain])
     return decide(
         challenger=4,
         champion=champion,
@@ -54,4 +55,4 @@ def test_with_too_few_holdout_labels_only_a_first_model_serves():
 
 
 def test_counts_how_often_the_holdout_was_used():
-    assert verdict(holdout_uses=7).as_dict()["holdout_uses"] == 7
+    assert verdict(holdout_uses=7).holdout_uses == 7

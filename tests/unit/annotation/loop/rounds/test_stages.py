@@ -4,11 +4,12 @@ import pytest
 
 from annotation.loop import registry
 from annotation.loop.registry.verdict import decide
-from annotation.loop.rounds.stages import promote
+from annotation.loop.rounds.stages import gate, promote
 from annotation.loop.rounds.work import StageWork
 from annotation.models import AuditEntry, ModelVersion
+from annotation.models.model_version import Measurement
 from prm.messages import as_json
-from tests.factories import MembershipFactory, ModelVersionFactory
+from tests.factories import MembershipFactory, ModelVersionFactory, make_verdict
 
 pytestmark = pytest.mark.django_db
 State = ModelVersion.State
@@ -21,9 +22,8 @@ def champion():
 
 @pytest.fixture
 def challenger(champion):
-    metrics = {"champion": champion.number}
-    gate = {"promote": True, "sentence": "Model 2 is promoted."}
-    return ModelVersionFactory(project=champion.project, number=2, metrics=metrics, gate=gate)
+    metrics = Measurement(champion=champion.number)
+    return ModelVersionFactory(project=champion.project, number=2, metrics=metrics, gate=make_verdict())
 
 
 def unmeasured(champion):
@@ -35,7 +35,7 @@ def test_a_verdict_is_kept_with_who_what_before_and_after(challenger, rival, sta
     verdict = unmeasured(rival)
     registry.record_verdict(version=challenger, verdict=verdict)
     challenger.refresh_from_db()
-    assert (challenger.state, challenger.gate["sentence"]) == (state, verdict.sentence)
+    assert (challenger.state, challenger.gate.sentence) == (state, verdict.sentence)
     entry = AuditEntry.objects.get(action="model.judge", target_id=str(challenger.pk))
     assert entry.before == {"state": "challenger"}
     messages = {"verdict": as_json(verdict.sentence)}
@@ -45,6 +45,20 @@ def test_a_verdict_is_kept_with_who_what_before_and_after(challenger, rival, sta
         "verdict": verdict.sentence,
         "messages": messages,
     }
+
+
+def test_a_holdout_is_used_by_the_gates_that_measured_on_it(champion, challenger, run):
+    ModelVersionFactory(project=champion.project, number=3, gate=make_verdict(gain=None, low=None, high=None))
+    challenger.gate = None
+    challenger.save()
+    run.model_version = challenger
+    gate.perform(StageWork(run, run.stages.create(name="gate", order=0)))
+    challenger.refresh_from_db()
+    assert challenger.gate.holdout_uses == 0
+    ModelVersion.objects.filter(pk=champion.pk).update(gate=make_verdict())
+    challenger.gate = None
+    gate.perform(StageWork(run, run.stages.get(name="gate")))
+    assert challenger.gate.holdout_uses == 1
 
 
 def serve(challenger, run):

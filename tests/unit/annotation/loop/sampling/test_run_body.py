@@ -17,8 +17,7 @@ from annotation.loop.gateway import policies
 from annotation.loop.pool.partitions import make_partition
 from annotation.loop.sampling import following, run_body, sampling_runs
 from annotation.loop.sampling.policy_preview import preview_sampling
-from annotation.loop.sampling.problem_choice import chosen_problems
-from annotation.loop.sampling.sampling_runs import Wish
+from annotation.loop.sampling.sampling_runs import Wish, chosen_problems
 from annotation.models import AuditEntry, Generation, PoolScore, SampledProblem, SamplingRun, Solution, Step
 from prm.answers import grade
 from prm.formats.record import Provenance

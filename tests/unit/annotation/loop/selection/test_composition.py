@@ -10,6 +10,7 @@ from annotation.loop.pool.partitions import make_partition, write_scores
 from annotation.loop.selection import generations, ranking
 from annotation.loop.selection.candidates import candidates_of, lengths_and_generators
 from annotation.loop.selection.composition import compose
+from annotation.loop.selection.reading_times import cost_model
 from annotation.models import Generation, PoolScore, Solution
 from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory, ProjectFactory, SolutionFactory
 
@@ -51,18 +52,18 @@ def score(version, solution, rng):
 
 def test_scores_come_from_the_database_as_columns():
     project, version, solutions = scored_pool()
-    scored = ranking.scored_of(version, candidates_of(project).without([solutions[0].pk]))
+    scored, pool = ranking.scored_of(version, candidates_of(project).without([solutions[0].pk]))
     by_pk = {one.pk: one for one in solutions}
     assert sorted(scored.ids.tolist()) == sorted(by_pk)[1:-2]
-    ends = np.cumsum(scored.steps)
+    ends = np.cumsum(pool.steps)
     for place, pk in enumerate(scored.ids.tolist()):
         stored = PoolScore.objects.get(model_version=version, solution=pk)
-        rows = slice(ends[place] - scored.steps[place], ends[place])
+        rows = slice(ends[place] - pool.steps[place], ends[place])
         known = [p for p in stored.mean if p is not None]
-        assert scored.heads[rows].astype(float).mean(axis=1) == pytest.approx(known, abs=1e-3)
+        assert pool.p[rows].astype(float).mean(axis=1) == pytest.approx(known, abs=1e-3)
         lengths = [len(step.text) for step in by_pk[pk].steps.order_by("position")]
-        assert scored.chars[rows].tolist() == lengths[: len(known)]
-        assert np.isnan(scored.embedding[place]).all() == (pk % 7 == 0)
+        assert pool.chars[rows].tolist() == lengths[: len(known)]
+        assert np.isnan(pool.embedding[place]).all() == (pk % 7 == 0)
         assert scored.problem[place] == by_pk[pk].problem_id
     assert ranking.scored_of(ModelVersionFactory(project=project, number=9), candidates_of(project)) is None
 
@@ -84,7 +85,7 @@ def test_chances_are_exact_in_every_lane(name):
         plan = compose(project, rng=np.random.default_rng(seed), ranker=ranker, acquisition=name)
         for lane, sums in found.items():
             items = [s for s in plan.selections if s.lane == lane]
-            sums.append(sum(1 / s.inclusion_probability for s in items) / plan.recipe["lanes"][lane]["from"])
+            sums.append(sum(1 / s.inclusion_probability for s in items) / plan.recipe.lanes[lane].from_)
     for lane, sums in found.items():
         assert np.mean(sums) == pytest.approx(1, abs=4 * np.std(sums) / len(sums) ** 0.5 + 1e-9), lane
 
@@ -102,11 +103,11 @@ def test_the_caps_hold_and_the_recipe_tells_how_it_was_drawn():
     domains = [one.problem.domain for one in chosen.values()]
     assert len(set(problems)) == len(problems) == 9
     assert max(domains.count("a"), domains.count("b")) == 5  # two domains get an even share at least
-    notes = plan.recipe["lanes"]["acquisition"]
-    assert notes["how"] == "ranked"
-    assert notes["drawn"] == 9
-    assert notes["without_outcome"] == notes["from"]
-    assert set(notes["cost"]) == {"fixed", "per_step", "per_char", "stops_at_error"}
+    recipe = plan.recipe.lanes["acquisition"]
+    assert recipe.how == "ranked"
+    assert recipe.drawn == 9
+    assert recipe.without_outcome == recipe.from_
+    assert recipe.cost == cost_model(project)
 
 
 def test_the_first_generation_may_be_ranked_by_surprise():
@@ -118,8 +119,8 @@ def test_the_first_generation_may_be_ranked_by_surprise():
     generations.open_requested(project.pk, manager.pk)
     generation = Generation.objects.get(project=project)
     assert (generation.number, generation.acquisition, generation.model_version) == (0, "surprisal", None)
-    notes = generation.recipe["lanes"]["acquisition"]
-    assert (notes["read"], notes["backbone"], notes["cost"]["stops_at_error"]) == (notes["from"], "tiny", False)
+    recipe = generation.recipe.lanes["acquisition"]
+    assert (recipe.read, recipe.backbone, recipe.cost.stops_at_error) == (recipe.from_, "tiny", False)
     ranked = generation.items.filter(lane="acquisition")
     assert all(item.gain > 0 and 0 < item.inclusion_probability <= 1 for item in ranked)
     assert {item.lane for item in generation.items.all()} >= {"acquisition", "control"}
@@ -135,4 +136,4 @@ def test_a_backbone_that_is_not_there_or_not_listed_leaves_the_start_to_chance(s
     generations.open_requested(project.pk, manager.pk)
     generation = project.generations.get()
     assert generation.acquisition == "random"
-    assert "/nowhere/at/all" in generation.recipe["note"]
+    assert "/nowhere/at/all" in generation.recipe.note

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.loop.gateway.acquisition import draw_evenly
-from annotation.loop.selection.lanes import draw, share_budget
+from annotation.loop.selection.composition import draw, draw_evenly, share_budget
 from annotation.models import LaneMix
 
 

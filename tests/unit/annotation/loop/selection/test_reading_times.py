@@ -1,10 +1,10 @@
 """What reading costs is learned from logged times, of what was read and no more."""
 
+import msgspec
 import numpy as np
 import pytest
 
-from annotation.loop.gateway.reading_costs import ReadingCost
-from annotation.loop.selection.reading_times import ENOUGH, cost_model
+from annotation.loop.selection.reading_times import CAREFUL, ENOUGH, cost_model
 from annotation.models import StepRating
 from tests.factories import AnnotationFactory, MembershipFactory, ProjectFactory, SolutionFactory
 
@@ -40,7 +40,9 @@ def test_the_cost_is_fitted_to_what_was_read():
     project = ProjectFactory()
     read_some(project, ENOUGH + 10, seconds=lambda steps, chars: 9 + 2 * steps + 0.04 * chars)
     found = cost_model(project)
-    assert (found.fixed, found.per_step, found.per_char) == pytest.approx((9, 2, 0.04), rel=0.02)
+    assert (found.fixed_seconds, found.seconds_per_step, found.seconds_per_char) == pytest.approx(
+        (9, 2, 0.04), rel=0.02
+    )
     assert found.stops_at_error
 
 
@@ -48,4 +50,4 @@ def test_too_few_times_or_breaks_keep_the_defaults():
     project = ProjectFactory(scheme={"stop_at_first_error": False})
     read_some(project, ENOUGH - 1, seconds=lambda steps, chars: 5.0)
     read_some(project, 1, seconds=lambda steps, chars: 3600.0)
-    assert cost_model(project) == ReadingCost(stops_at_error=False)
+    assert cost_model(project) == msgspec.structs.replace(CAREFUL, stops_at_error=False)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.loop.rounds.timetable import next_time, quiet_until
 from annotation.models import RoundsPolicy, parse_policy
 from annotation.models.rounds_policy import parse_cron, parse_window
 from prm.messages import SENTENCES
@@ -22,8 +21,8 @@ def at(text, zone=UTC):
 
 def test_a_schedule_follows_the_clock_on_the_wall():
     policy = RoundsPolicy(cron="0 3 * * *", time_zone="Europe/Zurich")
-    assert next_time(policy, at("2026-03-27T12:00")) == at("2026-03-28T02:00")  # winter: one hour ahead of UTC
-    assert next_time(policy, at("2026-03-28T12:00")) == at("2026-03-29T01:00")  # summer: two
+    assert policy.next_time(at("2026-03-27T12:00")) == at("2026-03-28T02:00")  # winter: one hour ahead of UTC
+    assert policy.next_time(at("2026-03-28T12:00")) == at("2026-03-29T01:00")  # summer: two
 
 
 def test_a_time_that_the_clock_skips_or_has_twice_comes_once():
@@ -31,13 +30,13 @@ def test_a_time_that_the_clock_skips_or_has_twice_comes_once():
     for start, days in (("2026-03-28T12:00", 3), ("2026-10-24T12:00", 3)):
         time, found = at(start), []
         for _ in range(days):
-            time = next_time(policy, time)
+            time = policy.next_time(time)
             found.append(time.astimezone(ZURICH).date())
         assert len(set(found)) == days
 
 
 def test_no_schedule_has_no_time():
-    assert next_time(RoundsPolicy(), at("2026-01-01T00:00")) is None
+    assert RoundsPolicy().next_time(at("2026-01-01T00:00")) is None
 
 
 @pytest.mark.parametrize(
@@ -63,17 +62,17 @@ def test_what_cannot_be_meant_is_refused_when_it_is_written(rounds):
 
 def test_quiet_hours_over_midnight():
     policy = RoundsPolicy(quiet_hours=["22:00-07:00"], time_zone="Europe/Zurich")
-    assert quiet_until(policy, at("2026-06-01T23:30", ZURICH)) == at("2026-06-02T07:00", ZURICH)
-    assert quiet_until(policy, at("2026-06-02T06:59", ZURICH)) == at("2026-06-02T07:00", ZURICH)
-    assert quiet_until(policy, at("2026-06-02T07:00", ZURICH)) is None
-    assert quiet_until(policy, at("2026-06-02T21:59", ZURICH)) is None
+    assert policy.quiet_until(at("2026-06-01T23:30", ZURICH)) == at("2026-06-02T07:00", ZURICH)
+    assert policy.quiet_until(at("2026-06-02T06:59", ZURICH)) == at("2026-06-02T07:00", ZURICH)
+    assert policy.quiet_until(at("2026-06-02T07:00", ZURICH)) is None
+    assert policy.quiet_until(at("2026-06-02T21:59", ZURICH)) is None
 
 
 def test_quiet_days_begin_and_end_where_the_line_says():
     policy = RoundsPolicy(quiet_hours=["fri 18:00-24:00", "sat-sun 00:00-24:00"])
     friday_night = at("2026-06-05T20:00")
-    assert quiet_until(policy, friday_night) == at("2026-06-08T00:00")  # windows that touch are one
-    assert quiet_until(policy, at("2026-06-05T17:59")) is None
+    assert policy.quiet_until(friday_night) == at("2026-06-08T00:00")  # windows that touch are one
+    assert policy.quiet_until(at("2026-06-05T17:59")) is None
     assert parse_window("sat-mon 01:00-02:00").days == (5, 6, 0)
 
 
@@ -84,13 +83,13 @@ minutes = st.integers(0, 24 * 60 - 1).map(lambda n: f"{n // 60:02}:{n % 60:02}")
 def test_quiet_hours_end_where_nothing_is_quiet_any_more(windows, offset):
     policy = RoundsPolicy(quiet_hours=[f"{start}-{end}" for start, end in windows])
     now = at("2026-06-01T00:00") + timedelta(minutes=offset)
-    until = quiet_until(policy, now)
+    until = policy.quiet_until(now)
     if until is None:
         return
     assert until > now
     endless = until - now > timedelta(days=7)
-    assert endless or quiet_until(policy, until) is None
-    assert quiet_until(policy, until - timedelta(minutes=1)) is not None
+    assert endless or policy.quiet_until(until) is None
+    assert policy.quiet_until(until - timedelta(minutes=1)) is not None
 
 
 @pytest.mark.parametrize(
