@@ -72,8 +72,8 @@ class DraftOfLease(APIView):
     @extend_schema(operation_id="save_draft", request=DraftToSave, responses=SavedDraft)
     def put(self, request: Request, lease_id: int) -> Response:
         """Store the draft. 409 `draft_conflict` where another tab has saved since: `extra` holds its draft."""
-        asked = read_body(request, DraftToSave)
-        draft = save_draft(by=caller(request), lease_id=lease_id, **msgspec.structs.asdict(asked))
+        body = read_body(request, DraftToSave)
+        draft = save_draft(by=caller(request), lease_id=lease_id, **msgspec.structs.asdict(body))
         return Response(SavedDraft(draft.version, draft.saved_at))
 
 

@@ -1,8 +1,10 @@
-"""Work on a model that takes minutes: how far it is, cancelling it, and asking for audits."""
+"""Jobs on models: audits, exports as a Hugging Face folder, imports of models made elsewhere."""
 
-from datetime import datetime
 from typing import Annotated, Any, Self
 
+import msgspec
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
 from rest_framework.request import Request
@@ -10,54 +12,31 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row
+from annotation.api.boundary import read_body
+from annotation.api.downloads import download
+from annotation.api.job_rows import JobRow
 from annotation.api.model_versions import find_version
-from annotation.core.bounds import Count, Id
-from annotation.core.errors import Missing
-from annotation.core.lifecycle import cancel_job
-from annotation.core.membership.access import STAFF, require_role, visible_projects
-from annotation.loop.model_jobs.jobs import request_audit
-from annotation.models import ModelJob
-from prm.messages import Message
+from annotation.api.paging import Page, PagedView
+from annotation.api.runs import RunRow
+from annotation.core.bounds import Id, Written
+from annotation.core.membership.access import find_project
+from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
+from annotation.loop.model_jobs.importing import importable_folders, request_measurement
+from annotation.loop.model_jobs.jobs import request_audit, request_export, request_import
+from annotation.models import Membership, ModelJob
 
 
-class ModelJobRow(Row):
-    """An audit, an export or an import. `said` is the last thing the library wrote, `error` why it failed."""
+class ModelJobRow(JobRow):
+    """An audit, an export or an import. `said` is the last thing the library wrote."""
 
-    id: Id
-    kind: ModelJob.Kind
-    state: ModelJob.State
+    action: ModelJob.Kind
     model_version: Id | None
     folder: Annotated[str | None, Meta(description="Of an import.")]
     said: str
-    error: str
-    attempts: Count
-    cancel_requested: bool
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, folder=row.options.get("folder"), **others)
-
-
-class ModelJobDetail(APIView):
-    """One job on a model."""
-
-    @extend_schema(operation_id="get_model_job", responses=ModelJobRow)
-    def get(self, request: Request, job_id: int) -> Response:
-        """How far it is; for reviewers and managers."""
-        return Response(ModelJobRow.of(_find(request, job_id)))
-
-
-class CancelModelJob(APIView):
-    """Cancelling a job on a model."""
-
-    @extend_schema(operation_id="cancel_model_job", request=None, responses=ModelJobRow)
-    def post(self, request: Request, job_id: int) -> Response:
-        """End it, within seconds where a worker is at it; the model stays as it was. A manager may."""
-        return Response(ModelJobRow.of(cancel_job(by=caller(request), job=_find(request, job_id))))
+        return super().of(row, action=row.kind, folder=row.options.get("folder"), **others)
 
 
 class Audit(APIView):
@@ -70,10 +49,85 @@ class Audit(APIView):
         return Response(ModelJobRow.of(job), status=202)
 
 
-def _find(request: Request, job_id: int) -> ModelJob:
-    jobs = ModelJob.objects.select_related("project", "model_version")
-    job = jobs.filter(pk=job_id, project__in=visible_projects(request.user)).first()
-    if job is None:
-        raise Missing(Message("job_not_found"))
-    require_role(request.user, job.project, *STAFF)
-    return job
+class ModelExportState(msgspec.Struct):
+    ready: Annotated[bool, Meta(description="Whether there is one to download, if an earlier one.")]
+    job: Annotated[ModelJobRow | None, Meta(description="The latest writing of it.")]
+
+
+class ModelExport(APIView):
+    """The export of a version."""
+
+    @extend_schema(operation_id="get_model_export", responses=ModelExportState)
+    def get(self, request: Request, version_id: int) -> Response:
+        """Whether it can be downloaded, and how far it is. A manager may."""
+        version = find_version(request, version_id, Membership.Role.MANAGER)
+        job = version.jobs.filter(kind=ModelJob.Kind.EXPORT).first()
+        return Response(ModelExportState(export_path(version).is_dir(), ModelJobRow.of(job) if job else None))
+
+    @extend_schema(operation_id="export_model", request=None, responses={202: ModelJobRow})
+    def post(self, request: Request, version_id: int) -> Response:
+        """Have the folder written, anew where there is one. A manager may."""
+        job = request_export(by=caller(request), version=find_version(request, version_id))
+        return Response(ModelJobRow.of(job), status=202)
+
+
+class DownloadModel(APIView):
+    """The export as a file."""
+
+    @extend_schema(
+        operation_id="download_model", request=None, responses={(200, "application/x-tar"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, version_id: int) -> StreamingHttpResponse:
+        """The folder that was last written, as a tar file. A manager may."""
+        version = find_version(request, version_id, Membership.Role.MANAGER)
+        return download(packed_export(version), name=f"{export_name(version)}.tar", content_type="application/x-tar")
+
+
+LONGEST_SEPARATOR = 100
+MOST_CLASSES = 1000
+
+
+class ModelFolder(msgspec.Struct):
+    """`separator` and `good` are asked of token classifiers only."""
+
+    folder: Annotated[Written, Meta(max_length=255, description="One of those that the operator has put there.")]
+    separator: Annotated[str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="What ends a step.")] = "\n"
+    good: Annotated[int, Meta(ge=0, le=MOST_CLASSES, description="Which class means that the step is right.")] = 1
+
+
+class ModelImports(PagedView):
+    """The imports of models into a project."""
+
+    @extend_schema(operation_id="list_model_imports", responses=Page[ModelJobRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """The latest first. A manager may."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        return self.page_of(project.model_jobs.filter(kind=ModelJob.Kind.IMPORT), request, ModelJobRow.of)
+
+    @extend_schema(operation_id="import_model", request=ModelFolder, responses={202: ModelJobRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Have a folder checked, copied, registered as a challenger and measured by the gate. A manager may."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        body = read_body(request, ModelFolder)
+        job = request_import(by=caller(request), project=project, **msgspec.structs.asdict(body))
+        return Response(ModelJobRow.of(job), status=202)
+
+
+class ImportableModels(APIView):
+    """What can be imported."""
+
+    @extend_schema(operation_id="list_importable_models", responses=list[str])
+    def get(self, request: Request, slug: str) -> Response:
+        """The folders that the operator has put among the imports, by name. A manager may."""
+        find_project(request.user, slug, Membership.Role.MANAGER)
+        return Response(importable_folders())
+
+
+class Measure(APIView):
+    """Having an imported version measured."""
+
+    @extend_schema(operation_id="measure_model", request=None, responses={202: RunRow})
+    def post(self, request: Request, version_id: int) -> Response:
+        """Begin the round that measures it and trains nothing, where the import could not. A manager may."""
+        run = request_measurement(by=caller(request), version=find_version(request, version_id))
+        return Response(RunRow.of(run), status=202)

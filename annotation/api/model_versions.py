@@ -1,8 +1,9 @@
-"""Model versions of a project: what each is, which of them serves, which are kept."""
+"""Model versions of a project: what each is, which of them serve, which are kept, how far they scored the pool."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
+import msgspec
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
 from rest_framework.request import Request
@@ -10,14 +11,23 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row
+from annotation.api.boundary import Row, read_body, read_query
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Id
-from annotation.core.errors import Missing
-from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.api.schema import query_of
+from annotation.core.bounds import Count, Id, Written
+from annotation.core.membership.access import STAFF, find_project, find_visible
 from annotation.core.wording import in_reader_words
-from annotation.loop.registry import confirm_version, pin_version, promote_version, unpin_version
-from annotation.models import ModelVersion
+from annotation.loop.model_jobs.retention import due_versions
+from annotation.loop.pool.scoring import rescore_pool
+from annotation.loop.registry import (
+    clear_domain_champion,
+    confirm_version,
+    pin_version,
+    promote_version,
+    set_domain_champion,
+    unpin_version,
+)
+from annotation.models import ModelVersion, PoolScoring
 from prm.messages import Message
 
 
@@ -153,10 +163,113 @@ class Pin(APIView):
 
 def find_version(request: Request, version_id: int, *roles: str) -> ModelVersion:
     """The version, for members of its project with one of `roles`. Raises Missing (`model_not_found`), Forbidden."""
-    versions = ModelVersion.objects.select_related("project", "snapshot", "run")
-    version = versions.filter(pk=version_id, project__in=visible_projects(request.user)).first()
-    if version is None:
-        raise Missing(Message("no_such_model"), code="model_not_found")
-    if roles:
-        require_role(request.user, version.project, *roles)
-    return version
+    versions = ModelVersion.objects.select_related("snapshot", "run")
+    return find_visible(request.user, versions, version_id, Message("no_such_model"), *roles, code="model_not_found")
+
+
+class DomainChampionRow(Row):
+    paths: ClassVar[dict[str, str]] = {"number": "model_version.number"}
+
+    domain: str
+    model_version: Id
+    number: int
+    chosen_at: datetime
+
+
+class ChosenDomain(msgspec.Struct):
+    domain: Annotated[Written, Meta(max_length=100, description="Of some problem of the project.")]
+
+
+class DomainChampions(PagedView):
+    """The domains of a project that have a champion of their own."""
+
+    @extend_schema(operation_id="list_domain_champions", responses=Page[DomainChampionRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """By domain; for reviewers and managers."""
+        project = find_project(request.user, slug, *STAFF)
+        return self.page_of(project.domain_champions.select_related("model_version"), request, DomainChampionRow.of)
+
+    @extend_schema(
+        operation_id="clear_domain_champion", request=None, parameters=query_of(ChosenDomain), responses={204: None}
+    )
+    def delete(self, request: Request, slug: str) -> Response:
+        """Let the project's champion serve the domain again. A manager may."""
+        project = find_project(request.user, slug)
+        clear_domain_champion(by=caller(request), project=project, domain=read_query(request, ChosenDomain).domain)
+        return Response(status=204)
+
+
+class ServeDomain(APIView):
+    """Letting a version serve a domain."""
+
+    @extend_schema(operation_id="serve_domain", request=ChosenDomain, responses=DomainChampionRow)
+    def post(self, request: Request, version_id: int) -> Response:
+        """Make the version the champion of one domain, in place of the project's. A manager may."""
+        version = find_version(request, version_id)
+        domain = read_body(request, ChosenDomain).domain
+        return Response(DomainChampionRow.of(set_domain_champion(by=caller(request), version=version, domain=domain)))
+
+
+class Retention(msgspec.Struct):
+    """Versions by their numbers."""
+
+    keep_models: Annotated[int, Meta(description="So many of the latest are kept, by the project's policies.")]
+    pinned: list[int]
+    due: Annotated[list[int], Meta(description="Those whose weights the next hourly sweep deletes.")]
+    deleted: Annotated[list[int], Meta(description="Those whose weights are gone.")]
+
+
+class ModelRetention(APIView):
+    """What the retention policy of a project keeps."""
+
+    @extend_schema(operation_id="get_model_retention", responses=Retention)
+    def get(self, request: Request, slug: str) -> Response:
+        """What is kept, what goes next, what is gone; for reviewers and managers."""
+        project = find_project(request.user, slug, *STAFF)
+        numbers = project.model_versions.order_by("number").values_list("number", flat=True)
+        state = Retention(
+            keep_models=project.policies.keep_models,
+            pinned=list(numbers.filter(pinned=True)),
+            due=[version.number for version in due_versions(project)],
+            deleted=list(numbers.filter(weights_deleted_at__isnull=False)),
+        )
+        return Response(state)
+
+
+class PoolScoringRow(Row):
+    """Of the solutions that were last looked for. `error` says why scoring ended; a person starts it again."""
+
+    state: PoolScoring.State
+    wanted: Count
+    left: Annotated[Count, Meta(description="Solutions yet to score.")]
+    steps: Count
+    seconds: float
+    cut_at: datetime | None
+    finished_at: datetime | None
+    error: str
+    agreement: Annotated[
+        dict[str, Any],
+        Meta(description="How a sample of the stored scores agreed with fresh ones; empty before."),
+    ]
+    checked_at: datetime | None
+
+
+class PoolScores(APIView):
+    """The scores of the pool by a version."""
+
+    @extend_schema(operation_id="get_pool_scoring", responses=PoolScoringRow)
+    def get(self, request: Request, version_id: int) -> Response:
+        """How far it is; for reviewers and managers."""
+        return Response(_state(find_version(request, version_id, *STAFF)))
+
+    @extend_schema(operation_id="rescore_pool", request=None, responses={202: PoolScoringRow})
+    def post(self, request: Request, version_id: int) -> Response:
+        """Throw every stored score of the version away and compute them again. A manager may."""
+        version = find_version(request, version_id)
+        rescore_pool(by=caller(request), version=version)
+        return Response(_state(version), status=202)
+
+
+def _state(version: ModelVersion) -> PoolScoringRow:
+    none_yet = PoolScoring(model_version=version, state=PoolScoring.State.DONE)
+    return PoolScoringRow.of(PoolScoring.objects.filter(model_version=version).first() or none_yet)

@@ -1,6 +1,6 @@
 """What waits to be labelled, and a manager's changes to it."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -21,6 +21,8 @@ from prm.messages import Message
 
 
 class QueueItemRow(Row):
+    paths: ClassVar[dict[str, str]] = {"generation": "generation.number", "assigned_to": "assigned_to.user.username"}
+
     id: Id
     solution: Id
     generation: int
@@ -36,11 +38,6 @@ class QueueItemRow(Row):
     inclusion_probability: float | None
     gain: float | None
     expected_seconds: float | None
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        person = row.assigned_to and row.assigned_to.user.username
-        return super().of(row, generation=row.generation.number, assigned_to=person, **others)
 
 
 class QueueChange(msgspec.Struct):
@@ -74,11 +71,11 @@ class QueueItems(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Ask for a label of a solution on top of what was drawn, before the rest. A manager may."""
         project = find_project(request.user, slug)
-        asked = read_body(request, SolutionToQueue)
-        solution = project.solutions.filter(pk=asked.solution).first()
+        body = read_body(request, SolutionToQueue)
+        solution = project.solutions.filter(pk=body.solution).first()
         if solution is None:
             raise Missing(Message("solution_not_in_project", name=project.name), code="solution_not_found")
-        to = _member(project, asked.to)
+        to = _member(project, body.to)
         item = managing.queue_solution(by=caller(request), project=project, solution=solution, to=to)
         return Response(QueueItemRow.of(item), status=201)
 
@@ -90,10 +87,10 @@ class ChangeQueue(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Pin, pause, move or hand over items, and the reverse; all of them or none. A manager may."""
         project = find_project(request.user, slug)
-        asked = read_body(request, QueueChange)
-        to = _member(project, asked.to)
+        body = read_body(request, QueueChange)
+        to = _member(project, body.to)
         changed = managing.change_items(
-            by=caller(request), project=project, change=asked.change, items=asked.items, to=to
+            by=caller(request), project=project, change=body.change, items=body.items, to=to
         )
         return Response(QueueChanged(changed))
 

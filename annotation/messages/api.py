@@ -1,7 +1,6 @@
 """What is wrong with a request."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
-    "answer_check_not_found": "There is no answer check {check_id}, or you are not a member of its project.",
     "beyond_context": "This is longer than the model's context: shorten it.",
     "calls_exceeded": (
         "More than {n:,} call in one minute. Try again in {wait} s.",
@@ -16,10 +15,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "first_password": "Choose a password of your own first: sign in with a browser, and any page asks for it.",
     "gold_not_found": "There is no such gold, or it is of a project that is not yours.",
     "import_group_not_found": "There is no group of imports {group_id}, or it is not yours.",
-    "import_not_found": "There is no import {import_id}, or you are not a member of its project.",
     "import_options_invalid": "Import options: {reason}.",
     "input_or_messages": "Give `input` or `messages`: one of the two.",
-    "job_not_found": "There is no such job, or you are not a member of its project.",
     "member_name_not_found": "{name} has no member '{member}'.",
     "message_too_long": "A message is longer than {n:,} characters.",
     "message_without_text": "each message has a `role` and a `content` of text",
@@ -30,8 +27,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "not_base64": "{header}: not in Base64.",
     "one_solution_or_many": "Give one solution at the top, or many in `solutions`: not both.",
     "project_member_not_found": "There is no such member in this project.",
-    "run_not_found": "This project has no run {n}.",
-    "sampling_not_found": "There is no sampling {sampling_id}, or you are not a member of its project.",
     "sent_back_not_found": "There is no such request.",
     "snapshot_not_found": "There is no snapshot {snapshot_id}, or you are not a member of its project.",
     "solution_not_in_project": "There is no such solution in {name}.",

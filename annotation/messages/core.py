@@ -9,6 +9,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "invalid_state": "A project is active or paused, not '{state}'.",
     "invalid_username": "A user name is 1 to {username_length} letters, digits and @ . + - _ characters.",
     "job_live": "This is under way.",
+    "job_not_found": "There is no such job, or you are not a member of its project.",
     "job_over": "This is over already.",
     "label_scheme_error": "The label scheme: {error}",
     "last_manager": "A project needs a manager: make someone else one first.",

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from prm.commands.common import at_least, input_file, say
+from prm.files import write_json
 
 WORDS = {
     "human_labels": "who labelled, by which instructions, how they were paid and checked",
@@ -38,13 +39,14 @@ def add(commands: Any) -> None:
 
 def write_card(options: argparse.Namespace) -> None:
     """Write the card anew, with what was measured since and with what only people can say."""
-    from prm.cards.folder import add_evaluation, read_about, write_about, write_card
+    from prm.cards.folder import ABOUT_FILE, add_evaluation, read_about, write_card
 
     for path in options.evaluation:
         add_evaluation(options.model, path)
     words = {name: getattr(options, name) for name in WORDS if getattr(options, name) is not None}
     if words:
-        write_about(options.model, msgspec.structs.replace(read_about(options.model), **words))
+        about = msgspec.structs.replace(read_about(options.model), **words)
+        write_json(options.model / ABOUT_FILE, about)
     say(write_card(options.model))
 
 
