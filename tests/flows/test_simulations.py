@@ -77,12 +77,13 @@ def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simula
     client.force_login(manager)
     address = f"/p/{simulation.project.slug}/simulations/{simulation.pk}/"
     shown = client.get(address)
-    rows = {row["function"]: row for row in shown.context["rows"]}
+    rows = {row["function"]: row for row in shown.context["comparisons"]}
     assert set(rows) == {"random", "entropy"}
     for row in rows.values():
-        assert 0 <= row["f1"]["low"] <= row["f1"]["value"] <= row["f1"]["high"] <= 1
-    assert rows["entropy"]["area"]["value"] is not None
-    assert [one["mean"]["value"] > 0 and one["never"] >= 0 for one in rows["entropy"]["savings"]] == [True] * 3
+        assert 0 <= row["f1"][-1]["low"] <= row["f1"][-1]["value"] <= row["f1"][-1]["high"] <= 1
+    assert rows["entropy"]["area_gain"]["solutions"]["value"] is not None
+    saving = [rows["entropy"]["saving"][axis] for axis in ("solutions", "steps", "seconds")]
+    assert [one["mean"]["value"] > 0 and one["never"] >= 0 for one in saving] == [True] * 3
     written = json.loads((running.folder_of(simulation) / running.REPORT).read_bytes())
     assert client.get(address + "report.json").json() == written
     assert client.get(address + "curves.svg").getvalue().startswith(b"<?xml")
