@@ -31,7 +31,7 @@ def newcomer(project: Project) -> Client:
 def test_whoever_is_new_chooses_a_password_before_they_get_any_page(newcomer: Client, project: Project) -> None:
     for address in ("/", "/tokens/", f"/p/{project.slug}/", f"/p/{project.slug}/label/"):
         assert newcomer.get(address).headers["Location"] == CHANGE
-    assert "Choose one of your own" in newcomer.get(CHANGE).content.decode()
+    assert "Choose your own" in newcomer.get(CHANGE).content.decode()
     assert newcomer.get("/accounts/logout/").status_code == 200
 
     sent = {"oldpassword": newcomer.first, "password1": OWN, "password2": OWN}
