@@ -6,10 +6,10 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "in_sequence": "{one} {other}",
     "n_steps": ("{n} step", "{n} steps"),
     "no_such_path": "{path}: no such file",
-    "not_a_server_address": "{url!r} is no address of a server: it begins with http:// or https://",
+    "not_a_server_address": "{url!r} is not a server address: it must begin with http:// or https://",
     "path_error": "{path}: {error}",
     "semicolon_list": "{one}; {other}",
     "server_error": "{url}{path}: {error}",
-    "server_status": "{url}{path} answers {code}: {answer}",
-    "training_cancelled": "training was cancelled; the same command resumes it",
+    "server_status": "{url}{path} returned status {code}: {answer}",
+    "training_cancelled": "training was cancelled; run the same command to resume it",
 }
