@@ -35,7 +35,9 @@ class AnswerCheckRow(Row):
     wrong: Count
     unknown: Count
     changed: Count
-    disagreements: Annotated[Count, Meta(description="With outcomes that were given or are from tests.")]
+    disagreements: Annotated[
+        Count, Meta(description="Solutions whose outcome from the import or from tests differs from the grader's.")
+    ]
     cancel_requested: bool
     error: str
     created_at: datetime
@@ -48,7 +50,7 @@ class AnswerCheckRow(Row):
 
 
 class AnswerCheckToStart(msgspec.Struct):
-    overwrite: Annotated[bool, Meta(description="Also outcomes that were given, or are from tests.")] = False
+    overwrite: Annotated[bool, Meta(description="Also overwrite outcomes from the import or from tests.")] = False
 
 
 class AnswerChecks(PagedView):
@@ -56,13 +58,13 @@ class AnswerChecks(PagedView):
 
     @extend_schema(operation_id="list_answer_checks", request=None, responses=Page[AnswerCheckRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The checks of the project, the latest first. Reviewers and managers may."""
+        """The project's answer checks, latest first. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return self.page_of(project.answer_checks.select_related("project"), request, AnswerCheckRow.of)
 
     @extend_schema(operation_id="start_answer_check", request=AnswerCheckToStart, responses={202: AnswerCheckRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Let a worker compare final answers with their references and set outcomes. A manager may."""
+        """Start a job that compares final answers with their references and sets outcomes. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         asked = read_body(request, AnswerCheckToStart)
         check = start_answer_check(by=caller(request), project=project, overwrite=asked.overwrite)
@@ -74,7 +76,7 @@ class AnswerCheckDetail(APIView):
 
     @extend_schema(operation_id="get_answer_check", responses=AnswerCheckRow)
     def get(self, request: Request, check_id: int) -> Response:
-        """How far the check is, and what it found. Reviewers and managers may."""
+        """Progress and results of the check. Reviewers and managers only."""
         return Response(AnswerCheckRow.of(_find(request, check_id)))
 
 
@@ -83,7 +85,7 @@ class CancelAnswerCheck(APIView):
 
     @extend_schema(operation_id="cancel_answer_check", request=None, responses=AnswerCheckRow)
     def post(self, request: Request, check_id: int) -> Response:
-        """Stop the check; what it graded stays. A manager may."""
+        """Stop the check. Answers graded so far keep their outcome. Managers only."""
         return Response(AnswerCheckRow.of(cancel_job(by=caller(request), job=_find(request, check_id))))
 
 

@@ -1,4 +1,4 @@
-"""Sources of labels against each other, two by two."""
+"""Agreement between label sources, pair by pair."""
 
 from typing import Annotated, Any
 
@@ -23,25 +23,25 @@ class SourceRow(Row):
 
 
 class ContrastOfSources(Row):
-    """Pairs of labels by two sources on one solution: how many of them name the same first error, and who finds one."""
+    """Pairs of labels by two sources on one solution: how many agree on the first error, and which source finds one."""
 
     one: SourceRow
     other: SourceRow
     pairs: Count
     exact: Annotated[Count, Meta(description="Pairs with the same first error, or both with none.")]
-    within_one: Annotated[Count, Meta(description="The same or a neighbouring one.")]
-    both: Annotated[Count, Meta(description="Both find an error.")]
+    within_one: Annotated[Count, Meta(description="Pairs with the same or a neighbouring first error.")]
+    both: Annotated[Count, Meta(description="Pairs in which both find an error.")]
     neither: Count
     only_one: Count
     only_other: Count
 
 
 class Contrasts(APIView):
-    """How sources of labels agree."""
+    """Agreement between label sources."""
 
     @extend_schema(operation_id="list_contrasts", responses=list[ContrastOfSources])
     def get(self, request: Request, slug: str) -> Response:
-        """Every two sources that labelled a solution in common; for reviewers and managers."""
+        """Every two sources that labelled a common solution. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return Response(
             [

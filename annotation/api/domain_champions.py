@@ -1,4 +1,4 @@
-"""Domains that a version of their own serves, in place of the project's champion."""
+"""Domains that have their own champion in place of the project's."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -32,15 +32,15 @@ class DomainChampionRow(Row):
 
 
 class ChosenDomain(msgspec.Struct):
-    domain: Annotated[Written, Meta(max_length=100, description="Of some problem of the project.")]
+    domain: Annotated[Written, Meta(max_length=100, description="The domain of at least one problem in the project.")]
 
 
 class DomainChampions(PagedView):
-    """The domains of a project that have a champion of their own."""
+    """The domains of a project that have their own champion."""
 
     @extend_schema(operation_id="list_domain_champions", responses=Page[DomainChampionRow])
     def get(self, request: Request, slug: str) -> Response:
-        """By domain; for reviewers and managers."""
+        """Domain champions, sorted by domain. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return self.page_of(project.domain_champions.select_related("model_version"), request, DomainChampionRow.of)
 
@@ -48,18 +48,18 @@ class DomainChampions(PagedView):
         operation_id="clear_domain_champion", request=None, parameters=query_of(ChosenDomain), responses={204: None}
     )
     def delete(self, request: Request, slug: str) -> Response:
-        """Let the project's champion serve the domain again. A manager may."""
+        """Remove the domain's champion, so that the project's champion serves the domain again. Managers only."""
         project = find_project(request.user, slug)
         clear_domain_champion(by=caller(request), project=project, domain=read_query(request, ChosenDomain).domain)
         return Response(status=204)
 
 
 class ServeDomain(APIView):
-    """Letting a version serve a domain."""
+    """Promoting a model for one domain."""
 
     @extend_schema(operation_id="serve_domain", request=ChosenDomain, responses=DomainChampionRow)
     def post(self, request: Request, version_id: int) -> Response:
-        """Make the version the champion of one domain, in place of the project's. A manager may."""
+        """Make the model the champion of one domain. Managers only."""
         version = find_version(request, version_id)
         domain = read_body(request, ChosenDomain).domain
         return Response(DomainChampionRow.of(set_domain_champion(by=caller(request), version=version, domain=domain)))

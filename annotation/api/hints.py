@@ -1,4 +1,4 @@
-"""What hints do to labels, for programs."""
+"""The measured effect of hints on labels."""
 
 from datetime import datetime
 from typing import Annotated
@@ -18,27 +18,25 @@ from annotation.work.gold.gold_accuracy import Share
 
 
 class HintComparison(Row):
-    """Labels with a hint and without one, of people's first submissions, where hints were drawn in one way."""
+    """First submissions with and without a hint, for one way of drawing hints."""
 
-    share: Annotated[float, Meta(description="Of solutions with a hint, as it was drawn.")]
+    share: Annotated[float, Meta(description="Share of solutions drawn for a hint.")]
     reveal: Hint.Reveal
     since: datetime
     until: datetime
     hinted: Arm
     blind: Arm
     gaps: Gaps
-    opened: Annotated[Share, Meta(description="Hinted labels in which a score was seen at all.")]
-    changed: Annotated[
-        Share, Meta(description="Own ratings, there before the score was seen, that were changed after it.")
-    ]
+    opened: Annotated[Share, Meta(description="Labels in the hint arm whose annotator saw a score.")]
+    changed: Annotated[Share, Meta(description="Ratings made before the score was seen and changed after it.")]
 
 
 class HintComparisons(APIView):
-    """What the model's scores beside the work do to labels."""
+    """The effect of hints on labels."""
 
     @extend_schema(operation_id="compare_hints", responses=list[HintComparison])
     def get(self, request: Request, slug: str) -> Response:
-        """The two arms of each way in which hints were drawn, the latest first; for reviewers and managers."""
+        """The two arms of each hint policy, latest first. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         found = compare_hints(project)
         return Response([HintComparison.of(one, **one.design._asdict()) for one in found])

@@ -1,4 +1,4 @@
-"""Imports of several files at once: uploads, or files that lie where the operator allows."""
+"""Imports of several files at once, from uploads or from storage that the operator allows."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -24,7 +24,7 @@ from prm.messages import Message
 
 
 class FilesToImport(msgspec.Struct):
-    """Which files to take in: `uploads` that are whole, or `path` (a file, folder or pattern) in a `storage`."""
+    """The files to import: complete `uploads`, or a `path` (file, folder or pattern) in a `storage`."""
 
     uploads: Annotated[list[UUID], Meta(max_length=10_000)] = []
     storage: Annotated[str, Meta(description="The name of an import root.")] = ""
@@ -32,8 +32,8 @@ class FilesToImport(msgspec.Struct):
     name: Annotated[str, Meta(max_length=300)] = ""
     format: Format = "auto"
     decomposition: Decomposition = "blank_lines"
-    mapping: Annotated[str, Meta(description="JSON, as for one import.")] = ""
-    options: Annotated[str, Meta(description="JSON, as for one import.")] = ""
+    mapping: Annotated[str, Meta(description="JSON, as for a single import.")] = ""
+    options: Annotated[str, Meta(description="JSON, as for a single import.")] = ""
 
     def __post_init__(self) -> None:
         if bool(self.uploads) == bool(self.storage):
@@ -41,7 +41,7 @@ class FilesToImport(msgspec.Struct):
 
 
 class GroupSummary(msgspec.Struct):
-    """All files of a group together; `live` of them are not at their end."""
+    """Totals over the files of a group; `live` files are still being imported."""
 
     files: Count
     live: Count
@@ -55,7 +55,7 @@ class GroupSummary(msgspec.Struct):
 
 
 class ImportGroupRow(Row):
-    """Files that were sent together."""
+    """Files that were imported together."""
 
     id: Id
     name: str
@@ -70,14 +70,14 @@ class ImportGroupRow(Row):
 
 
 class StartedImports(msgspec.Struct):
-    """The imports that were started; `group` is null for one file."""
+    """The imports that were started. `group` is null for a single file."""
 
     group: Id | None
     imports: list[ImportRow]
 
 
 class ImportRoot(msgspec.Struct):
-    """A place that the operator lets people import from; what opens it stays on the server."""
+    """A storage that the operator allows imports from. Its credentials stay on the server."""
 
     name: str
     url: str
@@ -88,7 +88,7 @@ class ImportGroups(APIView):
 
     @extend_schema(operation_id="start_imports", request=FilesToImport, responses={202: StartedImports})
     def post(self, request: Request, slug: str) -> Response:
-        """Take in files that lie on the server already. A manager may."""
+        """Import uploaded files or files in storage. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         asked = read_body(request, FilesToImport)
         manner = Manner(asked.format, asked.decomposition, options_in(asked.mapping, asked.options))
@@ -105,7 +105,7 @@ class ImportGroupDetail(APIView):
 
     @extend_schema(operation_id="get_import_group", responses=ImportGroupRow)
     def get(self, request: Request, group_id: int) -> Response:
-        """The report of each file and their sum. A manager may."""
+        """The report of each file and the totals. Managers only."""
         groups = ImportGroup.objects.select_related("project").filter(project__in=visible_projects(request.user))
         group = groups.filter(pk=group_id).first()
         if group is None:
@@ -115,10 +115,10 @@ class ImportGroupDetail(APIView):
 
 
 class ImportRoots(APIView):
-    """Where imports may come from, beside uploads."""
+    """Storage that imports may read, besides uploads."""
 
     @extend_schema(operation_id="list_import_roots", responses=list[ImportRoot])
     def get(self, request: Request, slug: str) -> Response:
-        """The roots that the operator configured. A manager may."""
+        """The import roots that the operator configured. Managers only."""
         find_project(request.user, slug, Membership.Role.MANAGER)
         return Response([ImportRoot(name, root["url"]) for name, root in settings.IMPORT_ROOTS.items()])

@@ -1,4 +1,4 @@
-"""Imports: start one from an uploaded file, watch it, cancel it, download what it refused."""
+"""Imports: start one from an uploaded file, watch it, cancel it, download the rejected records."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -39,14 +39,14 @@ Decomposition = Annotated[str, one_of(RULES)]
 
 
 class ImportRow(Row):
-    """One file on its way in. `done_records` are accepted, duplicate or rejected."""
+    """The import of one file. `done_records` are accepted, duplicate or rejected."""
 
     id: Id
     project: str
     filename: str
     format: str
     decomposition: str
-    options: Annotated[dict[str, Any], Meta(description="`mapping`, `thinking`; defaults are left out.")]
+    options: Annotated[dict[str, Any], Meta(description="`mapping` and `thinking`, without defaults.")]
     state: ImportJob.State
     error: str
     total_bytes: Count
@@ -56,7 +56,7 @@ class ImportRow(Row):
     duplicates: Count
     rejected: Count
     annotations: Count
-    warnings: Annotated[list[str], Meta(description="What was taken in and should be looked at, in sentences.")]
+    warnings: Annotated[list[str], Meta(description="Warnings about imported records, as sentences.")]
     cancel_requested: bool
     progress: ImportProgress
     created_at: datetime
@@ -75,14 +75,14 @@ class FileToImport(msgspec.Struct):
     decomposition: Decomposition = "blank_lines"
     mapping: Annotated[
         str,
-        Meta(description="JSON that maps the columns of a table. Without it, Stepmark guesses from their names."),
+        Meta(description="JSON that maps the columns of a table. Default: a guess from the column names."),
     ] = ""
     options: Annotated[
         str,
         Meta(
-            description="JSON of `annotator` (who gave the labels that name no annotator), `labelled_by` (file, "
+            description="JSON of `annotator` (for labels that name no annotator), `labelled_by` (file, "
             "model_judge, monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse), `source_groups` (template, "
-            "text) and `thinking` (separate, drop, keep: hidden reasoning in solutions that come as one text)."
+            "text) and `thinking` (separate, drop, keep: what to do with hidden reasoning in undivided solutions)."
         ),
     ] = ""
 
@@ -111,7 +111,7 @@ class Imports(PagedView):
 
     @extend_schema(operation_id="list_imports", request=None, responses=Page[ImportRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The imports of the project, the latest first. A manager may."""
+        """The project's imports, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         jobs = ImportJob.objects.filter(project=project).select_related("project")
         return self.page_of(jobs, request, ImportRow.of)
@@ -122,7 +122,7 @@ class Imports(PagedView):
         responses={202: ImportRow},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Upload a file; a worker takes it in. A manager may."""
+        """Upload a file and start a job that imports it. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         asked = read_form(request, FileToImport)
         job = start_import(
@@ -142,7 +142,7 @@ class ImportDetail(APIView):
 
     @extend_schema(operation_id="get_import", responses=ImportRow)
     def get(self, request: Request, import_id: int) -> Response:
-        """How far the import is. A manager may."""
+        """Progress of the import. Managers only."""
         return Response(ImportRow.of(_find(request, import_id)))
 
 
@@ -151,29 +151,29 @@ class CancelImport(APIView):
 
     @extend_schema(operation_id="cancel_import", request=None, responses=ImportRow)
     def post(self, request: Request, import_id: int) -> Response:
-        """Stop the import; what is in stays. A manager may."""
+        """Stop the import. Records imported so far remain. Managers only."""
         return Response(ImportRow.of(cancel_job(by=caller(request), job=_find(request, import_id))))
 
 
 class Rejections(APIView):
-    """What an import refused."""
+    """The records that an import rejected."""
 
     @extend_schema(operation_id="get_rejections", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
     def get(self, request: Request, import_id: int) -> StreamingHttpResponse:
-        """The first 10,000 refused records as JSON Lines of `{line, field, reason, excerpt}`. A manager may."""
+        """The first 10,000 rejected records as JSON Lines of `{line, field, reason, excerpt}`. Managers only."""
         job = _find(request, import_id)
         name = f"import-{job.pk}-rejections.jsonl"
         return download(rejected_lines(job), name=name, content_type="application/x-ndjson")
 
 
 class RejectedOriginals(APIView):
-    """What an import refused, as it was sent."""
+    """The records that an import rejected, as in the file."""
 
     @extend_schema(
         operation_id="get_rejected_originals", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, import_id: int) -> StreamingHttpResponse:
-        """The refused records as they stand in the file, one a line, to be mended and sent again. A manager may."""
+        """The rejected records as in the file, one per line, to correct and import again. Managers only."""
         job = _find(request, import_id)
         return download(
             original_lines(job), name=f"import-{job.pk}-rejected.jsonl", content_type="application/x-ndjson"

@@ -1,4 +1,4 @@
-"""The jobs of a project, of every kind."""
+"""A project's jobs of every kind."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -21,13 +21,13 @@ class JobRow(Row):
     id: Annotated[int, Meta(description="Unique among the jobs of its kind.")]
     kind: str
     state: SamplingRun.State
-    requested_by: Annotated[str | None, Meta(description="Null for a job that started by itself.")]
+    requested_by: Annotated[str | None, Meta(description="Null for a job that started automatically.")]
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    progress: Annotated[float | None, Meta(description="Share done, 0 to 1; null if unknown.")]
-    attempts: Annotated[Count, Meta(description="Attempts in succession without progress.")]
-    retries: Annotated[Count, Meta(description="How often a person resumed it.")]
+    progress: Annotated[float | None, Meta(description="Share done, from 0 to 1; null if unknown.")]
+    attempts: Annotated[Count, Meta(description="Successive attempts without progress.")]
+    retries: Annotated[Count, Meta(description="Number of times a person resumed it.")]
     failure: str
     outcome: str
 
@@ -52,6 +52,6 @@ class Jobs(PagedView):
 
     @extend_schema(operation_id="list_jobs", responses=Page[JobRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The project's jobs of every kind, the latest first; for reviewers and managers."""
+        """The project's jobs of every kind, latest first. Reviewers and managers only."""
         rows = JobEntry.objects.filter(project=find_project(request.user, slug, *STAFF))
         return self.page_of(rows.select_related("requested_by"), request, JobRow.of)

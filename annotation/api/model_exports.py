@@ -1,4 +1,4 @@
-"""A version as a Hugging Face folder: have it written, see how far that is, download it."""
+"""Models as Hugging Face folders: start an export, watch it, download it."""
 
 from typing import Annotated
 
@@ -21,23 +21,23 @@ from annotation.models import Membership, ModelJob
 
 
 class ModelExportState(msgspec.Struct):
-    ready: Annotated[bool, Meta(description="Whether there is one to download, if an earlier one.")]
-    job: Annotated[ModelJobRow | None, Meta(description="The latest writing of it.")]
+    ready: Annotated[bool, Meta(description="Whether an export can be downloaded; it may be an earlier one.")]
+    job: Annotated[ModelJobRow | None, Meta(description="The latest export job.")]
 
 
 class ModelExport(APIView):
-    """The export of a version."""
+    """The export of a model."""
 
     @extend_schema(operation_id="get_model_export", responses=ModelExportState)
     def get(self, request: Request, version_id: int) -> Response:
-        """Whether it can be downloaded, and how far it is. A manager may."""
+        """Whether the export can be downloaded, and its progress. Managers only."""
         version = find_version(request, version_id, Membership.Role.MANAGER)
         job = version.jobs.filter(kind=ModelJob.Kind.EXPORT).first()
         return Response(ModelExportState(export_path(version).is_dir(), ModelJobRow.of(job) if job else None))
 
     @extend_schema(operation_id="export_model", request=None, responses={202: ModelJobRow})
     def post(self, request: Request, version_id: int) -> Response:
-        """Have the folder written, anew where there is one. A manager may."""
+        """Start a job that writes the folder, replacing an earlier one. Managers only."""
         job = request_export(by=caller(request), version=find_version(request, version_id))
         return Response(ModelJobRow.of(job), status=202)
 
@@ -49,6 +49,6 @@ class DownloadModel(APIView):
         operation_id="download_model", request=None, responses={(200, "application/x-tar"): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, version_id: int) -> StreamingHttpResponse:
-        """The folder that was last written, as a tar file. A manager may."""
+        """The latest exported folder, as a tar file. Managers only."""
         version = find_version(request, version_id, Membership.Role.MANAGER)
         return download(packed_export(version), name=f"{export_name(version)}.tar", content_type="application/x-tar")

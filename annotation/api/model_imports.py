@@ -1,4 +1,4 @@
-"""Models made elsewhere: what the operator has put among the imports, importing it, having it measured."""
+"""Imported models: list the folders that can be imported, import one, measure it."""
 
 from typing import Annotated
 
@@ -26,11 +26,13 @@ MOST_CLASSES = 1000
 
 
 class ModelFolder(msgspec.Struct):
-    """`separator` and `good` are asked of token classifiers only."""
+    """`separator` and `good` are for token classifiers only."""
 
-    folder: Annotated[Written, Meta(max_length=255, description="One of those that the operator has put there.")]
-    separator: Annotated[str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="What ends a step.")] = "\n"
-    good: Annotated[int, Meta(ge=0, le=MOST_CLASSES, description="Which class means that the step is right.")] = 1
+    folder: Annotated[Written, Meta(max_length=255, description="One of the importable folders.")]
+    separator: Annotated[
+        str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="The token that ends a step.")
+    ] = "\n"
+    good: Annotated[int, Meta(ge=0, le=MOST_CLASSES, description="The class that means a correct step.")] = 1
 
 
 class ModelImports(PagedView):
@@ -38,13 +40,15 @@ class ModelImports(PagedView):
 
     @extend_schema(operation_id="list_model_imports", responses=Page[ModelJobRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The latest first. A manager may."""
+        """The project's model imports, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         return self.page_of(project.model_jobs.filter(kind=ModelJob.Kind.IMPORT), request, ModelJobRow.of)
 
     @extend_schema(operation_id="import_model", request=ModelFolder, responses={202: ModelJobRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Have a folder checked, copied, registered as a challenger and measured by the gate. A manager may."""
+        """Start a job that checks and copies a folder, registers the model as challenger and has the gate measure it.
+
+        Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         asked = read_body(request, ModelFolder)
         job = request_import(by=caller(request), project=project, **msgspec.structs.asdict(asked))
@@ -52,20 +56,20 @@ class ModelImports(PagedView):
 
 
 class ImportableModels(APIView):
-    """What can be imported."""
+    """The folders that can be imported."""
 
     @extend_schema(operation_id="list_importable_models", responses=list[str])
     def get(self, request: Request, slug: str) -> Response:
-        """The folders that the operator has put among the imports, by name. A manager may."""
+        """The folders that the operator provides for import, by name. Managers only."""
         find_project(request.user, slug, Membership.Role.MANAGER)
         return Response(importable_folders())
 
 
 class Measure(APIView):
-    """Having an imported version measured."""
+    """Measuring an imported model."""
 
     @extend_schema(operation_id="measure_model", request=None, responses={202: RunRow})
     def post(self, request: Request, version_id: int) -> Response:
-        """Begin the round that measures it and trains nothing, where the import could not. A manager may."""
+        """Start the round that measures the model without training, if the import could not. Managers only."""
         run = request_measurement(by=caller(request), version=find_version(request, version_id))
         return Response(RunRow.of(run), status=202)

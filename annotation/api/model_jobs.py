@@ -1,4 +1,4 @@
-"""Work on a model that takes minutes: how far it is, cancelling it, and asking for audits."""
+"""Jobs on a model: progress, cancelling, and starting an audit."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -22,13 +22,13 @@ from prm.messages import Message
 
 
 class ModelJobRow(Row):
-    """An audit, an export or an import. `said` is the last thing the library wrote, `error` why it failed."""
+    """An audit, an export or an import. `said` is the library's last output, `error` the reason for a failure."""
 
     id: Id
     kind: ModelJob.Kind
     state: ModelJob.State
     model_version: Id | None
-    folder: Annotated[str | None, Meta(description="Of an import.")]
+    folder: Annotated[str | None, Meta(description="The imported folder.")]
     said: str
     error: str
     attempts: Count
@@ -47,7 +47,7 @@ class ModelJobDetail(APIView):
 
     @extend_schema(operation_id="get_model_job", responses=ModelJobRow)
     def get(self, request: Request, job_id: int) -> Response:
-        """How far it is; for reviewers and managers."""
+        """Progress of the job. Reviewers and managers only."""
         return Response(ModelJobRow.of(_find(request, job_id)))
 
 
@@ -56,16 +56,16 @@ class CancelModelJob(APIView):
 
     @extend_schema(operation_id="cancel_model_job", request=None, responses=ModelJobRow)
     def post(self, request: Request, job_id: int) -> Response:
-        """End it, within seconds where a worker is at it; the model stays as it was. A manager may."""
+        """Cancel the job. A running job stops within seconds, and the model stays unchanged. Managers only."""
         return Response(ModelJobRow.of(cancel_job(by=caller(request), job=_find(request, job_id))))
 
 
 class Audit(APIView):
-    """Auditing a version."""
+    """Auditing a model."""
 
     @extend_schema(operation_id="audit_model", request=None, responses={202: ModelJobRow})
     def post(self, request: Request, version_id: int) -> Response:
-        """Audit it on the holdout that it was measured on; the findings are then `audits` of it. A manager may."""
+        """Audit the model on the holdout that it was measured on. `audits` then has the findings. Managers only."""
         job = request_audit(by=caller(request), version=find_version(request, version_id))
         return Response(ModelJobRow.of(job), status=202)
 

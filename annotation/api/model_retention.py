@@ -1,4 +1,4 @@
-"""Which versions keep their weights."""
+"""Which models keep their weights."""
 
 from typing import Annotated
 
@@ -14,20 +14,20 @@ from annotation.loop.model_jobs.retention import due_versions
 
 
 class Retention(msgspec.Struct):
-    """Versions by their numbers."""
+    """Model numbers by what happens to their weights."""
 
-    keep_models: Annotated[int, Meta(description="So many of the latest are kept, by the project's policies.")]
+    keep_models: Annotated[int, Meta(description="Number of latest models that the policy keeps.")]
     pinned: list[int]
-    due: Annotated[list[int], Meta(description="Those whose weights the next hourly sweep deletes.")]
-    deleted: Annotated[list[int], Meta(description="Those whose weights are gone.")]
+    due: Annotated[list[int], Meta(description="Models whose weights the next hourly sweep deletes.")]
+    deleted: Annotated[list[int], Meta(description="Models whose weights were deleted.")]
 
 
 class ModelRetention(APIView):
-    """What the retention policy of a project keeps."""
+    """The effect of a project's retention policy."""
 
     @extend_schema(operation_id="get_model_retention", responses=Retention)
     def get(self, request: Request, slug: str) -> Response:
-        """What is kept, what goes next, what is gone; for reviewers and managers."""
+        """Models whose weights are kept, due for deletion, and deleted. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         numbers = project.model_versions.order_by("number").values_list("number", flat=True)
         state = Retention(

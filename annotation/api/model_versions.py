@@ -1,4 +1,4 @@
-"""Model versions of a project: what each is, which of them serves, which are kept."""
+"""The models of a project: details, promotion, confirmation and pinning."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -26,16 +26,16 @@ class ModelVersionRow(Row):
     number: int
     state: ModelVersion.State
     sha256: str
-    metrics: Annotated[dict[str, Any], Meta(description="Measured on the holdout as it was labelled then.")]
-    gate: Annotated[dict[str, Any], Meta(description="The verdict with its interval and its sentence.")]
+    metrics: Annotated[dict[str, Any], Meta(description="Metrics on the holdout as it was labelled at that time.")]
+    gate: Annotated[dict[str, Any], Meta(description="The gate's verdict, with its interval and its sentence.")]
     origin: ModelVersion.Origin
     pinned: bool
     created_at: datetime
     promoted_at: datetime | None
     confirmed_at: datetime | None
-    measured: Annotated[bool, Meta(description="Whether the gate measured it on the holdout.")]
-    answers_programs: Annotated[bool, Meta(description="Whether /score, sessions and /pooling may answer with it.")]
-    overruled: Annotated[bool, Meta(description="Whether the gate rejected it and a manager promoted it all the same.")]
+    measured: Annotated[bool, Meta(description="Whether the gate measured the model on the holdout.")]
+    answers_programs: Annotated[bool, Meta(description="Whether /score, sessions and /pooling may use the model.")]
+    overruled: Annotated[bool, Meta(description="Whether a manager promoted the model although the gate rejected it.")]
     weights_deleted_at: datetime | None
 
     @classmethod
@@ -44,12 +44,14 @@ class ModelVersionRow(Row):
 
 
 class Lineage(Row):
-    """Where a version comes from; null where that does not apply or is not known."""
+    """Where a model comes from. A field is null if it does not apply or is unknown."""
 
     run: int | None
     snapshot: Id | None
     snapshot_sha256: str | None
-    imported_from: Annotated[str, Meta(description="The folder it was imported from; empty for a trained one.")]
+    imported_from: Annotated[
+        str, Meta(description="The folder that the model was imported from; empty for a trained model.")
+    ]
     base: str | None
     base_sha256: str | None
     code: str | None
@@ -74,13 +76,13 @@ class Lineage(Row):
 
 class DescribedModel(ModelVersionRow):
     project: str
-    manifest: Annotated[dict[str, Any], Meta(description="What the library wrote beside the weights.")]
+    manifest: Annotated[dict[str, Any], Meta(description="The manifest that the library wrote beside the weights.")]
     audits: Annotated[
         dict[str, Any],
-        Meta(description="The last audit's findings, and what it was made on; empty before the first."),
+        Meta(description="The findings of the latest audit and the data it used; empty before the first audit."),
     ]
     lineage: Lineage
-    domains: Annotated[list[str], Meta(description="Those that it serves in the champion's place.")]
+    domains: Annotated[list[str], Meta(description="Domains that the model serves in place of the project's champion.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -97,56 +99,56 @@ class DescribedModel(ModelVersionRow):
 
 
 class ModelVersions(PagedView):
-    """The versions of a project's model."""
+    """The models of a project."""
 
     @extend_schema(operation_id="list_models", responses=Page[ModelVersionRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The latest first; for reviewers and managers."""
+        """The project's models, latest first. Reviewers and managers only."""
         versions = find_project(request.user, slug, *STAFF).model_versions.order_by("-number")
         return self.page_of(versions, request, ModelVersionRow.of)
 
 
 class ModelVersionDetail(APIView):
-    """One version."""
+    """One model."""
 
     @extend_schema(operation_id="get_model", responses=DescribedModel)
     def get(self, request: Request, version_id: int) -> Response:
-        """A version with its manifest, metrics, verdict, lineage and audits; for reviewers and managers."""
+        """A model with its manifest, metrics, verdict, lineage and audits. Reviewers and managers only."""
         return Response(DescribedModel.of(find_version(request, version_id, *STAFF)))
 
 
 class Promote(APIView):
-    """Letting a version serve by hand."""
+    """Promoting a model by hand."""
 
     @extend_schema(operation_id="promote_model", request=None, responses=ModelVersionRow)
     def post(self, request: Request, version_id: int) -> Response:
-        """Make a version the champion: the rollback. A manager may."""
+        """Make a model the champion, for example to roll back. Managers only."""
         version = promote_version(by=caller(request), version=find_version(request, version_id))
         return Response(ModelVersionRow.of(version))
 
 
 class Confirm(APIView):
-    """Letting a version answer programs that the gate could not measure."""
+    """Confirming a model that the gate could not measure."""
 
     @extend_schema(operation_id="confirm_model", request=None, responses=ModelVersionRow)
     def post(self, request: Request, version_id: int) -> Response:
-        """Let an unmeasured version answer /score, sessions and /pooling. A manager may."""
+        """Let an unmeasured model answer /score, sessions and /pooling. Managers only."""
         version = confirm_version(by=caller(request), version=find_version(request, version_id))
         return Response(ModelVersionRow.of(version))
 
 
 class Pin(APIView):
-    """Keeping a version, whatever gate and retention say."""
+    """Pinning a model."""
 
     @extend_schema(operation_id="pin_model", request=None, responses=ModelVersionRow)
     def put(self, request: Request, version_id: int) -> Response:
-        """Pin: as champion it is not replaced by the gate, and its weights are kept. A manager may."""
+        """Pin the model: the gate does not replace it as champion, and its weights are kept. Managers only."""
         version = pin_version(by=caller(request), version=find_version(request, version_id))
         return Response(ModelVersionRow.of(version))
 
     @extend_schema(operation_id="unpin_model", request=None, responses=ModelVersionRow)
     def delete(self, request: Request, version_id: int) -> Response:
-        """Unpin: gate and retention decide again. A manager may."""
+        """Unpin the model, so that gate and retention apply again. Managers only."""
         version = unpin_version(by=caller(request), version=find_version(request, version_id))
         return Response(ModelVersionRow.of(version))
 

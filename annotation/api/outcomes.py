@@ -1,4 +1,4 @@
-"""Outcomes of solutions from tests that were run elsewhere."""
+"""Outcomes of solutions from external test runs."""
 
 import io
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ from annotation.models import Membership
 
 
 class ResultOfTests(msgspec.Struct):
-    id: Annotated[Written, Meta(max_length=200, description="Under which the solution was imported or posted.")]
+    id: Annotated[Written, Meta(max_length=200, description="The id under which the solution was imported or posted.")]
     passed: Position
     failed: Position = 0
 
@@ -41,9 +41,9 @@ class TestResults(APIView):
         responses=Applied,
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Set outcomes: correct where tests passed and none failed. A manager may.
+        """Set outcomes: correct if tests passed and none failed. Managers only.
 
-        `application/x-ndjson` takes the results one a line, `application/xml` a JUnit report.
+        `application/x-ndjson` takes one result per line, `application/xml` a JUnit report.
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         content: Any = request.data or b""

@@ -1,4 +1,4 @@
-"""A version's scores of the pool: how far they are, whether they hold, scoring anew."""
+"""A model's scores of the pool: progress, a check of stored scores, and scoring again."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -19,11 +19,11 @@ from annotation.models import ModelVersion, PoolScoring
 
 
 class PoolScoringRow(Row):
-    """Of the solutions that were last looked for. `error` says why scoring ended; a person starts it again."""
+    """Progress of scoring. `error` says why scoring failed; a person must start it again."""
 
     state: PoolScoring.State
     wanted: Count
-    left: Annotated[Count, Meta(description="Solutions yet to score.")]
+    left: Annotated[Count, Meta(description="Number of solutions still to score.")]
     steps: Count
     seconds: float
     cut_at: datetime | None
@@ -31,22 +31,22 @@ class PoolScoringRow(Row):
     error: str
     agreement: Annotated[
         dict[str, Any],
-        Meta(description="How a sample of the stored scores agreed with fresh ones; empty before."),
+        Meta(description="Agreement of a sample of stored scores with fresh ones; empty before the first check."),
     ]
     checked_at: datetime | None
 
 
 class PoolScores(APIView):
-    """The scores of the pool by a version."""
+    """A model's scores of the pool."""
 
     @extend_schema(operation_id="get_pool_scoring", responses=PoolScoringRow)
     def get(self, request: Request, version_id: int) -> Response:
-        """How far it is; for reviewers and managers."""
+        """Progress of scoring. Reviewers and managers only."""
         return Response(_state(find_version(request, version_id, *STAFF)))
 
     @extend_schema(operation_id="rescore_pool", request=None, responses={202: PoolScoringRow})
     def post(self, request: Request, version_id: int) -> Response:
-        """Throw every stored score of the version away and compute them again. A manager may."""
+        """Delete every stored score of the model and score the pool again. Managers only."""
         version = find_version(request, version_id)
         rescore_pool(by=caller(request), version=version)
         return Response(_state(version), status=202)

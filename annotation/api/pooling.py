@@ -1,4 +1,4 @@
-"""Scores in the shapes of vLLM's pooling API, so that clients of process reward models work unchanged."""
+"""Scores in the format of vLLM's pooling API, so that its clients work unchanged."""
 
 import base64
 import math
@@ -37,11 +37,11 @@ Tokens = Annotated[list[Token], Meta(min_length=1, max_length=MOST_TOKENS)]
 
 
 class PromptsToPool(msgspec.Struct, kw_only=True):
-    """vLLM's request: `input` or `messages`. Fields of vLLM's that are not named here change nothing."""
+    """vLLM's request: `input` or `messages`. Other fields of vLLM's are ignored."""
 
     model: Annotated[
         Annotated[Written, Meta(max_length=200)] | None,
-        Meta(description="A project's slug; `slug@2` for a version."),
+        Meta(description="A project's slug, or `slug@2` for model 2."),
     ] = None
     input: Annotated[
         Prompt | Annotated[list[Prompt | Token | Tokens], Meta(min_length=1)] | UnsetType,
@@ -55,7 +55,7 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
     use_activation: Annotated[bool | None, Meta(description="False gives log-probabilities.")] = True
 
     def texts(self) -> list[Text]:
-        """The prompts whose steps are judged. Raises DomainError (`invalid`)."""
+        """The prompts whose steps are scored. Raises DomainError (`invalid`)."""
         if self.messages and self.input is UNSET:
             turns = self.messages
             return [_text("messages", lambda: of_turns(list(map(_turn, turns))))]
@@ -64,7 +64,7 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
         ]
 
     def tokens(self) -> list[list[int]]:
-        """The prompts whose states are read. Raises DomainError (`invalid`)."""
+        """The prompts whose states are returned. Raises DomainError (`invalid`)."""
         return self._inputs(list)
 
     def _inputs(self, kind: type[T]) -> list[T]:
@@ -86,10 +86,7 @@ class PooledRows(msgspec.Struct, kw_only=True):
     object: str = "pooling"
     data: Annotated[
         list[list[float]] | str,
-        Meta(
-            description="One row a step tag, [p(error), p(no error)]; one row a token for `token_embed`; or their "
-            "base64."
-        ),
+        Meta(description="One row per step tag, [p(error), p(no error)], or per token for `token_embed`; or Base64."),
     ]
 
 
@@ -116,7 +113,7 @@ class Pooling(APIView):
 
     @extend_schema(operation_id="pooling", request=PromptsToPool, responses=PoolingAnswer)
     def post(self, request: Request) -> Response:
-        """Class probabilities of every step, as vLLM's step pooling gives them; or a backbone's states of token ids."""
+        """Class probabilities of every step, as in vLLM's step pooling, or a backbone's states of token ids."""
         asked = read_body(request, PromptsToPool)
         of_steps = asked.task == "token_classify" or asked.messages is not UNSET
         texts, ids = (asked.texts(), ()) if of_steps else ((), asked.tokens())

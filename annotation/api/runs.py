@@ -1,4 +1,4 @@
-"""Rounds: begin one, watch it, call it off."""
+"""Runs: start a round, watch it, cancel it, retry it."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -61,8 +61,8 @@ class RunRow(Row):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    model_version: Annotated[int | None, Meta(description="Number of the version that it made.")]
-    gate: Annotated[dict[str, Any] | None, Meta(description="The verdict; null before there is one.")]
+    model_version: Annotated[int | None, Meta(description="Number of the model that the run trained.")]
+    gate: Annotated[dict[str, Any] | None, Meta(description="The gate's verdict; null before the gate.")]
     stages: list[StageRow]
 
     @classmethod
@@ -92,13 +92,13 @@ class Runs(PagedView):
 
     @extend_schema(operation_id="list_runs", responses=Page[RunRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The project's runs, the latest first; for reviewers and managers."""
+        """The project's runs, latest first. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return self.page_of(_described().filter(project=project).order_by("-number"), request, RunRow.of)
 
     @extend_schema(operation_id="start_run", request=None, responses={202: RunRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Begin a round: train, gate, promote, score the pool, open the next generation. A manager may."""
+        """Start a round: train, gate, promote, score the pool, open the next generation. Managers only."""
         run = runs.request_run(by=caller(request), project=find_project(request.user, slug))
         return Response(RunRow.of(run), status=202)
 
@@ -108,26 +108,26 @@ class RunDetail(APIView):
 
     @extend_schema(operation_id="get_run", responses=WatchedRun)
     def get(self, request: Request, slug: str, number: int) -> Response:
-        """A run with its stages, its log and the gate's verdict; for reviewers and managers."""
+        """A run with its stages, its log and the gate's verdict. Reviewers and managers only."""
         return Response(WatchedRun.of(_find_run(request, slug, number)))
 
 
 class CancelRun(APIView):
-    """Calling a round off."""
+    """Cancelling a run."""
 
     @extend_schema(operation_id="cancel_run", request=None, responses=RunRow)
     def post(self, request: Request, slug: str, number: int) -> Response:
-        """End a run; one that a worker is at ends within seconds. A manager may."""
+        """Cancel a run. A running one stops within seconds. Managers only."""
         run = cancel_job(by=caller(request), job=_find_run(request, slug, number))
         return Response(RunRow.of(run))
 
 
 class RetryRun(APIView):
-    """Taking a round up again."""
+    """Retrying a run."""
 
     @extend_schema(operation_id="retry_run", request=None, responses={202: RunRow})
     def post(self, request: Request, slug: str, number: int) -> Response:
-        """Go on with a failed or cancelled run, from the stage where it ended. A manager may; of the latest run."""
+        """Resume the latest run, if it failed or was cancelled, from the stage where it ended. Managers only."""
         run = runs.retry_run(by=caller(request), job=_find_run(request, slug, number))
         return Response(RunRow.of(run), status=202)
 

@@ -1,4 +1,4 @@
-"""Sampling runs: start one from a policy's endpoint, watch it, cancel it, let it go on."""
+"""Sampling runs: start one from a policy's endpoint, watch it, cancel it, resume it."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -34,7 +34,7 @@ from prm.splitting import RULES, Thinking
 
 
 class SamplingRow(Row):
-    """Solutions sampled from a policy. Counts are of samples but for `problems`, `done_problems`, `failed_problems`."""
+    """Solutions sampled from a policy. Counts are of samples unless the name says `problems`."""
 
     id: Id
     project: str
@@ -53,7 +53,7 @@ class SamplingRow(Row):
     opens_generation: bool
     generation: int | None
     state: SamplingRun.State
-    note: Annotated[str, Meta(description="How it ended, where there is more to say than its state.")]
+    note: Annotated[str, Meta(description="How the run ended, if there is more to report than its state.")]
     error: str
     problems: Count
     done_problems: Count
@@ -81,15 +81,15 @@ class SamplingRow(Row):
 
 
 class SamplingToStart(msgspec.Struct):
-    """What to sample; `endpoint` is a name that the operator gave one."""
+    """What to sample. `endpoint` is one of the names that the operator configured."""
 
     endpoint: Annotated[Written, Meta(max_length=100)]
-    samples: Annotated[int, Meta(ge=1, le=MOST_SAMPLES, description="Of each problem.")] = 4
+    samples: Annotated[int, Meta(ge=1, le=MOST_SAMPLES, description="Number of samples per problem.")] = 4
     temperature: Annotated[float, Meta(ge=0, le=HOTTEST)] = 0.8
     max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1024
     prompt: Annotated[
         Annotated[Written, Meta(max_length=LONGEST_TEXT)] | UnsetType,
-        Meta(description="With {problem} in it; else the endpoint's own."),
+        Meta(description="The prompt, which must contain {problem}. Default: the endpoint's prompt."),
     ] = UNSET
     decomposition: Annotated[str, one_of(RULES)] = "blank_lines"
     thinking: Thinking = "separate"
@@ -111,14 +111,14 @@ class Samplings(PagedView):
 
     @extend_schema(operation_id="list_samplings", request=None, responses=Page[SamplingRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The sampling runs of the project, the latest first. A manager may."""
+        """The project's sampling runs, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         runs = SamplingRun.objects.filter(project=project).select_related("project", "generation")
         return self.page_of(runs, request, SamplingRow.of)
 
     @extend_schema(operation_id="start_sampling", request=SamplingToStart, responses={202: SamplingRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Choose problems and let a worker sample solutions of them from a policy. A manager may."""
+        """Choose problems and start a job that samples solutions from a policy. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         asked = read_body(request, SamplingToStart)
         wish = Wish(**{"prompt": proposed_prompt(asked.endpoint)} | sent_fields(asked))
@@ -126,11 +126,11 @@ class Samplings(PagedView):
 
 
 class PolicyEndpoints(APIView):
-    """The policies that the operator named."""
+    """The policy endpoints that the operator configured."""
 
     @extend_schema(operation_id="list_policy_endpoints", responses=list[PolicyEndpoint])
     def get(self, request: Request, slug: str) -> Response:
-        """The policies that may be sampled from. A manager may."""
+        """The policies that may be sampled from. Managers only."""
         find_project(request.user, slug, Membership.Role.MANAGER)
         return Response([PolicyEndpoint(name, model) for name, model in endpoint_names().items()])
 
@@ -140,7 +140,7 @@ class SamplingDetail(APIView):
 
     @extend_schema(operation_id="get_sampling", responses=SamplingRow)
     def get(self, request: Request, sampling_id: int) -> Response:
-        """How far the sampling is. A manager may."""
+        """Progress of the sampling run. Managers only."""
         return Response(SamplingRow.of(_find(request, sampling_id)))
 
 
@@ -149,16 +149,16 @@ class CancelSampling(APIView):
 
     @extend_schema(operation_id="cancel_sampling", request=None, responses=SamplingRow)
     def post(self, request: Request, sampling_id: int) -> Response:
-        """Stop the sampling; what is in stays. A manager may."""
+        """Stop the sampling run. Solutions added so far remain. Managers only."""
         return Response(SamplingRow.of(cancel_job(by=caller(request), job=_find(request, sampling_id))))
 
 
 class ResumeSampling(APIView):
-    """Taking up a sampling run again."""
+    """Resuming a sampling run."""
 
     @extend_schema(operation_id="resume_sampling", request=None, responses=SamplingRow)
     def post(self, request: Request, sampling_id: int) -> Response:
-        """Go on with the problems that are left, those that failed included. A manager may."""
+        """Resume with the remaining problems, including those that failed. Managers only."""
         return Response(SamplingRow.of(resume_sampling(by=caller(request), job=_find(request, sampling_id))))
 
 

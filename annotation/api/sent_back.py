@@ -54,7 +54,7 @@ class SentBackList(PagedView):
 
     @extend_schema(operation_id="list_sent_back", parameters=query_of(SentBackAsked), responses=Page[SentBackRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The latest first: all of them for reviewers and managers, their own for annotators."""
+        """Labels sent back, latest first. Annotators see their own, reviewers and managers all."""
         asked = read_query(request, SentBackAsked)
         project = find_project(request.user, slug)
         rows = project.sent_back.filter(**sent_fields(asked))
@@ -69,18 +69,18 @@ class SendBack(APIView):
 
     @extend_schema(operation_id="send_back", request=LabelToSendBack, responses={201: SentBackRow})
     def post(self, request: Request, slug: str, annotation_id: int) -> Response:
-        """Ask the annotator to look at it again. A reviewer or manager may."""
+        """Ask the annotator to revise the label. Reviewers and managers only."""
         label = label_in(find_project(request.user, slug, *STAFF), annotation_id)
         reason = read_body(request, LabelToSendBack).reason
         return Response(SentBackRow.of(send_back(by=caller(request), annotation=label, reason=reason)), status=201)
 
 
 class TakeBack(APIView):
-    """Letting a label stand after all."""
+    """Withdrawing the request to revise a label."""
 
     @extend_schema(operation_id="take_back", request=None, responses=SentBackRow)
     def post(self, request: Request, sent_id: int) -> Response:
-        """The annotator need not look at it again. A reviewer or manager may."""
+        """Take the request back, so that the annotator need not revise the label. Reviewers and managers only."""
         known = SentBack.objects.filter(project__in=visible_projects(request.user)).select_related("project")
         sent = known.filter(pk=sent_id).first()
         if sent is None:

@@ -1,6 +1,6 @@
-"""The models that serve, by the names that clients of vLLM call them.
+"""The served models, named as for clients of vLLM.
 
-A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for a version of this number.
+A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for model 2.
 """
 
 import msgspec
@@ -30,11 +30,11 @@ class ServedModelList(msgspec.Struct):
 
 
 class ServedModels(APIView):
-    """The models that answer at the pooling route."""
+    """The models that serve the pooling route."""
 
     @extend_schema(operation_id="list_served_models", responses=ServedModelList)
     def get(self, request: Request) -> Response:
-        """One for each of the caller's projects that a model answers for, and for each domain with its own champion."""
+        """One model for each of the caller's projects with a champion, and for each domain with its own."""
         projects = visible_projects(request.user)
         own = DomainChampion.objects.filter(project__in=projects).select_related("model_version__project")
         champions = ModelVersion.objects.filter(project__in=projects, state=ModelVersion.State.CHAMPION)
@@ -59,7 +59,7 @@ def _served(name: str, version: ModelVersion) -> ServedModel:
 
 
 def model_named(request: Request, name: str | None) -> tuple[Project, str, int | None]:
-    """Project, domain and version number of a model's name; the only project's where none is given."""
+    """Project, domain and model number from a model's name. Without a name, it is the caller's only project."""
     if name is None:
         mine = list(visible_projects(request.user).filter(model_versions__state=ModelVersion.State.CHAMPION)[:2])
         if len(mine) != 1:

@@ -1,4 +1,4 @@
-"""Figures of a project's work, for programs; the project page shows them with charts."""
+"""Statistics of a project. The project page shows them as charts."""
 
 from typing import Annotated
 
@@ -20,13 +20,13 @@ class LaneFigures(msgspec.Struct):
     lane: Lane
     items: Count
     wanted: Annotated[Count, Meta(description="Annotations wanted.")]
-    done: Annotated[Count, Meta(description="Annotations given.")]
+    done: Annotated[Count, Meta(description="Annotations submitted.")]
 
 
 class LabelFigures(msgspec.Struct):
     total: Count
     first_errors: Annotated[Count, Meta(description="Annotations that found an error.")]
-    median_seconds: Annotated[float | None, Meta(description="What one annotation costs.")]
+    median_seconds: Annotated[float | None, Meta(description="Median time of one annotation.")]
 
 
 class Statistics(msgspec.Struct):
@@ -36,11 +36,11 @@ class Statistics(msgspec.Struct):
 
 
 class ProjectStatistics(APIView):
-    """How the work goes."""
+    """Progress of the project."""
 
     @extend_schema(operation_id="get_statistics", responses=Statistics)
     def get(self, request: Request, slug: str) -> Response:
-        """Labels so far, the open generation by lane, and agreement; for reviewers and managers."""
+        """Labels so far, the open generation by lane, and agreement. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return Response(
             Statistics(

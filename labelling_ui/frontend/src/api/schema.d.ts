@@ -17,9 +17,9 @@ export interface components {
         ClaimAnswer: {
             task: components["schemas"]["Task"] | null;
             reason: ("done" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready" | "cap_reached" | "cooling_down" | "not_qualified") | null;
-            /** @description Why there is no task, for the person. */
+            /** @description Why there is no task, as a sentence for the annotator. */
             message: string;
-            /** @description When there may be work again; null where nobody knows. */
+            /** @description When there may be work again; null if unknown. */
             retry_at: string | null;
         };
         /** @description What a project asks of a step beside its rating; stored as it is, without what was not said. */
@@ -92,7 +92,7 @@ export interface components {
              */
             critique_ratings?: (-1 | 0 | 1)[];
         };
-        /** @description What happened and what to do. `code` is stable; `extra.field` names the place in the request. */
+        /** @description What is wrong and what to do. `code` is stable; `extra.field` names the place in the request. */
         ErrorBody: {
             code: string;
             message: string;
@@ -219,7 +219,7 @@ export interface components {
             comment?: string;
         };
         HintScoreOfStep: {
-            /** @description How likely the model takes the step to be right. */
+            /** @description The model's probability that the step is correct. */
             score: number;
         };
         /**
@@ -283,7 +283,7 @@ export interface components {
         LabelToRevise: {
             task: components["schemas"]["Task"];
             submitted: components["schemas"]["OwnLabel"];
-            /** @description Why a reviewer sent it back; null where none did. */
+            /** @description The reviewer's reason for sending it back; null if it was not sent back. */
             sent_back: string | null;
         };
         /**
@@ -318,12 +318,12 @@ export interface components {
             total: number;
             median_seconds: number | null;
             /**
-             * @description Labels that a reviewer sent back to the caller.
+             * @description Number of labels that reviewers sent back to the caller.
              * @default 0
              */
             sent_back: number;
             /**
-             * @description Null for whom nobody asks, and once ordinary work is handed in.
+             * @description Null if the project does not screen the caller, or once they have submitted ordinary work.
              * @default null
              */
             screening: components["schemas"]["Standing"] | null;
@@ -336,11 +336,11 @@ export interface components {
         };
         Receipt: {
             id: number;
-            /** @description Above 1 it replaces the caller's earlier label in consensus, figures and exports. */
+            /** @description A revision above 1 replaces the caller's earlier label in consensus, statistics and exports. */
             revision: number;
-            /** @description True if it fills one of the places that were wanted, also as the revision of a label that did. False for an extra label, which came when the places were taken, and for a decision; both are kept and used. */
+            /** @description True if the label, or an earlier revision of it, counts towards the annotations wanted. False for an adjudication and for a label submitted after the item was complete. Both are still used. */
             counted: boolean;
-            /** @description Position of the first error; -1 for none, null where not known. */
+            /** @description Position of the first error; -1 if there is none, null if unknown. */
             first_error: number | null;
         };
         SavedDraft: {
@@ -378,7 +378,7 @@ export interface components {
             text: string;
             /** @enum {unknown} */
             kind: "answer" | "edit" | "observation" | "plan" | "reasoning" | "tool_call";
-            /** @description What is said to be wrong with it, to be rated where the project asks. */
+            /** @description Critiques of the step, which the annotator rates if the project asks for it. */
             critiques: string[];
         };
         /**
@@ -439,21 +439,21 @@ export interface components {
             /** @description In the order in which they were seen. */
             hints_seen?: components["schemas"]["SeenHintRequest"][];
         };
-        /** @description All that the workbench needs for one solution; the lane is never told. */
+        /** @description Everything the workbench needs for one solution. The lane is never included. */
         Task: {
             solution: components["schemas"]["TaskSolution"];
             problem: components["schemas"]["TaskProblem"];
             scheme: components["schemas"]["LabelScheme"];
             lease: components["schemas"]["TaskLease"];
-            /** @description Null where none is shown, whatever the reason. */
+            /** @description Null if no score is shown, for any reason. */
             hint: components["schemas"]["TaskHint"] | null;
             draft: components["schemas"]["StoredDraft"] | null;
         };
-        /** @description When a person sees the model's scores. The scores themselves come one at a time (`get_hint_score`). */
+        /** @description When the annotator sees the model's scores. Each score is fetched separately (`get_hint_score`). */
         TaskHint: {
             /** @enum {string} */
             reveal: "reached" | "rated" | "on_request";
-            /** @description The positions whose step has a score. */
+            /** @description Positions whose step has a score. */
             positions: number[];
         };
         TaskLease: {
@@ -473,7 +473,7 @@ export interface components {
             id: number;
             steps: components["schemas"]["StepsAtPosition"][];
             /**
-             * @description Not told to annotators: always null.
+             * @description Always null for annotators.
              * @default null
              */
             generator: null;
