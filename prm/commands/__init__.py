@@ -1,1 +1,1 @@
-"""What `python -m prm` can do, one command a module: `add(commands)` declares its options and the function to run."""
+"""The commands of `python -m prm`, one per module: `add(commands)` declares the options and the function to run."""

@@ -1,4 +1,4 @@
-"""`adopt`: a model from elsewhere as a model folder of this library."""
+"""`adopt`: converts a model from elsewhere to a model folder of this library."""
 
 import argparse
 from pathlib import Path
@@ -8,11 +8,15 @@ from prm.commands.common import at_least, say
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("adopt", help="make a model folder of a model from elsewhere")
+    parser = commands.add_parser("adopt", help="convert a model from elsewhere to a model folder")
     parser.add_argument("--source", type=Path, required=True, help="a folder with safetensors weights")
-    parser.add_argument("--out", type=Path, required=True, help="the model folder to make")
-    parser.add_argument("--separator", default="\n", help="what ended each step in a token classifier's training")
-    parser.add_argument("--good", type=at_least(0), default=1, help="a token classifier's class of right steps (1)")
+    parser.add_argument("--out", type=Path, required=True, help="the model folder to write")
+    parser.add_argument(
+        "--separator", default="\n", help="a token classifier's end-of-step token (default: a line end)"
+    )
+    parser.add_argument(
+        "--good", type=at_least(0), default=1, help="a token classifier's class of correct steps (default 1)"
+    )
     parser.set_defaults(run=run)
 
 

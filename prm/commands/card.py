@@ -1,4 +1,4 @@
-"""`card`: the model card, written anew with what was measured since and with what only people can say."""
+"""`card`: rewrites the model card with later measurements and with text that only people can write."""
 
 import argparse
 from pathlib import Path
@@ -16,10 +16,10 @@ WORDS = {
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("card", help="write a model's card anew")
+    parser = commands.add_parser("card", help="rewrite a model's card")
     parser.add_argument("--model", type=Path, required=True, help="model folder; its CARD.md is replaced")
     parser.add_argument(
-        "--evaluation", type=input_file, nargs="*", default=[], help="JSON that `evaluate` wrote, to take in"
+        "--evaluation", type=input_file, nargs="*", default=[], help="JSON files from `evaluate` to include"
     )
     for name, meaning in WORDS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", metavar="WORDS", help=meaning)

@@ -1,4 +1,4 @@
-"""What commands share: finding models, traces and numbers by what was typed, and reporting."""
+"""Helpers that commands share: parsing options that name models, traces and numbers, and reporting."""
 
 import argparse
 import os
@@ -53,7 +53,7 @@ def above_zero(text: str) -> float:
 
 
 def input_file(text: str) -> Path:
-    """The type of an option that names a file to read; raises DataError where there is nothing to read."""
+    """The type of an option that names an input file. Raises DataError if it cannot be read or is empty."""
     path = Path(text)
     if path.is_dir():
         raise DataError(Message("path_is_folder", path=path))
@@ -82,6 +82,6 @@ def check_output(out: Path | None, *inputs: Path | None) -> None:
 
 
 def say(line: str) -> None:
-    """One line to the caller, at once."""
+    """Print one line immediately."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()

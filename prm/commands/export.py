@@ -1,4 +1,4 @@
-"""`export`: a model as a Hugging Face folder that loads without this library."""
+"""`export`: writes a model as a Hugging Face folder that loads without this library."""
 
 import argparse
 from pathlib import Path
@@ -10,7 +10,7 @@ from prm.commands.common import say
 def add(commands: Any) -> None:
     parser = commands.add_parser("export", help="write a model as a Hugging Face folder with a head file")
     parser.add_argument("--model", type=Path, required=True, help="folder of a trained model")
-    parser.add_argument("--out", type=Path, required=True, help="an empty or new folder")
+    parser.add_argument("--out", type=Path, required=True, help="a new or empty folder")
     parser.set_defaults(run=run)
 
 

@@ -1,4 +1,4 @@
-"""`probe`: what best-of-N and a policy's faithfulness say of a model, on solutions sampled for it."""
+"""`probe`: measures a model by best-of-N, faithfulness and cost, on solutions sampled for it."""
 
 import argparse
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ WORLD = "world"
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("probe", help="ask where a model is fooled and whether a policy's steps matter")
+    parser = commands.add_parser("probe", help="test where a model is fooled and whether a policy's steps matter")
     probes = parser.add_subparsers(required=True, metavar="probe")
     _add_sample(probes)
     _add_best_of_n(probes)
@@ -26,12 +26,12 @@ def add(commands: Any) -> None:
 
 
 def _add_sample(probes: Any) -> None:
-    parser = probes.add_parser("sample", help="let a policy solve sandbox problems")
-    parser.add_argument("--policy", required=True, help="world (its solvers, step truth known) or a causal LM")
-    parser.add_argument("--out", type=Path, required=True, help="JSONL of the solutions")
+    parser = probes.add_parser("sample", help="sample solutions of sandbox problems from a policy")
+    parser.add_argument("--policy", required=True, help="world (its solvers, whose errors are known) or a causal LM")
+    parser.add_argument("--out", type=Path, required=True, help="write the solutions to this JSONL file")
     parser.add_argument("--problems", type=at_least(1), default=100)
-    parser.add_argument("--samples", type=at_least(1), default=64, help="solutions of each problem")
-    parser.add_argument("--domains", default="math,programs,agents", help="separated by commas")
+    parser.add_argument("--samples", type=at_least(1), default=64, help="solutions per problem (default 64)")
+    parser.add_argument("--domains", default="math,programs,agents", help="sandbox domains, separated by commas")
     parser.add_argument("--split", default="holdout", choices=SPLITS)
     parser.add_argument("--temperature", type=above_zero, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
@@ -39,45 +39,45 @@ def _add_sample(probes: Any) -> None:
 
 
 def _add_best_of_n(probes: Any) -> None:
-    parser = probes.add_parser("best-of-n", help="follow score and truth of the chosen solution as N grows")
+    parser = probes.add_parser("best-of-n", help="measure score and correctness of the chosen solution as N grows")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
+    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
+    parser.add_argument("--picture", type=Path, help="write the picture to this file: .svg or .png")
     _add_report(parser)
     parser.set_defaults(run=run_best_of_n)
 
 
 def _add_faithfulness(probes: Any) -> None:
-    parser = probes.add_parser("faithfulness", help="falsify a step and see whether the answer moves")
+    parser = probes.add_parser("faithfulness", help="falsify a step and test whether the answer changes")
     parser.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
     parser.add_argument("--data", type=input_file, required=True, help="JSONL of its solutions")
-    parser.add_argument("--model", help=f"{MODEL_HELP}; without one only the policy is probed")
+    parser.add_argument("--model", help=f"{MODEL_HELP}; without it, only the policy is probed")
     parser.add_argument(
-        "--continuations", type=at_least(1), default=8, help="of each falsified step, and of each control"
+        "--continuations",
+        type=at_least(1),
+        default=8,
+        help="continuations of each falsified step and control (default 8)",
     )
     parser.add_argument("--temperature", type=above_zero, default=1.0)
+    parser.add_argument("--picture", type=Path, help="write the picture to this file: .svg or .png")
     _add_report(parser)
     parser.set_defaults(run=run_faithfulness)
 
 
 def _add_cost(probes: Any) -> None:
-    parser = probes.add_parser("cost", help="what step scores cost and buy beside one score of the answer")
+    parser = probes.add_parser("cost", help="compare cost and benefit of step scores with one score per answer")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
     parser.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
-    parser.add_argument("--solutions", type=at_least(1), default=200, help="how many of them are timed")
-    parser.add_argument("--json", type=Path, help="where the figures go")
-    parser.add_argument(
-        "--bootstrap", type=at_least(0), default=1000, help="resamples of problems behind the intervals"
-    )
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
+    parser.add_argument("--solutions", type=at_least(1), default=200, help="number of solutions to time (default 200)")
+    _add_report(parser)
     parser.set_defaults(run=run_cost)
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", type=Path, help="where the figures go")
-    parser.add_argument("--picture", type=Path, help="where the picture goes: .svg or .png")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument(
-        "--bootstrap", type=at_least(0), default=1000, help="resamples of problems behind the intervals"
+        "--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval (default 1000)"
     )
     parser.add_argument("--seed", type=int, default=1)
 
