@@ -41,10 +41,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "kept_back_maybe_worse": "{challenger} is not promoted, {rival} keeps serving: {figures}. It may be worse by more than the {most:.1f} points that the policy tolerates.",
     "kept_back_no_better": "{challenger} is not promoted, {rival} keeps serving: {figures}. It is no better.",
     "killed_next_step": "The machine probably ran out of memory. Check the kernel log, or lower `batch_tokens`.",
-    "labels_since_last_run": (
-        "{n:,} new label since the last run",
-        "{n:,} new labels since the last run",
-    ),
+    "labels_since_last_run": ("{n:,} new label since the last run", "{n:,} new labels since the last run"),
     "library_refused": "{reason} (log: {log})",
     "model_goes_on_serving": "model {number} keeps serving",
     "model_number": "model {n}",
@@ -116,10 +113,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "{n} run started today; the limit is {budget}.",
         "{n} runs started today; the limit is {budget}.",
     ),
-    "sample_cut": (
-        "was truncated at {n} token",
-        "was truncated at {n} tokens",
-    ),
+    "sample_cut": ("was truncated at {n} token", "was truncated at {n} tokens"),
     "sample_rejected": "a sample {reason}",
     "sample_with_nul": "contains a NUL character",
     "sampling_brought_nothing": "It added no new solutions.",

@@ -48,10 +48,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "mark_error_type_of_good_step": "Marked text may have an error type only in a step rated -1.",
     "mark_in_step_not_reached": "Step {step} was not reached, so its text cannot be marked.",
     "member_not_active": "Choose an active member of this project.",
-    "n_given_critiques": (
-        "{n} critique",
-        "{n} critiques",
-    ),
+    "n_given_critiques": ("{n} critique", "{n} critiques"),
     "n_ratings": ("{n} rating", "{n} ratings"),
     "no_accepting_together": "This project requires every step to be rated by itself, so steps cannot be accepted together.",
     "no_generation": "Open the first generation before you add solutions to it.",

@@ -1,10 +1,7 @@
 """What stops scoring."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
-    "answer_count_differs": (
-        "{url} returned {n} text, expected {asked}",
-        "{url} returned {n} texts, expected {asked}",
-    ),
+    "answer_count_differs": ("{url} returned {n} text, expected {asked}", "{url} returned {n} texts, expected {asked}"),
     "backbone_not_in_process": "this needs the backbone in the same process, but the scorer uses a server",
     "base_model_differs": "{model_dir} was trained on a different {base!r} from the one on this machine",
     "block_without_steps": "block size {blocks}: a block must have at least one step",

@@ -6,14 +6,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "critique_needs_chat": "a critique is sent as a user message, which needs the chat API",
     "key_file_empty": "{path} contains no key",
     "other_solutions_answered": "{url}{path} returned scores for other solutions than the request's",
-    "problems_failed": (
-        "{n} problem failed: {id} ({error}).",
-        "{n} problems failed, most recently {id} ({error}).",
-    ),
-    "problems_not_asked": (
-        "{n} was not attempted.",
-        "{n} were not attempted.",
-    ),
+    "problems_failed": ("{n} problem failed: {id} ({error}).", "{n} problems failed, most recently {id} ({error})."),
+    "problems_not_asked": ("{n} was not attempted.", "{n} were not attempted."),
     "prompt_without_problem": "the prompt has no {problem}, so the policy would not see the problem",
     "reference_column_missing": "the data set has no column {reference!r} with the reference answers",
     "results_of_other_settings": "{path} has results for other settings or problems: choose another --out",
