@@ -17,7 +17,7 @@ def audit_summary(report: AuditReport) -> str:
         f"at threshold {report.threshold:.3f}. Brackets are 95 % intervals from {report.bootstrap} resamples of whole "
         "problems.",
         "",
-        "| audit | verdict | found |",
+        "| audit | verdict | finding |",
         "|---|---|---|",
         *rows,
     ]

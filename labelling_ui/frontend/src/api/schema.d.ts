@@ -30,19 +30,19 @@ export interface components {
              */
             clauses?: string[];
             /**
-             * @description Whether it agrees with an earlier step; false: it contradicts one.
+             * @description Whether the step agrees with an earlier step; false if it contradicts one.
              * @default null
              */
             consistent?: boolean | null;
             /**
-             * @description Where that earlier step stands.
+             * @description Position of that earlier step.
              * @default null
              */
             consistent_with?: number | null;
             /** @default false */
             redundant?: boolean;
             /**
-             * @description It makes an earlier error good.
+             * @description Whether the step recovers from an earlier error.
              * @default false
              */
             recovers?: boolean;
@@ -52,7 +52,7 @@ export interface components {
              */
             critique?: string;
             /**
-             * @description One for each of the critiques that came with the step, in their order.
+             * @description A rating for each imported critique of the step, in order.
              * @default []
              */
             critique_ratings?: (-1 | 0 | 1)[];
@@ -65,19 +65,19 @@ export interface components {
              */
             clauses?: string[];
             /**
-             * @description Whether it agrees with an earlier step; false: it contradicts one.
+             * @description Whether the step agrees with an earlier step; false if it contradicts one.
              * @default null
              */
             consistent?: boolean | null;
             /**
-             * @description Where that earlier step stands.
+             * @description Position of that earlier step.
              * @default null
              */
             consistent_with?: number | null;
             /** @default false */
             redundant?: boolean;
             /**
-             * @description It makes an earlier error good.
+             * @description Whether the step recovers from an earlier error.
              * @default false
              */
             recovers?: boolean;
@@ -87,7 +87,7 @@ export interface components {
              */
             critique?: string;
             /**
-             * @description One for each of the critiques that came with the step, in their order.
+             * @description A rating for each imported critique of the step, in order.
              * @default []
              */
             critique_ratings?: (-1 | 0 | 1)[];
@@ -174,7 +174,7 @@ export interface components {
             /** @default  */
             comment: string;
             spans?: components["schemas"]["GivenSpan"][];
-            /** @description It was not rated by itself: one key found it good together with others. */
+            /** @description Whether the step was accepted together with others by one key. */
             accepted?: boolean;
             dimensions?: components["schemas"]["Dimensions"];
         };
@@ -196,7 +196,7 @@ export interface components {
             /** @default  */
             comment?: string;
             spans?: components["schemas"]["GivenSpanRequest"][];
-            /** @description It was not rated by itself: one key found it good together with others. */
+            /** @description Whether the step was accepted together with others by one key. */
             accepted?: boolean;
             dimensions?: components["schemas"]["DimensionsRequest"];
         };
@@ -351,7 +351,7 @@ export interface components {
         SeenHintRequest: {
             position: number;
             /**
-             * @description The person's own rating when it came into sight, null for none.
+             * @description The annotator's own rating when the score appeared; null if none.
              * @default null
              */
             before?: number | null;
@@ -409,7 +409,7 @@ export interface components {
         SubmissionRequest: {
             /**
              * Format: uuid
-             * @description Made once by the client; a retry sends the same one.
+             * @description Made by the client. A retry sends the same id.
              */
             submission_id: string;
             solution: number;
@@ -419,7 +419,7 @@ export interface components {
             /** @default null */
             lease?: number | null;
             /**
-             * @description The person's own revision that this was made upon, 0 where they had seen none.
+             * @description The annotator's revision that this one is based on; 0 if none.
              * @default 0
              */
             based_on?: number;
@@ -434,9 +434,9 @@ export interface components {
             comment?: string;
             /** @default false */
             reference_disputed?: boolean;
-            /** @description How far the solution had got at its first error: 0 nowhere, 4 all but the end. */
+            /** @description Progress of the solution at its first error: 0 nowhere, 4 all but the end. */
             progress?: number;
-            /** @description In the order in which they were seen. */
+            /** @description Hints in the order in which they were seen. */
             hints_seen?: components["schemas"]["SeenHintRequest"][];
         };
         /** @description Everything the workbench needs for one solution. The lane is never included. */

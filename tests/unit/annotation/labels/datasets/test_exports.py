@@ -259,7 +259,7 @@ def test_a_card_counts_people_for_the_labels_of_people_alone(project, manager):
     card = dataset_card(snapshot)
     assert "| people | 1 | 1 |" in card
     assert "| model judges | 2 | – |" in card
-    assert "No solution was settled by two people" in card
+    assert "No solution was decided by two people" in card
     assert snapshot.counts["people"] == {"human": 1}
 
 
