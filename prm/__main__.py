@@ -7,16 +7,16 @@ import argparse
 import json
 import signal
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from prm.commands import adopt, audit, card, evaluate, explain, export, probe, score, search, simulate, train
+from prm.commands import audit, card, evaluate, explain, portable, probe, score, search, simulate, train
 from prm.errors import Cancelled, DataError, PRMError
 from prm.launched import is_launched
 from prm.messages import Message, as_json
 from prm.parents import die_with_parent
 
 IN_JSON = "--errors-as-json"
-COMMANDS = (train, score, evaluate, audit, card, export, adopt, probe, explain, simulate, search)
+COMMANDS = (train, score, evaluate, audit, card, portable, probe, explain, simulate, search)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -37,8 +37,18 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+class Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Adds the default to the help of an option that has one and does not state it."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return super()._get_help_string(action) if str(action.default or "").strip() else action.help
+
+
 class Parser(argparse.ArgumentParser):
-    """Reports invalid arguments in one line."""
+    """Reports invalid arguments in one line, and states defaults in the help."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=Help, **options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(DataError.exit_code, f"{self.prog}: {message}; see --help\n")

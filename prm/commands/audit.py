@@ -50,11 +50,9 @@ def add(commands: Any) -> None:
         "--limit",
         type=at_least(0),
         default=MOST,
-        help=f"number of solutions drawn from the data (default {MOST}; 0 for all)",
+        help="number of solutions drawn from the data; 0 for all",
     )
-    parser.add_argument(
-        "--bootstrap", type=at_least(0), default=500, help="bootstrap resamples for each interval (default 500)"
-    )
+    parser.add_argument("--bootstrap", type=at_least(0), default=500, help="bootstrap resamples for each interval")
     parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=run)
 

@@ -37,9 +37,7 @@ def add(commands: Any) -> None:
         "--threshold", type=float, help="a step scored below this counts as an error (default: the model's threshold)"
     )
     threshold.add_argument("--threshold-from", type=input_file, help="fit the threshold on this other labelled file")
-    parser.add_argument(
-        "--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval (default 1000)"
-    )
+    parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval")
     parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=run)
 

@@ -30,7 +30,7 @@ def _add_sample(probes: Any) -> None:
     parser.add_argument("--policy", required=True, help="world (its solvers, whose errors are known) or a causal LM")
     parser.add_argument("--out", type=Path, required=True, help="write the solutions to this JSONL file")
     parser.add_argument("--problems", type=at_least(1), default=100)
-    parser.add_argument("--samples", type=at_least(1), default=64, help="solutions per problem (default 64)")
+    parser.add_argument("--samples", type=at_least(1), default=64, help="solutions per problem")
     parser.add_argument("--domains", default="math,programs,agents", help="sandbox domains, separated by commas")
     parser.add_argument("--split", default="holdout", choices=SPLITS)
     parser.add_argument("--temperature", type=above_zero, default=1.0)
@@ -56,7 +56,7 @@ def _add_faithfulness(probes: Any) -> None:
         "--continuations",
         type=at_least(1),
         default=8,
-        help="continuations of each falsified step and control (default 8)",
+        help="continuations of each falsified step and control",
     )
     parser.add_argument("--temperature", type=above_zero, default=1.0)
     parser.add_argument("--picture", type=Path, help="write the picture to this file: .svg or .png")
@@ -69,16 +69,14 @@ def _add_cost(probes: Any) -> None:
     parser.add_argument("--model", required=True, help=MODEL_HELP)
     parser.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
     parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
-    parser.add_argument("--solutions", type=at_least(1), default=200, help="number of solutions to time (default 200)")
+    parser.add_argument("--solutions", type=at_least(1), default=200, help="number of solutions to time")
     _add_report(parser)
     parser.set_defaults(run=run_cost)
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file")
-    parser.add_argument(
-        "--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval (default 1000)"
-    )
+    parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval")
     parser.add_argument("--seed", type=int, default=1)
 
 

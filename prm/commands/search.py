@@ -43,7 +43,7 @@ def add(commands: Any) -> None:
     )
     policy.add_argument("--prompt", default="{problem}", help='the user message, which must contain "{problem}"')
     policy.add_argument(
-        "--steps", choices=tuple(RULES), default="blank_lines", help="how solutions are split into steps (%(default)s)"
+        "--steps", choices=tuple(RULES), default="blank_lines", help="how solutions are split into steps"
     )
     policy.add_argument(
         "--thinking",
@@ -53,13 +53,9 @@ def add(commands: Any) -> None:
     )
     policy.add_argument("--api-key-file", type=input_file, help="a file that contains only the key")
     policy.add_argument("--temperature", type=float, default=0.8)
-    policy.add_argument("--max-tokens", type=at_least(1), default=1024, help="maximum tokens per answer (default 1024)")
-    policy.add_argument(
-        "--timeout", type=above_zero, default=120.0, help="timeout of one request in seconds (default 120)"
-    )
-    policy.add_argument(
-        "--concurrency", type=at_least(1), default=8, help="concurrent requests and problems (default 8)"
-    )
+    policy.add_argument("--max-tokens", type=at_least(1), default=1024, help="maximum tokens per answer")
+    policy.add_argument("--timeout", type=above_zero, default=120.0, help="timeout of one request in seconds")
+    policy.add_argument("--concurrency", type=at_least(1), default=8, help="concurrent requests and problems")
     verifier = parser.add_argument_group("the verifier")
     verifier.add_argument("--verifier", required=True, help=f"{MODEL_HELP}; or the address of a Stepmark server")
     verifier.add_argument("--project", metavar="SLUG", help="with a server address: the project whose champion scores")
@@ -68,17 +64,13 @@ def add(commands: Any) -> None:
     )
     verifier.add_argument("--aggregate", choices=AGGREGATES, default="product", help="how step scores are aggregated")
     parser.add_argument("--weighted", action="store_true", help="choose the answer with the highest sum of scores")
-    parser.add_argument("--n", type=at_least(1), default=8, help="best-of-n: solutions per problem (default 8)")
-    parser.add_argument("--width", type=at_least(1), default=4, help="beam: number of beams (default 4)")
-    parser.add_argument(
-        "--expansions", type=at_least(1), default=4, help="beam: next steps sampled per beam (default 4)"
-    )
-    parser.add_argument("--most-steps", type=at_least(1), default=40, help="beam: maximum number of steps (default 40)")
+    parser.add_argument("--n", type=at_least(1), default=8, help="best-of-n: solutions per problem")
+    parser.add_argument("--width", type=at_least(1), default=4, help="beam: number of beams")
+    parser.add_argument("--expansions", type=at_least(1), default=4, help="beam: next steps sampled per beam")
+    parser.add_argument("--most-steps", type=at_least(1), default=40, help="beam: maximum number of steps")
     parser.add_argument("--token-budget", type=at_least(1), help="beam: maximum tokens per problem, prompts included")
-    parser.add_argument("--rounds", type=at_least(1), default=3, help="revise: maximum number of revisions (default 3)")
-    parser.add_argument(
-        "--tries", type=at_least(1), default=4, help="revise: continuations sampled per revision (default 4)"
-    )
+    parser.add_argument("--rounds", type=at_least(1), default=3, help="revise: maximum number of revisions")
+    parser.add_argument("--tries", type=at_least(1), default=4, help="revise: continuations sampled per revision")
     parser.add_argument("--critique", action="store_true", help="revise: show the policy which step is wrong")
     parser.add_argument(
         "--problems", type=input_file, required=True, help="JSONL with `problem` and optionally `reference_answer`"

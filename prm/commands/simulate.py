@@ -22,9 +22,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, help="folder for the results; a stopped simulation resumes there"
     )
-    parser.add_argument(
-        "--size", choices=("table", "full"), default="table", help="the grid to start from (default table)"
-    )
+    parser.add_argument("--size", choices=("table", "full"), default="table", help="the grid to start from")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--world", action="append", help="a sandbox world; repeat the option for several")
     where.add_argument("--data", type=input_file, help="JSONL of labelled solutions, instead of a sandbox world")
@@ -39,9 +37,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--config", type=input_file, help="TrainConfig as JSON")
     parser.add_argument("--processes", type=at_least(1), default=2)
     parser.add_argument("--cache", type=Path, help="cache folder for features (default OUT/cache)")
-    parser.add_argument(
-        "--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for the intervals (default 1000)"
-    )
+    parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for the intervals")
     parser.add_argument("--report-only", action="store_true", help="report only on finished arms")
     parser.set_defaults(run=run)
 

@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the model; a stopped run resumes there")
     parser.add_argument("--config", type=input_file, help="JSON file of training choices (TrainConfig)")
     parser.add_argument("--cache", type=Path, help="cache folder for token ids and features, shared by runs")
-    parser.add_argument("--cache-gigabytes", type=above_zero, default=8.0, help="size limit of the cache (default 8)")
+    parser.add_argument("--cache-gigabytes", type=above_zero, default=8.0, help="size limit of the cache")
     parser.set_defaults(run=run)
 
 

@@ -1,6 +1,7 @@
-"""What the acquisition of labels reports."""
+"""What acquisition and simulation report."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
+    "budgets_not_rising": "expected two or more budgets in increasing order",
     "candidate_unevenly_scored": "candidate {id!r} has {lengths} but {scored}",
     "cap_out_of_range": "{rule}: the cap per problem must be at least 1, the domain share above 0 and at most 1",
     "choice_advantage": "Per second of labelling, chosen solutions taught the model {ratio:.2f} times as much as random ones",
@@ -19,6 +20,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "kind_acquisition_function": "acquisition function",
     "n_scored_steps": ("{n} scored step", "{n} scored steps"),
     "n_step_lengths": ("{n} step length", "{n} step lengths"),
+    "noise_out_of_range": "noise (the share of wrong verdicts) must be at least 0 and below 0.5",
     "nothing_drawn": "no solution was drawn",
     "predictions_stable": "{figure}: predictions are stable.",
     "probability_count_differs": "expected one value for each inclusion probability, got {values} values for {probabilities} probabilities",
@@ -39,11 +41,18 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "seeks_random": "random",
     "seeks_step_information": "information about each step separately, per cost",
     "seeks_surprise": "surprise at the least likely step",
+    "simulation_without_random": "a simulation compares with random: add it to the functions",
     "stop_labelling": "Stop labelling: {why}",
     "stopping_thresholds_invalid": "invalid stopping thresholds (rounds {rounds}, advantage {advantage}, changed {changed}): rounds must be at least 1, advantage above 0 and changed from 0 to 1",
     "stopping_too_early": "Too early to tell: {why}",
+    "too_few_candidates": (
+        "{n} candidate is not enough to label {most}",
+        "{n} candidates are not enough to label {most}",
+    ),
     "too_few_draws": "a variance needs at least two draws, got {n}",
     "too_few_reading_times": "a cost model needs at least four reading times above zero, got {n}",
+    "too_few_solutions_in_part": "{world}: the {part} has {wrong} erroneous and {right} correct solutions; a simulation needs {enough} of each",
+    "unknown_world": "there is no world named {name!r}: choose one of {known}",
     "verdict_changes": "the share of the pool's verdicts that changed",
     "verdicts_changed": (
         "At most {most:.1%} of the pool's verdicts changed in the last round",
