@@ -26,9 +26,7 @@ from annotation.work.practice.screening_progress import Standing, describe_stand
 class LabelToRevise(msgspec.Struct):
     task: Task
     submitted: OwnLabel
-    sent_back: Annotated[
-        str | None, Meta(description="The reviewer's reason for sending it back; null if it was not sent back.")
-    ]
+    sent_back: Annotated[str | None, Meta(description="The reason for sending it back; null if it was not.")]
 
 
 class Receipt(msgspec.Struct):
@@ -37,7 +35,7 @@ class Receipt(msgspec.Struct):
         int,
         Meta(
             ge=1,
-            description="A revision above 1 replaces the caller's earlier label in consensus, statistics and exports.",
+            description="Above 1, it replaces the caller's earlier label everywhere.",
         ),
     ]
     counted: Annotated[
@@ -48,7 +46,7 @@ class Receipt(msgspec.Struct):
         ),
     ]
     first_error: Annotated[
-        FirstError | None, Meta(description="Position of the first error; -1 if there is none, null if unknown.")
+        FirstError | None, Meta(description="Position of the first error; -1 if none, null if unknown.")
     ]
 
     @classmethod
@@ -64,7 +62,7 @@ class OwnProgress(msgspec.Struct):
     sent_back: Annotated[Count, Meta(description="Number of labels that reviewers sent back to the caller.")] = 0
     screening: Annotated[
         Standing | None,
-        Meta(description="Null if the project does not screen the caller, or once they have submitted ordinary work."),
+        Meta(description="Null if the caller is not screened, or has submitted ordinary work."),
     ] = None
 
 

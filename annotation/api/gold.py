@@ -45,20 +45,14 @@ class GoldRow(Row):
 class GoldToMark(msgspec.Struct):
     annotation: Annotated[
         Id,
-        Meta(description="The label that becomes the reference, by a reviewer, a manager or an import."),
+        Meta(description="The label that becomes the reference."),
     ]
     accepted: Annotated[
         list[FirstError],
-        Meta(
-            max_length=100, description="Alternative first errors that also count as right: positions, or -1 for none."
-        ),
+        Meta(max_length=100, description="Alternative first errors that count as right; -1 for none."),
     ] = []
-    practice: Annotated[
-        bool, Meta(description="True makes it a practice solution with its answer shown; false keeps it hidden.")
-    ] = False
-    explanation: Annotated[
-        str, Meta(max_length=4000, description="Explanation of the first error, shown in practice.")
-    ] = ""
+    practice: Annotated[bool, Meta(description="True: for practice, with its answer shown; false: hidden.")] = False
+    explanation: Annotated[str, Meta(max_length=4000, description="Explanation shown in practice.")] = ""
 
 
 class GoldToRetire(msgspec.Struct):

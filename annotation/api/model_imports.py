@@ -29,9 +29,7 @@ class ModelFolder(msgspec.Struct):
     """`separator` and `good` are for token classifiers only."""
 
     folder: Annotated[Written, Meta(max_length=255, description="One of the importable folders.")]
-    separator: Annotated[
-        str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="The token that ends a step.")
-    ] = "\n"
+    separator: Annotated[str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="It ends a step.")] = "\n"
     good: Annotated[int, Meta(ge=0, le=MOST_CLASSES, description="The class that means a correct step.")] = 1
 
 
@@ -46,9 +44,7 @@ class ModelImports(PagedView):
 
     @extend_schema(operation_id="import_model", request=ModelFolder, responses={202: ModelJobRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Start a job that checks and copies a folder, registers the model as challenger and has the gate measure it.
-
-        Managers only."""
+        """Start a job that imports a folder as a challenger, which the gate then measures. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         asked = read_body(request, ModelFolder)
         job = request_import(by=caller(request), project=project, **msgspec.structs.asdict(asked))

@@ -32,9 +32,7 @@ class QueueItemRow(Row):
     done: Count
     pinned: bool
     paused: bool
-    assigned_to: Annotated[
-        str | None, Meta(description="User name of the only member who may label it; null for all members.")
-    ]
+    assigned_to: Annotated[str | None, Meta(description="User name of the only member who may label it, or null.")]
     inclusion_probability: float | None
     gain: float | None
     expected_seconds: float | None
@@ -49,7 +47,7 @@ class QueueChange(msgspec.Struct):
     change: Annotated[
         str,
         one_of(managing.CHANGES),
-        Meta(description="`hand` requires `to`; `front` and `end` keep the order of the items."),
+        Meta(description="`hand` requires `to`; `front` and `end` keep the order."),
     ]
     items: Annotated[list[Id], Meta(min_length=1, max_length=managing.MOST)]
     to: Annotated[str | None, Meta(description="User name of the member who gets the items.")] = None

@@ -106,9 +106,7 @@ class ReviewQueue(PagedView):
 
     @extend_schema(operation_id="list_reviews", parameters=query_of(ReviewsAsked), responses=Page[WaitingSolution])
     def get(self, request: Request, slug: str) -> Response:
-        """Solutions to review: disagreements first, then disputed references, then steps in doubt.
-
-        Reviewers and managers only."""
+        """Disagreements first, then disputed references, then steps in doubt. Reviewers and managers only."""
         asked = read_query(request, ReviewsAsked)
         project = find_project(request.user, slug, *STAFF)
         rows = to_review(project, asked.reason)

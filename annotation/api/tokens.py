@@ -38,9 +38,7 @@ class IssuedToken(TokenRow):
 
 class TokenToIssue(msgspec.Struct):
     name: Annotated[Written, Meta(max_length=100)]
-    for_person: Annotated[bool, Meta(description="Whether labels submitted with the token count as a person's.")] = (
-        False
-    )
+    for_person: Annotated[bool, Meta(description="Whether its labels count as a person's.")] = False
 
 
 class TokenLimits(msgspec.Struct):

@@ -26,19 +26,15 @@ TEXTS = {
 def add_arguments(parser: ArgumentParser) -> None:
     """The options that both commands have."""
     parser.add_argument("--project", required=True, help="address (slug) of the project")
-    parser.add_argument(
-        "--members", action="store_true", help="assign labels to project members with the same e-mail address"
-    )
+    parser.add_argument("--members", action="store_true", help="match annotators to members by e-mail address")
     parser.add_argument("--dry-run", action="store_true", help="report the names in use and import nothing")
     parser.add_argument(
-        "--decomposition", default="blank_lines", choices=list(RULES), help="how to split steps that are one text"
+        "--decomposition", default="blank_lines", choices=list(RULES), help="how to split steps in one text"
     )
     names = parser.add_argument_group("names", "detected from the project; correct them with these options")
     for name, text in TEXTS.items():
         names.add_argument(f"--{name.replace('_', '-')}", help=text)
-    names.add_argument(
-        "--dimension", action="append", default=[], metavar="CONTROL_{}", help="control of an additional rating"
-    )
+    names.add_argument("--dimension", action="append", default=[], metavar="CONTROL_{}", help="another rating")
     names.add_argument("--first", type=int, help="number of the first step in the controls' names: 0 or 1")
     names.add_argument(
         "--word", action="append", default=[], metavar="WORD=MEANING", help="MEANING: good, neutral, bad or unsure"
@@ -55,9 +51,7 @@ def correct_names(names: StepNames, options: Mapping[str, Any]) -> StepNames:
     for option in options["word"]:
         word, _, meaning = option.rpartition("=")
         if not word or meaning not in set(MEANINGS.values()):
-            raise CommandError(
-                f"--word {option}: use the form WORD=MEANING, where MEANING is good, neutral, bad or unsure."
-            )
+            raise CommandError(f"--word {option}: use WORD=MEANING, one of good, neutral, bad or unsure.")
         names.words = names.words | {word.strip().lower(): meaning}
     return names
 

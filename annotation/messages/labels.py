@@ -1,10 +1,7 @@
 """What is wrong with snapshots, exports and reviews."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
-    "accepted_marks_left_out": (
-        "{n} step marked as accepted together with others",
-        "{n} steps marked as accepted together with others",
-    ),
+    "accepted_marks_left_out": ("{n} step accepted with others", "{n} steps accepted with others"),
     "alternative_ratings_left_out": ("{n} rating of an alternative", "{n} ratings of alternatives"),
     "batch_already_decided": "This batch already has this decision.",
     "calibration_solutions_left_out": ("{n} calibration solution", "{n} calibration solutions"),

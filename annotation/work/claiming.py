@@ -52,9 +52,7 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
         expire_leases(project=project)
         claim = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
     if claim is None:
-        claim = Claim(
-            reason="all_leased", message=_("Other annotators were faster. Try again."), retry_at=timezone.now()
-        )
+        claim = Claim(reason="all_leased", message=_("Others were faster. Try again."), retry_at=timezone.now())
     return claim if isinstance(claim, Claim) else Claim(lease=_with_work(claim.lease), resumed=claim.resumed)
 
 

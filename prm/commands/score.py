@@ -20,21 +20,19 @@ def add(commands: Any) -> None:
     parser.add_argument("--model", required=True, help=MODEL_HELP)
     parser.add_argument("--data", type=input_file, required=True, help="traces, or a file in any other format")
     parser.add_argument("--out", type=Path, required=True, help="write the scores to this JSONL file")
-    parser.add_argument(
-        "--aggregate", choices=AGGREGATES, default="product", help="how steps are aggregated into solutions and blocks"
-    )
+    parser.add_argument("--aggregate", choices=AGGREGATES, default="product", help="how step scores are aggregated")
     parser.add_argument("--blocks", type=at_least(1), metavar="STEPS", help="also score every block of this many steps")
     parser.add_argument(
         "--long",
         choices=("null", "window"),
         default="null",
-        help="steps beyond the context: no score, or scored in windows",
+        help="steps beyond the context: no score, or in windows",
     )
     parser.add_argument(
         "--share-prefix",
         choices=("auto", "always", "never"),
         default="auto",
-        help="encode a problem once for all its solutions: automatic, always or never",
+        help="whether to encode a problem once for all its solutions",
     )
     parser.add_argument("--vllm", metavar="URL", help="a vLLM server that runs the model's backbone")
     parser.add_argument("--vllm-model", metavar="NAME", help="the backbone's name on that server, if it serves several")

@@ -27,9 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--endpoint", required=True, help="the endpoint's name in POLICY_ENDPOINTS")
         parser.add_argument("--samples", type=int, default=wish.samples, help="solutions per problem (%(default)s)")
         parser.add_argument("--temperature", type=float, default=wish.temperature, help="(%(default)s)")
-        parser.add_argument(
-            "--max-tokens", type=int, default=wish.max_tokens, help="maximum tokens per solution (%(default)s)"
-        )
+        parser.add_argument("--max-tokens", type=int, default=wish.max_tokens, help="tokens per solution (%(default)s)")
         parser.add_argument("--prompt", help="the user message, which must contain {problem} (default: the endpoint's)")
         parser.add_argument("--decomposition", default=wish.decomposition, choices=list(RULES))
         parser.add_argument(

@@ -22,9 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path)
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--format", default="prm800k", choices=EXPORTERS.names())
-        parser.add_argument(
-            "--neutral", default="positive", choices=NEUTRAL_POLICIES, help="how to map neutral steps in TRL"
-        )
+        parser.add_argument("--neutral", default="positive", choices=NEUTRAL_POLICIES, help="neutral steps in TRL")
         parser.add_argument(
             "--splits", nargs="+", choices=SPLITS, help="splits in the file (default: all; for TRL, only the pool)"
         )

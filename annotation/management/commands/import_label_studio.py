@@ -25,20 +25,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, nargs="?", help="the JSON export; may be compressed with gzip or zstd")
-        parser.add_argument(
-            "--config", type=Path, help="the labelling config in XML (default: names are detected from the tasks)"
-        )
+        parser.add_argument("--config", type=Path, help="the labelling config, XML (default: detect names)")
         parser.add_argument("--url", help="address of a running server, instead of a file")
-        parser.add_argument(
-            "--token-file", type=Path, help="file that contains the server's access token; - for standard input"
-        )
+        parser.add_argument("--token-file", type=Path, help="file of the server's access token; - for standard input")
         parser.add_argument("--ls-project", type=int, help="the project's number on the server")
         parser.add_argument(
             "--person",
             action="append",
             default=[],
             metavar="ID=EMAIL",
-            help="e-mail address of an annotator, whom an export names only by number",
+            help="an annotator's e-mail address",
         )
         move_reports.add_arguments(parser)
 
@@ -81,9 +77,7 @@ class Command(BaseCommand):
         names = move_reports.correct_names(propose(tasks, config), options)
         self.stdout.write(move_reports.describe_names(names))
         if not names.rating:
-            self.stdout.write(
-                "No control looks like a step rating, so tasks are imported without labels (see --rating)."
-            )
+            self.stdout.write("No control rates steps, so tasks are imported without labels (see --rating).")
         return names
 
     def _move(self, project: Any, tasks: Any, names: Any, options: dict[str, Any], emails: dict[int, str]) -> None:

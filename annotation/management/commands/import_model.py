@@ -18,12 +18,8 @@ class Command(BaseCommand):
         parser.add_argument("folder", help="the folder's name in models/imports of the data folder")
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--by", required=True, help="user name of a manager")
-        parser.add_argument(
-            "--separator", default="\n", help="a token classifier's end-of-step token (default: a line end)"
-        )
-        parser.add_argument(
-            "--good", type=int, default=1, help="a token classifier's class of correct steps (default 1)"
-        )
+        parser.add_argument("--separator", default="\n", help="what ends a step for a token classifier")
+        parser.add_argument("--good", type=int, default=1, help="a token classifier's class of correct steps")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
