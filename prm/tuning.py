@@ -1,4 +1,4 @@
-"""Which of a backbone's parameters learn (all, low-rank adapters, or none), and how its layers are run meanwhile."""
+"""Which of a backbone's parameters are trained (all, low-rank adapters, or none), and how its layers run."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""What all step ratings of a solution tell together about the heads: exact for short ones, sampled for long ones."""
+"""Joint information of all step ratings about the heads: exact for short solutions, sampled for long ones."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a process gives up before it reads hostile text: memory, time, files, the network, and the evaluator.
+"""The limits of a process that reads hostile text: memory, time, files, the network, and the evaluator.
 
 The limits are the kernel's, for this process alone and never to be raised again. The rest is an audit hook
 (PEP 578), which Python cannot take off.
@@ -26,7 +26,7 @@ def limit_cpu(seconds: float) -> None:
 
 
 def forbid_evaluation() -> None:
-    """From here on no text becomes code, and nothing is started, written or sent; what tries is a PermissionError.
+    """Forbid code from text, subprocesses, writing and sockets from now on; an attempt raises PermissionError.
 
     Modules are still imported from their files, which libraries do late.
     """

@@ -41,7 +41,7 @@ class Steps:
 
 @AUDITS.register("long")
 def audit(subject: Subject, rng: Random) -> Finding:
-    """AUROC and calibration by depth, F1 by length of the chain, and what lies beyond the context."""
+    """AUROC and calibration by depth, F1 by length of the chain, and steps beyond the context."""
     chains = {n: list(make_chains(subject.traces, n, CHAINS, rng)) for n in STEPS}
     chains = {n: made for n, made in chains.items() if made}
     read_once = {n: subject.score([chain.trace for chain in made]) for n, made in chains.items()}

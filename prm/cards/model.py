@@ -1,4 +1,4 @@
-"""A model card: what the model is, who made its data, what was tested where, and what is still wrong. No torch.
+"""A model card: the model, the origin of its data, its evaluations and its known weaknesses. No torch.
 
 What is not known is said to be not recorded, and never guessed.
 """

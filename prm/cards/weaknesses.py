@@ -1,4 +1,4 @@
-"""What evaluations say is still wrong with a model, one sentence each. No torch."""
+"""The known weaknesses of a model by its evaluations, one sentence each. No torch."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ ENOUGH = 10  # solutions of a slice, below which its figure is noise
 
 
 def weaknesses(evaluation: Evaluation) -> list[str]:
-    """Where the model is worst, and where it is no better than something simpler."""
+    """The slices where the model is worst, and those where it is no better than a baseline."""
     sentences: list[str] = []
     if evaluation.steps is not None:
         sentences += _of_steps(evaluation.steps)

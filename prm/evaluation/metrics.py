@@ -56,17 +56,17 @@ def expected_calibration_error(p: Array, outcome: Array, weights: Array) -> Arra
 
 
 def in_bins(p: Array) -> Array:
-    """Which of the bins of equal width each `p` [n] lies in: [n, bins] of 1 and 0."""
+    """The bin of equal width for each `p` [n], as [n, bins] of 1 and 0."""
     return np.eye(CALIBRATION_BINS)[np.minimum((p * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)]
 
 
 def harmonic_mean(a: Array, b: Array) -> Array:
-    """2ab / (a + b); 0 where both are 0, nan where either is."""
+    """2ab / (a + b); 0 if both are 0, nan if either is nan."""
     total = a + b
     return np.where(total == 0, 0.0, divide(2 * a * b, total))
 
 
 def divide(part: Array, whole: Array) -> Array:
-    """part / whole, nan where the whole is 0."""
+    """part / whole; nan if the whole is 0."""
     part, whole = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
     return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=whole != 0)

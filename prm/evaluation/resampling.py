@@ -11,7 +11,7 @@ CELLS = 500_000  # weights held at once, so that they stay in the processor's ca
 
 
 class Metric(msgspec.Struct, frozen=True):
-    """A value with its 95 % interval; None where the data cannot give it."""
+    """A value with its 95 % interval; None if the data do not allow it."""
 
     value: float | None
     low: float | None

@@ -4,12 +4,12 @@ from prm.evaluation.resampling import Metric
 
 
 def format_metric(metric: Metric, *, signed: bool = False) -> str:
-    """ ".812 [.790, .834]", with signs for a difference; "-" where the data cannot give it."""
+    """ ".812 [.790, .834]", with signs for a difference; "-" if unknown."""
     return " ".join(part for part in in_parts(metric, signed=signed) if part)
 
 
 def in_parts(metric: Metric, *, signed: bool = False) -> tuple[str, str]:
-    """Value and interval apart: (".812", "[.790, .834]"); the second is empty where there is none."""
+    """Value and interval separately: (".812", "[.790, .834]"); the second is empty if unknown."""
     if metric.value is None:
         return "-", ""
     value = short(metric.value, signed=signed)
@@ -25,5 +25,5 @@ def short(value: float, *, signed: bool = False) -> str:
 
 
 def percent(metric: Metric) -> str:
-    """ "12%", or "-" where the data cannot give it."""
+    """ "12%", or "-" if unknown."""
     return "-" if metric.value is None else f"{metric.value:.0%}"

@@ -115,7 +115,7 @@ class _Server:
         return matching[0]
 
     def ask(self, path: str, question: dict[str, Any] | None, kind: type[T]) -> T:
-        """GET, or POST a question as JSON; raises ScoringError with what the server or the network said."""
+        """GET, or POST a question as JSON. Raises ScoringError with the server's or the network's error."""
         if urlsplit(self.url).scheme not in ("http", "https"):
             raise ScoringError(Message("not_a_server_address", url=self.url))
         headers = {"Content-Type": "application/json"}

@@ -43,7 +43,7 @@ class Server:
         )
 
     def post(self, path: str, question: Any, kind: type[Answer]) -> Answer:
-        """The answer to one question; raises PolicyError with what the server or the network said last."""
+        """The answer to one question. Raises PolicyError with the last error of the server or the network."""
         body = msgspec.json.encode(question)
         headers = {"Content-Type": "application/json"}
         for tried in range(self.retries + 1):
@@ -66,7 +66,7 @@ class Server:
         raise PolicyError(fault)
 
     def each(self, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-        """`ask(item)` of every item, in order, several at a time; the first error stops what has not begun."""
+        """`ask(item)` of every item, in order, several at a time. The first error stops items that have not started."""
         if len(items) < 2:
             return [ask(item) for item in items]
         with ThreadPoolExecutor(self.concurrency) as pool:

@@ -1,4 +1,4 @@
-"""Best-of-N: sample whole solutions, take the one that the verifier likes best."""
+"""Best-of-N: sample whole solutions and choose the one with the highest score."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What an arm leaves behind: a point a budget, as it is written down."""
+"""The result of an arm: one point per budget, as stored."""
 
 import msgspec
 
@@ -23,7 +23,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """What one arm gave, a point a budget."""
+    """The result of one arm, one point per budget."""
 
     arm: Arm
     points: list[Point]

@@ -1,4 +1,4 @@
-"""A text cut at a pattern, outside of what is protected. Pieces are spans, without the white space around them."""
+"""Splits a text at a pattern outside protected parts. Pieces are spans without surrounding white space."""
 
 import re
 from bisect import bisect_right

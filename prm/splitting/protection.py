@@ -1,4 +1,4 @@
-"""What of a text is never split: mathematics, environments and code fences. Time grows with the text's length only."""
+"""The parts of a text that are never split: mathematics, environments and code fences. Linear time."""
 
 import re
 

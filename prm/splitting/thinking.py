@@ -1,4 +1,4 @@
-"""Finds hidden reasoning in a text: what a model writes between `<think>` and `</think>` before it answers."""
+"""Finds hidden reasoning in a text: the part between `<think>` and `</think>` before the answer."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Energy from the driver's own counters, where there are any."""
+"""Energy from the driver's own counters, if there are any."""
 
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +19,7 @@ class EnergyCounter(Protocol):
 
 
 def energy_counter(device: torch.device) -> EnergyCounter | None:
-    """The counter of the device, of the processors for a CPU; None where nothing tells."""
+    """The energy counter of the device, or of the processors for a CPU; None if there is none."""
     if device.type == "cuda":
         return DeviceEnergy.of(device)
     if local_rank() != 0:  # the machine's energy is for one of its processes to count
