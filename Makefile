@@ -13,7 +13,8 @@ export PORT HOST
 unexport PYTHONDONTWRITEBYTECODE
 
 IN := .venv/bin/python -m
-PYTEST := pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+# Three processes on two cores: many tests wait for a process that they started.
+PYTEST := pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # mypy reads the settings, which ask for addresses; it uses none of them.
 UNUSED_SERVERS := DATABASE_URL=postgresql:/// REDIS_URL=redis://unused
 

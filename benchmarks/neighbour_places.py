@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu
 
-from prm.cores import use_half_the_cores
 from prm.formats.trace_files import read_traces
 from prm.heads import Heads
 from prm.labels import step_labels
 from prm.probes.neighbours import agreement, ensemble_of, places_of, step_features_of
+from prm.processes import use_half_the_cores
 from prm.sandbox import WorldConfig, generate
 from prm.scoring import Scorer
 from prm.traces import Trace

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from prm.rendering import render_step
+from prm.encoding import render_step
 from prm.sandbox import WorldConfig, generate
 from prm.traces import Trace
 

@@ -5,8 +5,7 @@ from collections import Counter
 from examples.setting import gain, held_out, is_right, policy_server, shares, verifier
 from prm.sandbox.solving import final_answer
 from prm.search import Endpoint, Prefix
-from prm.search.best_of_n import judged
-from prm.search.choosing import choose
+from prm.search.choosing import choose, judged
 
 PROBLEMS, N = 150, 8
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.evaluation.resampling import draws_of
+from prm.evaluation.metrics import draws_of
 from prm.sandbox import WorldConfig, generate
 from prm.sandbox.solving import final_answer
 from prm.scoring import Scorer

@@ -93,7 +93,7 @@ def _attend_packed(
     if softcap is None and _has_varlen(value):
         from torch.nn.attention.varlen import varlen_attn
 
-        found: Any = varlen_attn(
+        states: Any = varlen_attn(
             query,
             key,
             value,
@@ -105,7 +105,7 @@ def _attend_packed(
             window_size=(-1 if window is None else window - 1, 0),
             enable_gqa=query.shape[1] != key.shape[1],
         )
-        return found.unsqueeze(0)
+        return states.unsqueeze(0)
     return _by_document(query, key, value, documents.lengths, scaling, window, softcap).unsqueeze(0)
 
 
@@ -132,19 +132,21 @@ def _by_document(
     """[tokens, heads, size] to the same, neighbours of one length together."""
     runs = [(length, len(list(same))) for length, same in groupby(lengths)]
     parts = [states.split([length * count for length, count in runs]) for states in (query, key, value)]
-    found = []
+    parts_read = []
     for (length, count), *states in zip(runs, *parts, strict=True):
         # [documents, heads, length, size]
         q, k, v = (part.unflatten(0, (count, length)).transpose(1, 2) for part in states)
-        banded = _band(length, window, q.device) if window is not None and length > window else None
+        banded = None
+        if window is not None and length > window:  # a query sees itself and the `window` - 1 tokens before it
+            banded = torch.ones(length, length, dtype=torch.bool, device=q.device).tril().triu(1 - window)
         if softcap is not None:
             mixed = _soft_capped(q, k, v, banded, scaling, softcap)
         else:
             mixed = scaled_dot_product_attention(
                 q, k, v, banded, is_causal=banded is None, scale=scaling, enable_gqa=q.shape[1] != k.shape[1]
             )
-        found.append(mixed.transpose(1, 2).flatten(0, 1))
-    return torch.cat(found)
+        parts_read.append(mixed.transpose(1, 2).flatten(0, 1))
+    return torch.cat(parts_read)
 
 
 def _soft_capped(
@@ -163,8 +165,3 @@ def _soft_capped(
         mask = mask.tril(scores.shape[3] - scores.shape[2])
     scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min) if mask.dtype == torch.bool else scores + mask
     return scores.softmax(-1, dtype=torch.float32).to(value.dtype) @ value
-
-
-def _band(length: int, window: int, device: torch.device) -> Tensor:
-    """[length, length]: a query sees itself and the `window` - 1 tokens before it."""
-    return torch.ones(length, length, dtype=torch.bool, device=device).tril().triu(1 - window)

@@ -1,21 +1,23 @@
-"""Backbones: any Hugging Face causal LM with safetensors weights, and our own `tiny`."""
+"""Backbones: any Hugging Face causal LM with safetensors weights, and our own `tiny`; and what of one learns."""
 
 import hashlib
 import warnings
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from prm.attention import route_attention
-from prm.config import Precision
+from prm.config import Precision, TrainConfig
 from prm.encoding import Layout
-from prm.errors import ModelFileError
+from prm.errors import ModelFileError, TrainingError
 from prm.messages import Message
 
 TINY = Path(__file__).parent / "tiny"
@@ -75,9 +77,11 @@ class Backbone:
     @cached_property
     def sha256(self) -> str:
         """Digest of weights, shape and vocabulary as they were stored, on whatever device; ask before tuning them."""
-        digest = hashlib.sha256(_vocabulary(self.tokenizer))
+        digest = hashlib.sha256(repr(sorted(self.tokenizer.get_vocab().items())).encode())
         for name, tensor in sorted(self.model.state_dict().items()):
-            values = _widened(tensor.detach().cpu())
+            values = tensor.detach().cpu()
+            if values.dtype in (torch.float16, torch.bfloat16):  # one digest, loaded as stored or widened
+                values = values.float()
             digest.update(f"{name} {tuple(values.shape)} {values.dtype}".encode())
             digest.update(values.contiguous().flatten().view(torch.uint8).numpy().data)
         return digest.hexdigest()
@@ -197,10 +201,49 @@ def _check_causal(backbone: Backbone) -> None:
         raise ModelFileError(Message("backbone_not_causal", name=backbone.name))
 
 
-def _widened(tensor: Tensor) -> Tensor:
-    """Exact, so that half-precision weights have one digest whether they were loaded as stored or widened."""
-    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
+    """Make the backbone's tunable parameters require gradients: all ("full"), adapters ("lora") or none.
+
+    What learns is kept in float32; what is frozen, in the type that the backbone computes in. Raises TrainingError
+    where the backbone takes no adapters.
+    """
+    backbone.model.to(torch.float32 if config.lane == "full" else backbone.compute)
+    if config.lane == "lora":
+        from peft import LoraConfig, inject_adapter_in_model
+
+        adapters = LoraConfig(r=config.lora_rank, lora_alpha=2 * config.lora_rank, target_modules="all-linear")
+        try:
+            backbone.model = inject_adapter_in_model(adapters, backbone.model)
+        except ValueError as error:
+            raise TrainingError(Message("lora_unsupported", name=backbone.name, error=error)) from error
+    for name, parameter in backbone.model.named_parameters():
+        parameter.requires_grad_(config.lane == "full" or (config.lane == "lora" and "lora_" in name))
+        if parameter.requires_grad:
+            parameter.data = parameter.data.float()
+    if config.compile or config.gradient_checkpointing:
+        _wrap_layers(backbone, config)
 
 
-def _vocabulary(tokenizer: Any) -> bytes:
-    return repr(sorted(tokenizer.get_vocab().items())).encode()
+def tunable_parameters(backbone: Backbone) -> dict[str, nn.Parameter]:
+    """Parameters that require gradients, each once however many names it is tied to."""
+    return {name: p for name, p in backbone.model.named_parameters() if p.requires_grad}
+
+
+def _wrap_layers(backbone: Backbone, config: TrainConfig) -> None:
+    """Compile each layer, once for all lengths, or keep of it only what enters until its gradient is wanted."""
+    if not backbone.layers:
+        raise ModelFileError(Message("no_list_of_layers", name=backbone.name))
+    for layer in backbone.layers:
+        forward: Any = layer.forward
+        if config.compile:
+            forward = torch.compile(forward, dynamic=True)
+        if config.gradient_checkpointing:
+            forward = partial(_recomputed, forward)
+        layer.forward = forward
+
+
+def _recomputed(forward: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
+    """Like the trainers' own checkpointing, but without their switch to training mode, which brings dropout."""
+    if not torch.is_grad_enabled():
+        return forward(*inputs, **named)
+    return checkpoint(forward, *inputs, use_reentrant=False, **named)

@@ -23,7 +23,11 @@ def fit_temperature(logits: Array, targets: Array, weights: Array) -> float:
     if weights.sum() <= 0:
         return 1.0
     grid = np.exp(np.linspace(-np.log(8), np.log(8), 419))
-    losses = [_cross_entropy(mean_probability(logits, t), targets, weights) for t in grid]
+    losses = []
+    for temperature in grid:
+        p = np.clip(mean_probability(logits, temperature), 1e-7, 1 - 1e-7)
+        loss = -(targets * np.log(p) + (1 - targets) * np.log(1 - p))
+        losses.append((loss * weights).sum() / weights.sum())
     return float(grid[int(np.argmin(losses))])
 
 
@@ -87,12 +91,6 @@ def _middle_of_best(grid: Array, values: Array) -> float:
     runs = np.split(best, np.flatnonzero(np.diff(best) > 1) + 1)
     longest = max(runs, key=lambda run: grid[run[-1]] - grid[run[0]])
     return (grid[longest[0]] + grid[longest[-1]]) / 2
-
-
-def _cross_entropy(p: Array, targets: Array, weights: Array) -> float:
-    p = np.clip(p, 1e-7, 1 - 1e-7)
-    loss = -(targets * np.log(p) + (1 - targets) * np.log(1 - p))
-    return float((loss * weights).sum() / weights.sum())
 
 
 def _sigmoid(x: Array) -> Array:

@@ -5,8 +5,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from prm.errors import DataError
-from prm.faults import UNDECODABLE, sentence_of
+from prm.files import read_json
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -153,9 +152,4 @@ class Progress(msgspec.Struct, omit_defaults=True):
 
 def read_config(path: Path) -> TrainConfig:
     """Read a TrainConfig from JSON; raises DataError naming file and field."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=TrainConfig)
-    except OSError as error:
-        raise DataError(Message("path_error", path=path, error=error.strerror)) from error
-    except UNDECODABLE as error:
-        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error
+    return read_json(path, TrainConfig)

@@ -1,5 +1,6 @@
 """Traces as token ids. Steps are tokenised separately, so a step's ids never depend on later ones."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -7,8 +8,28 @@ from typing import Any
 
 from prm.errors import DataError
 from prm.messages import Message
-from prm.rendering import render_step
-from prm.traces import Trace
+from prm.traces import Step, Trace
+
+# What an image holds says nothing to a model of text, and would fill its context.
+IMAGE_DATA = re.compile(r"(!\[[^\]\n]*\]\(data:image/[\w.+-]+);base64,[^)\s]*\)")
+LED_BY_KIND = re.compile(r"\[(plan|tool_call|observation|edit|answer)\] ")
+
+
+def render_step(step: Step) -> str:
+    """The step's text, led by its kind in brackets unless it is plain reasoning: "[tool_call] search(...)".
+
+    The one rule that pretraining, training and scoring share. Of an image that the text holds as data, its type is
+    left.
+    """
+    text = IMAGE_DATA.sub(r"\1)", step.text) if "](data:" in step.text else step.text
+    return text if step.kind == "reasoning" else f"[{step.kind}] {text}"
+
+
+def parse_step(text: str) -> Step:
+    """The step that `render_step` turned into this text."""
+    kind = LED_BY_KIND.match(text)
+    return Step(text[kind.end() :], kind[1]) if kind else Step(text)
+
 
 PROBLEM_TOKEN = "<problem>"
 STEP_TOKEN = "<step>"
@@ -67,10 +88,10 @@ def tokenise(traces: Sequence[Trace], tokenizer: Any) -> list[Pieces]:
         return []
     try:
         with _TOKENISING:
-            found = tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)
+            tokens = tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)
     except (TypeError, UnicodeEncodeError) as error:
         raise _unreadable(traces) or error from error
-    pieces = iter(found["input_ids"])
+    pieces = iter(tokens["input_ids"])
     return [[next(pieces) for _ in range(1 + len(trace.steps))] for trace in traces]
 
 

@@ -74,13 +74,8 @@ def _own(error: Exception) -> Message | None:
 
 def _types(names: str) -> str:
     """`array | null` as a list or null; a type that is not among the common ones by its name."""
-    return joined([_type(name) for name in names.split(" | ")], "one_or_other")
-
-
-def _type(name: str) -> str:
-    if name in _TYPES:
-        return Message(_TYPES[name])
-    return name if name == "null" else f"`{name}`"
+    plain = {name: Message(code) for name, code in _TYPES.items()} | {"null": "null"}
+    return joined([plain.get(name, f"`{name}`") for name in names.split(" | ")], "one_or_other")
 
 
 def _known(reason: str) -> Message | None:

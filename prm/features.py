@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -129,15 +130,15 @@ def compute_features(
     `after_batch` hears how many traces are done and may raise to stop.
     """
     offsets = row_offsets(encoded)
-    found = torch.zeros(offsets[-1], feature_width(backbone, features))
+    rows = torch.zeros(offsets[-1], feature_width(backbone, features))
     done = 0
     with torch.no_grad():
         for batch in fill_batches([len(e.ids) for e in encoded], token_budget, packed=backbone.packed):
-            found[rows_of(batch, offsets)] = step_features(backbone, [encoded[i] for i in batch], features).cpu()
+            rows[rows_of(batch, offsets)] = step_features(backbone, [encoded[i] for i in batch], features).cpu()
             done += len(batch)
             if after_batch:
                 after_batch(done)
-    return found
+    return rows
 
 
 def row_offsets(encoded: Sequence[Encoded]) -> list[int]:
@@ -177,13 +178,13 @@ def _predictions(
     A token is predicted from the state before it, so all three are known once it is written.
     """
     flat = positions[inside]
-    found: list[Tensor] = []
+    rows: list[Tensor] = []
     for chunk in flat.split(max(1, LOGIT_CELLS // backbone.vocabulary)):
         log_p = backbone.logits(reading.last[reading.before[chunk]]).log_softmax(1)
         own = log_p.gather(1, reading.ids[chunk, None]).squeeze(1)
-        found.append(torch.stack([-own, -(log_p.exp() * log_p).sum(1), log_p.amax(1) - own]))
+        rows.append(torch.stack([-own, -(log_p.exp() * log_p).sum(1), log_p.amax(1) - own]))
     tokens = reading.last.new_zeros(3, *positions.shape, dtype=torch.float32)
-    tokens[:, inside] = torch.cat(found, dim=1)
+    tokens[:, inside] = torch.cat(rows, dim=1)
     return tokens[0], tokens[1], tokens[2]
 
 
@@ -247,3 +248,22 @@ def _usual(values: Tensor, steps_per_trace: Sequence[int], earlier: Sequence[Ten
         count = torch.arange(1, len(whole), device=values.device)[:, None]
         parts.append(torch.cat([whole[:1], whole.cumsum(0)[:-1] / count])[len(before) :])
     return torch.cat(parts)
+
+
+@torch.no_grad()
+def last_states(backbone: Backbone, texts: Sequence[Sequence[int]], token_budget: int) -> list[bytes]:
+    """A backbone's plain states of token ids, without steps or heads, as little-endian float32, row by row.
+
+    They are the last layer's of each text, [tokens, width].
+    """
+    states = [b""] * len(texts)
+    lengths = [len(text) for text in texts]
+    filled = [index for index, length in enumerate(lengths) if length]
+    for batch in fill_batches([lengths[index] for index in filled], token_budget, packed=backbone.packed):
+        chosen = [filled[index] for index in batch]
+        laid = (pack if backbone.packed else pad)([tuple(texts[index]) for index in chosen], backbone.device)
+        last, _ = decode(backbone, ("last",), use_cache=False, **laid.inputs)
+        rows = last.flatten(0, 1).float().cpu().numpy().astype("<f4")
+        for start, index in zip(laid.starts, chosen, strict=True):
+            states[index] = np.ascontiguousarray(rows[start : start + lengths[index]]).tobytes()
+    return states

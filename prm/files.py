@@ -1,18 +1,20 @@
-"""Files that a reader sees whole, the old or the new; folders that one process writes at a time."""
+"""Files that a reader sees whole, the old or the new, as bytes, JSON or JSON Lines; folders that one process writes."""
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO, TextIO, TypeVar
 
 import msgspec
 
-from prm.errors import FolderInUseError
+from prm.errors import DataError, FolderInUseError
+from prm.faults import UNDECODABLE, sentence_of
 from prm.messages import Message
 
 LOCK_FILE = ".lock"
+T = TypeVar("T")
 
 
 def write_atomic(path: Path, content: bytes) -> None:
@@ -40,6 +42,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def write_json(path: Path, record: object) -> None:
     """Replace `path` by the record as JSON, laid out for people. What is a kind of `str` (`Said`) is text there."""
     write_atomic(path, msgspec.json.format(msgspec.json.encode(record, enc_hook=str), indent=2) + b"\n")
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """The record that a JSON file holds; raises DataError naming file and field."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise DataError(Message("path_error", path=path, error=error.strerror)) from error
+    except UNDECODABLE as error:
+        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error
 
 
 @contextmanager
@@ -74,3 +86,36 @@ def _locked(path: Path) -> TextIO:
             lock.close()
             raise FolderInUseError(Message("folder_in_use", folder=path.parent, pid=holder)) from None
         lock.close()
+
+
+def read_records(path: Path | str, kind: type[T]) -> Iterator[T]:
+    """Stream the records of a file, blank lines left out; raises DataError naming file, line and field."""
+    decoder = msgspec.json.Decoder(kind)
+    with _opened(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield decoder.decode(line)
+            except UNDECODABLE as error:
+                raise DataError(
+                    Message("line_error", path=path, number=number, error=sentence_of(error, line))
+                ) from error
+
+
+def write_records(path: Path | str, records: Iterable[object]) -> int:
+    """Write one line a record, atomically replacing `path`; returns how many were written."""
+    encoder = msgspec.json.Encoder()
+    count = 0
+    with replacing(Path(path)) as out:
+        for record in records:
+            out.write(encoder.encode(record) + b"\n")
+            count += 1
+    return count
+
+
+def _opened(path: Path | str) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise DataError(Message("path_error", path=path, error=error.strerror or error)) from error

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prm.traces import StepLabel, Trace
+import msgspec
+
+from prm.traces import Step, StepLabel, Trace
 from prm.vocabulary import NeutralPolicy
 
 GOOD = StepLabel(good=1.0, neutral=0.0, bad=0.0)
@@ -37,6 +39,11 @@ def step_target(label: StepLabel | None, neutral: NeutralPolicy) -> Target:
         return Target(label.good, label.weight)
     decided = label.good + label.bad
     return Target(label.good / decided, label.weight * decided) if decided > 0 else Target(0.0, 0.0)
+
+
+def without_labels(trace: Trace, steps: list[Step]) -> Trace:
+    """The trace with other steps, and without the labels, which are the original's."""
+    return msgspec.structs.replace(trace, steps=steps, labels=None, first_error=None)
 
 
 def first_error(trace: Trace) -> int | None:

@@ -1,9 +1,11 @@
 """What a model folder says about itself, and the check that it is whole. No torch."""
 
 import hashlib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.metadata import version
+from itertools import combinations
 from pathlib import Path
 
 import msgspec
@@ -13,9 +15,64 @@ from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.formats.trace_files import read_traces
 from prm.messages import Message
-from prm.provenance import Provenance
 from prm.traces import Trace
 from prm.trust import Trust
+from prm.vocabulary import MACHINES, TOOL_STEPS
+
+PEOPLE = frozenset({"human"})
+
+
+class Provenance(msgspec.Struct, omit_defaults=True):
+    """Where labelled solutions and their labels come from, as far as the traces say.
+
+    Counts of solutions, by name; "" stands for what the traces do not say.
+
+    `label_sources` counts by kind of source, a solution once for each kind that labelled it. `people` are distinct
+    names of humans, `machines` counts by name of a machine. `agreeing_pairs` of `pairs` of human labels of one
+    solution name the same first error.
+    """
+
+    solutions: int
+    generators: dict[str, int]
+    domains: dict[str, int]
+    label_sources: dict[str, int]
+    people: int = 0
+    machines: dict[str, int] = {}
+    pairs: int = 0
+    agreeing_pairs: int = 0
+    with_tools: int = 0
+    with_known_answer: int = 0
+
+
+def provenance_of(traces: Sequence[Trace]) -> Provenance:
+    """Count what the traces say of themselves."""
+    pairs = [pair for trace in traces for pair in combinations(_first_errors(trace), 2)]
+    sources = (source for trace in traces for source in dict.fromkeys((s.kind, s.name) for s in trace.sources))
+    named = (f"{kind}: {name or '(no name)'}" for kind, name in sources if kind in MACHINES)
+    return Provenance(
+        solutions=len(traces),
+        generators=_counted(trace.generator for trace in traces),
+        domains=_counted(trace.domain for trace in traces),
+        label_sources=_counted(kind for trace in traces for kind in ({s.kind for s in trace.sources} or {""})),
+        people=len({s.name for trace in traces for s in trace.sources if s.kind in PEOPLE and s.name}),
+        machines=_counted(named),
+        pairs=len(pairs),
+        agreeing_pairs=sum(a == b for a, b in pairs),
+        with_tools=sum(any(step.kind in TOOL_STEPS for step in trace.steps) for trace in traces),
+        with_known_answer=sum(trace.final_answer_correct is not None for trace in traces),
+    )
+
+
+def _first_errors(trace: Trace) -> list[int]:
+    """What each person took for the first error, the latest word of those who spoke twice."""
+    errors = {s.name: s.first_error for s in trace.sources if s.kind in PEOPLE and s.name and s.first_error is not None}
+    return list(errors.values())
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    """How often each name comes, the most frequent first."""
+    return dict(Counter(names).most_common())
+
 
 FORMAT = "stepmark-prm"
 FORMAT_VERSION = 1
@@ -157,7 +214,14 @@ def read_manifest(folder: Path) -> Manifest:
     if WEIGHTS_FILE not in manifest.checksums:
         raise ModelFileError(Message("checksum_missing", path=path, name=WEIGHTS_FILE))
     for name, expected in manifest.checksums.items():
-        _check_file(folder, name, expected)
+        if Path(name).name != name:
+            raise ModelFileError(Message("file_outside_folder", path=path, name=name))
+        try:
+            actual = file_sha256(folder / name)
+        except OSError as error:
+            raise ModelFileError(Message("path_error", path=folder / name, error=error.strerror)) from error
+        if actual != expected:
+            raise ModelFileError(Message("checksum_differs", path=folder / name))
     return manifest
 
 
@@ -216,14 +280,3 @@ def file_sha256(path: Path) -> str:
     """Hex digest of a file's bytes."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _check_file(folder: Path, name: str, expected: str) -> None:
-    if Path(name).name != name:
-        raise ModelFileError(Message("file_outside_folder", path=folder / MANIFEST_FILE, name=name))
-    try:
-        actual = file_sha256(folder / name)
-    except OSError as error:
-        raise ModelFileError(Message("path_error", path=folder / name, error=error.strerror)) from error
-    if actual != expected:
-        raise ModelFileError(Message("checksum_differs", path=folder / name))

@@ -27,7 +27,7 @@ def pack(documents: Sequence[Sequence[int]], device: torch.device) -> Laid:
     """Documents of token ids end to end in one row; those of one length are neighbours there."""
     order = sorted(range(len(documents)), key=lambda i: len(documents[i]))
     lengths = [len(documents[i]) for i in order]
-    found = Documents.of(lengths, device)
+    bounds = Documents.of(lengths, device)
     starts = torch.tensor([0, *lengths[:-1]]).cumsum(0)
     positions = torch.arange(sum(lengths)) - starts.repeat_interleave(torch.tensor(lengths))
     inputs = {
@@ -35,7 +35,7 @@ def pack(documents: Sequence[Sequence[int]], device: torch.device) -> Laid:
         "position_ids": positions[None].to(device),
         # four dimensions tell `transformers` that the mask is made: nothing as large as the row squared is built
         "attention_mask": torch.empty(1, 1, 0, 0, device=device),
-        "documents": found,
+        "documents": bounds,
     }
     places = dict(zip(order, starts.tolist(), strict=True))
     return Laid(inputs, [places[i] for i in range(len(documents))])

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import msgspec
 
 from prm.errors import DataError
-from prm.jsonl import read_records, write_records
+from prm.files import read_records, write_records
 from prm.messages import Message
 
 Aggregate = Literal["product", "min", "mean", "last"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from prm.jsonl import write_records
+from prm.files import write_records
 from prm.messages import Message
 from prm.vocabulary import Split
 

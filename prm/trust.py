@@ -119,7 +119,9 @@ def fit_domain(training: Sequence[Array], held: Sequence[Array]) -> DomainBar | 
     lengths = min(MOST_LENGTHS, _reached(training), _reached(held))
     if not lengths:
         return None
-    taught, checked = ([_running_mean(marks) for marks in part] for part in (training, held))
+    taught, checked = (
+        [marks.cumsum(axis=0) / np.arange(1, len(marks) + 1)[:, None] for marks in part] for part in (training, held)
+    )
     centres = np.array([np.mean([each[n, :-1] for each in taught if len(each) > n], axis=0) for n in range(lengths)])
     away = [each[:, :-1] - centres[np.arange(len(each)).clip(max=lengths - 1)] for each in taught]
     precision: Array = np.linalg.inv(shrunk_covariance(np.concatenate(away))).astype(np.float64)
@@ -144,10 +146,6 @@ def _reached(solutions: Sequence[Array]) -> int:
     """The number of steps that LEAST_SOLUTIONS of them have."""
     steps = sorted(map(len, solutions), reverse=True)
     return steps[LEAST_SOLUTIONS - 1] if len(steps) >= LEAST_SOLUTIONS else 0
-
-
-def _running_mean(marks: Array) -> Array:
-    return np.asarray(marks.cumsum(axis=0) / np.arange(1, len(marks) + 1)[:, None])
 
 
 def _length(away: Array, precision: Array) -> float:
@@ -202,13 +200,13 @@ def fit_abstention(uncertainty: Sequence[float], right: Sequence[bool], *, targe
             last, low = end, middle + 1
         else:
             high = middle - 1
-    given = max(0, last)
+    n_given = max(0, last)
     return AbstentionBar(
         target=target,
         confidence=CONFIDENCE,
-        bar=float(values[given - 1]) if given else None,
-        coverage=given / n,
-        accuracy=1 - float(errors[given - 1]) / given if given else None,
+        bar=float(values[n_given - 1]) if n_given else None,
+        coverage=n_given / n,
+        accuracy=1 - float(errors[n_given - 1]) / n_given if n_given else None,
         accuracy_without=1 - float(errors[-1]) / n,
         solutions=n,
     )

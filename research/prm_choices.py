@@ -28,10 +28,8 @@ from prm.cards import markdown_table
 from prm.config import FEATURES, TrainConfig
 from prm.encoding import encode
 from prm.evaluation.columns import columns_of
-from prm.evaluation.metrics import expected_calibration_error, ranking
+from prm.evaluation.metrics import Metric, as_metric, draws_of, expected_calibration_error, format_metric, ranking
 from prm.evaluation.report import processbench
-from prm.evaluation.resampling import Metric, as_metric, draws_of
-from prm.evaluation.words import format_metric
 from prm.features import compute_features, feature_width, row_offsets
 from prm.labels import BAD, GOOD
 from prm.sandbox import WORLD_VERSION, WorldConfig, generate, generate_pools

@@ -23,7 +23,7 @@ import torch
 from prm.calibration import fit_threshold
 from prm.config import TrainConfig
 from prm.evaluation import Report, evaluate
-from prm.evaluation.words import format_metric
+from prm.evaluation.metrics import format_metric
 from prm.files import write_json
 from prm.labels import first_error, step_labels
 from prm.sandbox import WORLD_VERSION, WorldConfig, generate

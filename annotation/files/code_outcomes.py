@@ -17,9 +17,8 @@ from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
 from annotation.models import Membership, Project, Solution
-from prm.formats.junit import read_cases
 from prm.formats.reading import Unreadable
-from prm.formats.tallies import Tally, read_tallies
+from prm.formats.suite_results import Tally, read_cases, read_tallies
 from prm.messages import Message
 
 AT_ONCE = 500

@@ -25,7 +25,7 @@ def moved_tasks(
     """Each task with its labels and what does not come over; at the end, labels of tasks that the data has not."""
     by_task: dict[str, list[Annotator]] = defaultdict(list)
     for annotator in annotators:
-        for task in annotator.said:
+        for task in annotator.labels:
             by_task[task].append(annotator)
     for where, value in data:
         if isinstance(value, str):
@@ -50,7 +50,7 @@ def moved_tasks(
 def _label(
     moved: Moved, record: Record, project: Project, annotator: Annotator, task: str, names: StepNames, naming: Naming
 ) -> None:
-    ratings = potato.answers_of(project, annotator.said[task], len(record.positions))
+    ratings = potato.answers_of(project, annotator.labels[task], len(record.positions))
     is_person = annotator.kind == "human"
     label = label_of(names, ratings, len(record.positions), source_kind="human" if is_person else "model_judge")
     pseudonym, is_member = naming(annotator.name, annotator.name if "@" in annotator.name else "")

@@ -9,9 +9,8 @@ from annotation.files.record_faults import empty_steps, fault_of
 from annotation.files.record_labels import is_unnamed
 from annotation.files.splits import group_of_text
 from annotation.models import ImportOptions
-from prm.formats.provenance import Provenance
 from prm.formats.raw import EXCERPT
-from prm.formats.record import Completion, Record, Rejection
+from prm.formats.record import Completion, Provenance, Record, Rejection
 from prm.messages import Message
 from prm.splitting import RULES, Splitting, Thinking
 from prm.splitting import THINKING as THINKING_CHOICES

@@ -64,6 +64,16 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(blank=True, max_length=200)),
                 ("detail", models.JSONField(blank=True, default=dict)),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("kind__in", ["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"])
+                        ),
+                        name="label_source_kind_known",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Lease",
@@ -87,6 +97,11 @@ class Migration(migrations.Migration):
                 ("expires_at", models.DateTimeField()),
                 ("ended_at", models.DateTimeField(blank=True, null=True)),
             ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("state", "active")), fields=["expires_at"], name="lease_expiry")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ModelVersion",
@@ -231,6 +246,13 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["-id"],
                 "abstract": False,
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ["queued", "running"])),
+                        fields=("project",),
+                        name="answer_check_one_live_per_project",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -459,6 +481,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["annotator", "reviewer", "manager"])),
+                        name="membership_role_known",
+                    ),
+                ],
+            },
         ),
         migrations.AddField(
             model_name="lease",
@@ -551,6 +582,22 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["project", "submitted_at"], name="annotation_by_day"),
+                    models.Index(fields=["annotator", "submitted_at"], name="annotation_by_annotator"),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("first_error__isnull", True), ("first_error__gte", -1), _connector="OR"),
+                        name="annotation_first_error_is_position",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("progress__isnull", True), ("progress__lte", 4), _connector="OR"),
+                        name="annotation_progress_of_four",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="PoolScoring",
@@ -687,6 +734,20 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["project", "source_group"], name="problem_source_group"),
+                    models.Index(fields=["project", "domain"], name="problem_domain"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "text_hash"), name="problem_once_per_project"),
+                    models.UniqueConstraint(fields=("id", "split"), name="problem_split_key"),
+                    models.CheckConstraint(
+                        condition=models.Q(("split__in", ["pool", "calibration", "holdout"])),
+                        name="problem_split_known",
+                    ),
+                ],
+            },
         ),
         migrations.AddField(
             model_name="modelversion",
@@ -759,6 +820,13 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["-id"],
                 "abstract": False,
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ["queued", "running"])),
+                        fields=("model_version", "kind"),
+                        name="model_job_one_live_of_a_kind",
+                    )
+                ],
             },
         ),
         migrations.AddField(
@@ -840,6 +908,30 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "label batches",
                 "ordering": ["-id"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "in_use"), _negated=True),
+                        fields=["project"],
+                        name="label_batch_in_question",
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("until__gte", models.F("since"))), name="label_batch_ends_after_it_begins"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("annotator__isnull", False), ("source__isnull", True)),
+                            models.Q(("annotator__isnull", True), ("source__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="label_batch_is_of_one",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["suspected", "set_aside", "in_use"])),
+                        name="label_batch_state_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -881,6 +973,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "number"), name="generation_number_once"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "open")),
+                        fields=("project",),
+                        name="generation_one_open_per_project",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -908,6 +1008,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["domain"],
+                "constraints": [models.UniqueConstraint(fields=("project", "domain"), name="domain_champion_once")],
             },
         ),
         migrations.CreateModel(
@@ -953,6 +1054,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("state", "open")), fields=["project"], name="dispute_open")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="AuditEntry",
@@ -988,6 +1094,7 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "audit entries",
                 "ordering": ["-id"],
+                "indexes": [models.Index(fields=["target_type", "target_id"], name="audit_by_target")],
             },
         ),
         migrations.CreateModel(
@@ -1059,6 +1166,88 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("assigned_to__isnull", True), ("paused", False), ("state", "ready")),
+                        fields=["generation", "lane", "rank", "id"],
+                        name="queue_item_in_lane",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("assigned_to__isnull", True), ("paused", False), ("state", "ready"), ("reopened", True)
+                        ),
+                        fields=["generation", "lane", "rank", "id"],
+                        name="queue_item_reopened",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("assigned_to__isnull", True), ("paused", False), ("state", "ready"), ("pinned", True)
+                        ),
+                        fields=["project", "rank", "id"],
+                        name="queue_item_pinned",
+                    ),
+                    models.Index(
+                        condition=models.Q(("assigned_to__isnull", False), ("paused", False), ("state", "ready")),
+                        fields=["assigned_to", "rank", "id"],
+                        name="queue_item_assigned",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "wanted__gte",
+                                django.db.models.expressions.CombinedExpression(
+                                    models.F("leased"), "+", models.F("done")
+                                ),
+                            )
+                        ),
+                        name="queue_item_never_over_wanted",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "ready"), _negated=True),
+                            (
+                                "wanted__gt",
+                                django.db.models.expressions.CombinedExpression(
+                                    models.F("leased"), "+", models.F("done")
+                                ),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="queue_item_ready_has_place",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("lane__in", ["acquisition", "control"]), _negated=True),
+                            ("split", "pool"),
+                            _connector="OR",
+                        ),
+                        name="queue_item_acquires_pool_only",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("lane", "holdout"), _negated=True), ("split", "holdout"), _connector="OR"
+                        ),
+                        name="queue_item_holdout_lane_is_holdout",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("lane", "calibration"), _negated=True), ("split", "calibration"), _connector="OR"
+                        ),
+                        name="queue_item_calibration_lane_is_calibration",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("inclusion_probability__isnull", True),
+                            models.Q(("inclusion_probability__gt", 0), ("inclusion_probability__lte", 1)),
+                            _connector="OR",
+                        ),
+                        name="queue_item_inclusion_is_probability",
+                    ),
+                ],
+            },
         ),
         migrations.AddField(
             model_name="lease",
@@ -1216,6 +1405,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["position"],
+                "indexes": [models.Index(fields=["run", "state", "position"], name="sampled_problem_next")],
+                "constraints": [models.UniqueConstraint(fields=("run", "problem"), name="sampled_problem_once")],
             },
         ),
         migrations.CreateModel(
@@ -1252,6 +1443,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [models.Index(fields=["membership", "-id"], name="screening_latest")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("outcome__in", ["passed", "failed", "again", "paused"])),
+                        name="screening_outcome_known",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="SentBack",
@@ -1299,6 +1499,28 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("state", "open")), fields=["project"], name="sent_back_open")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "open")), fields=("annotation",), name="sent_back_open_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["open", "answered", "withdrawn"])),
+                        name="sent_back_state_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("answer__isnull", False), ("state", "answered")),
+                            models.Q(models.Q(("state", "answered"), _negated=True), ("answer__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="sent_back_answer_where_answered",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ServedScore",
@@ -1373,6 +1595,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-asked_at", "-pk"],
+                "indexes": [
+                    models.Index(fields=["project", "-asked_at"], name="served_score_by_time"),
+                    models.Index(fields=["text_hash"], name="served_score_by_text"),
+                    django.contrib.postgres.indexes.GinIndex(
+                        models.Func(
+                            "text",
+                            function="served_words",
+                            output_field=django.contrib.postgres.search.SearchVectorField(),
+                        ),
+                        name="served_score_by_words",
+                    ),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("request", "index"), name="served_score_once")],
             },
         ),
         migrations.CreateModel(
@@ -1403,6 +1638,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "sha256", "filters"), name="snapshot_content_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1466,6 +1704,13 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["-id"],
                 "abstract": False,
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ["queued", "running"])),
+                        fields=("project",),
+                        name="simulation_one_live_per_project",
+                    )
+                ],
             },
         ),
         migrations.AddField(
@@ -1542,6 +1787,24 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["project", "split"], name="solution_project_split"),
+                    models.Index(
+                        condition=models.Q(("external_id", ""), _negated=True),
+                        fields=["project", "external_id"],
+                        name="solution_external_id",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("problem", "content_hash"), name="solution_once_per_problem"),
+                    models.UniqueConstraint(fields=("id", "split"), name="solution_split_key"),
+                    models.CheckConstraint(
+                        condition=models.Q(("outcome_source__in", ["", "given", "grader", "tests"])),
+                        name="solution_outcome_source_known",
+                    ),
+                ],
+            },
         ),
         migrations.AddField(
             model_name="queueitem",
@@ -1551,7 +1814,11 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.SeparateDatabaseAndState(
-            database_operations=[sql("pool_scores")],
+            database_operations=[
+                migrations.RunSQL(
+                    sql="-- Scores are partitioned by model version, which Django cannot declare: a version is loaded by COPY and dropped whole.\n-- `loop/pool/partitions.py` creates and drops the partitions. There are no foreign keys: they would be checked row by row.\n\nCREATE TABLE annotation_poolscore (\n    model_version_id bigint NOT NULL,\n    solution_id bigint NOT NULL,\n    mean double precision[] NOT NULL,\n    spread double precision[] NOT NULL,\n    score double precision,\n    gain double precision,\n    expected_seconds double precision,\n    heads bytea NOT NULL,\n    embedding bytea NOT NULL DEFAULT '',\n    unscored_steps integer NOT NULL CHECK (unscored_steps >= 0),\n    CONSTRAINT pool_score_key PRIMARY KEY (model_version_id, solution_id)\n) PARTITION BY LIST (model_version_id);\n",
+                ),
+            ],
             state_operations=[
                 migrations.CreateModel(
                     name="PoolScore",
@@ -1650,6 +1917,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["solution_id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("check_run", "solution"), name="outcome_disagreement_once_a_check")
+                ],
             },
         ),
         migrations.AddField(
@@ -1709,6 +1979,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("active", True)), fields=["project", "solution"], name="gold_answer_active"
+                    )
+                ],
+            },
         ),
         migrations.AddField(
             model_name="annotation",
@@ -1754,6 +2031,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["position", "alternative"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("solution", "position", "alternative"), name="step_place_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("kind__in", ["reasoning", "plan", "tool_call", "observation", "edit", "answer"])
+                        ),
+                        name="step_kind_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1786,6 +2072,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["position"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("annotation", "position"), name="path_position_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("chosen__isnull", True), ("own_text__isnull", True), _connector="OR"),
+                        name="path_chosen_or_own",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1806,6 +2099,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["ordinal"],
+                "constraints": [models.UniqueConstraint(fields=("step", "ordinal"), name="critique_place_once")],
             },
         ),
         migrations.CreateModel(
@@ -1843,6 +2137,32 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("flagged", True), ("state", "unsure"), _connector="OR"),
+                        fields=["annotation"],
+                        name="rating_in_doubt",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("annotation", "step"), name="rating_step_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("rating__in", (1, 0, -1)), ("rating__isnull", False), ("state", "rated")),
+                            models.Q(("rating__isnull", True), ("state__in", ["unsure", "not_reached"])),
+                            _connector="OR",
+                        ),
+                        name="rating_only_where_rated",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("accepted", False), models.Q(("rating", 1), ("rating__isnull", False)), _connector="OR"
+                        ),
+                        name="rating_accepted_is_good",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="TrainingRun",
@@ -1929,6 +2249,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "number"), name="training_run_number_once"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ["queued", "running"])),
+                        fields=("project",),
+                        name="training_run_one_live_per_project",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -2035,6 +2363,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["order"],
+                "constraints": [models.UniqueConstraint(fields=("run", "name"), name="run_stage_once")],
             },
         ),
         migrations.CreateModel(
@@ -2298,188 +2627,9 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.AddIndex(
-            model_name="problem",
-            index=models.Index(fields=["project", "source_group"], name="problem_source_group"),
-        ),
-        migrations.AddIndex(
-            model_name="problem",
-            index=models.Index(fields=["project", "domain"], name="problem_domain"),
-        ),
-        migrations.AddConstraint(
-            model_name="problem",
-            constraint=models.UniqueConstraint(fields=("project", "text_hash"), name="problem_once_per_project"),
-        ),
-        migrations.AddConstraint(
-            model_name="problem",
-            constraint=models.UniqueConstraint(fields=("id", "split"), name="problem_split_key"),
-        ),
-        migrations.AddConstraint(
-            model_name="problem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("split__in", ["pool", "calibration", "holdout"])), name="problem_split_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="modeljob",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ["queued", "running"])),
-                fields=("model_version", "kind"),
-                name="model_job_one_live_of_a_kind",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
-        ),
-        migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("role__in", ["annotator", "reviewer", "manager"])), name="membership_role_known"
-            ),
-        ),
         migrations.AddConstraint(
             model_name="labelsource",
             constraint=models.UniqueConstraint(fields=("project", "kind", "name"), name="label_source_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="labelsource",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("kind__in", ["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"])
-                ),
-                name="label_source_kind_known",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="labelbatch",
-            index=models.Index(
-                condition=models.Q(("state", "in_use"), _negated=True),
-                fields=["project"],
-                name="label_batch_in_question",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="labelbatch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("until__gte", models.F("since"))), name="label_batch_ends_after_it_begins"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="labelbatch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("annotator__isnull", False), ("source__isnull", True)),
-                    models.Q(("annotator__isnull", True), ("source__isnull", False)),
-                    _connector="OR",
-                ),
-                name="label_batch_is_of_one",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="labelbatch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["suspected", "set_aside", "in_use"])), name="label_batch_state_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="domainchampion",
-            constraint=models.UniqueConstraint(fields=("project", "domain"), name="domain_champion_once"),
-        ),
-        migrations.AddIndex(
-            model_name="dispute",
-            index=models.Index(condition=models.Q(("state", "open")), fields=["project"], name="dispute_open"),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["target_type", "target_id"], name="audit_by_target"),
-        ),
-        migrations.AddConstraint(
-            model_name="answercheck",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ["queued", "running"])),
-                fields=("project",),
-                name="answer_check_one_live_per_project",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="sampledproblem",
-            index=models.Index(fields=["run", "state", "position"], name="sampled_problem_next"),
-        ),
-        migrations.AddConstraint(
-            model_name="sampledproblem",
-            constraint=models.UniqueConstraint(fields=("run", "problem"), name="sampled_problem_once"),
-        ),
-        migrations.AddIndex(
-            model_name="screeningdecision",
-            index=models.Index(fields=["membership", "-id"], name="screening_latest"),
-        ),
-        migrations.AddConstraint(
-            model_name="screeningdecision",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("outcome__in", ["passed", "failed", "again", "paused"])),
-                name="screening_outcome_known",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="sentback",
-            index=models.Index(condition=models.Q(("state", "open")), fields=["project"], name="sent_back_open"),
-        ),
-        migrations.AddConstraint(
-            model_name="sentback",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "open")), fields=("annotation",), name="sent_back_open_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="sentback",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["open", "answered", "withdrawn"])), name="sent_back_state_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="sentback",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("answer__isnull", False), ("state", "answered")),
-                    models.Q(models.Q(("state", "answered"), _negated=True), ("answer__isnull", True)),
-                    _connector="OR",
-                ),
-                name="sent_back_answer_where_answered",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="servedscore",
-            index=models.Index(fields=["project", "-asked_at"], name="served_score_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="servedscore",
-            index=models.Index(fields=["text_hash"], name="served_score_by_text"),
-        ),
-        migrations.AddIndex(
-            model_name="servedscore",
-            index=django.contrib.postgres.indexes.GinIndex(
-                models.Func(
-                    "text", function="served_words", output_field=django.contrib.postgres.search.SearchVectorField()
-                ),
-                name="served_score_by_words",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="servedscore",
-            constraint=models.UniqueConstraint(fields=("request", "index"), name="served_score_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="snapshot",
-            constraint=models.UniqueConstraint(fields=("project", "sha256", "filters"), name="snapshot_content_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="simulationrun",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ["queued", "running"])),
-                fields=("project",),
-                name="simulation_one_live_per_project",
-            ),
         ),
         migrations.AddConstraint(
             model_name="modelversion",
@@ -2491,69 +2641,6 @@ class Migration(migrations.Migration):
                 condition=models.Q(("state", "champion")), fields=("project",), name="model_version_one_champion"
             ),
         ),
-        migrations.AddIndex(
-            model_name="solution",
-            index=models.Index(fields=["project", "split"], name="solution_project_split"),
-        ),
-        migrations.AddIndex(
-            model_name="solution",
-            index=models.Index(
-                condition=models.Q(("external_id", ""), _negated=True),
-                fields=["project", "external_id"],
-                name="solution_external_id",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="solution",
-            constraint=models.UniqueConstraint(fields=("problem", "content_hash"), name="solution_once_per_problem"),
-        ),
-        migrations.AddConstraint(
-            model_name="solution",
-            constraint=models.UniqueConstraint(fields=("id", "split"), name="solution_split_key"),
-        ),
-        migrations.AddConstraint(
-            model_name="solution",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("outcome_source__in", ["", "given", "grader", "tests"])),
-                name="solution_outcome_source_known",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="queueitem",
-            index=models.Index(
-                condition=models.Q(("assigned_to__isnull", True), ("paused", False), ("state", "ready")),
-                fields=["generation", "lane", "rank", "id"],
-                name="queue_item_in_lane",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="queueitem",
-            index=models.Index(
-                condition=models.Q(
-                    ("assigned_to__isnull", True), ("paused", False), ("state", "ready"), ("reopened", True)
-                ),
-                fields=["generation", "lane", "rank", "id"],
-                name="queue_item_reopened",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="queueitem",
-            index=models.Index(
-                condition=models.Q(
-                    ("assigned_to__isnull", True), ("paused", False), ("state", "ready"), ("pinned", True)
-                ),
-                fields=["project", "rank", "id"],
-                name="queue_item_pinned",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="queueitem",
-            index=models.Index(
-                condition=models.Q(("assigned_to__isnull", False), ("paused", False), ("state", "ready")),
-                fields=["assigned_to", "rank", "id"],
-                name="queue_item_assigned",
-            ),
-        ),
         migrations.AddConstraint(
             model_name="queueitem",
             constraint=models.UniqueConstraint(
@@ -2561,80 +2648,6 @@ class Migration(migrations.Migration):
                 fields=("generation", "solution"),
                 name="queue_item_once_per_generation",
             ),
-        ),
-        migrations.AddConstraint(
-            model_name="queueitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "wanted__gte",
-                        django.db.models.expressions.CombinedExpression(models.F("leased"), "+", models.F("done")),
-                    )
-                ),
-                name="queue_item_never_over_wanted",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="queueitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "ready"), _negated=True),
-                    (
-                        "wanted__gt",
-                        django.db.models.expressions.CombinedExpression(models.F("leased"), "+", models.F("done")),
-                    ),
-                    _connector="OR",
-                ),
-                name="queue_item_ready_has_place",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="queueitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("lane__in", ["acquisition", "control"]), _negated=True),
-                    ("split", "pool"),
-                    _connector="OR",
-                ),
-                name="queue_item_acquires_pool_only",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="queueitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(models.Q(("lane", "holdout"), _negated=True), ("split", "holdout"), _connector="OR"),
-                name="queue_item_holdout_lane_is_holdout",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="queueitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("lane", "calibration"), _negated=True), ("split", "calibration"), _connector="OR"
-                ),
-                name="queue_item_calibration_lane_is_calibration",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="queueitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("inclusion_probability__isnull", True),
-                    models.Q(("inclusion_probability__gt", 0), ("inclusion_probability__lte", 1)),
-                    _connector="OR",
-                ),
-                name="queue_item_inclusion_is_probability",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="outcomedisagreement",
-            constraint=models.UniqueConstraint(
-                fields=("check_run", "solution"), name="outcome_disagreement_once_a_check"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="lease",
-            index=models.Index(condition=models.Q(("state", "active")), fields=["expires_at"], name="lease_expiry"),
         ),
         migrations.AddIndex(
             model_name="lease",
@@ -2651,20 +2664,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(
                 fields=("annotator", "solution"), name="lease_solution_once_per_annotator"
             ),
-        ),
-        migrations.AddIndex(
-            model_name="goldanswer",
-            index=models.Index(
-                condition=models.Q(("active", True)), fields=["project", "solution"], name="gold_answer_active"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="annotation",
-            index=models.Index(fields=["project", "submitted_at"], name="annotation_by_day"),
-        ),
-        migrations.AddIndex(
-            model_name="annotation",
-            index=models.Index(fields=["annotator", "submitted_at"], name="annotation_by_annotator"),
         ),
         migrations.AddIndex(
             model_name="annotation",
@@ -2699,104 +2698,6 @@ class Migration(migrations.Migration):
                 name="annotation_giving_up_has_reason",
             ),
         ),
-        migrations.AddConstraint(
-            model_name="annotation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("first_error__isnull", True), ("first_error__gte", -1), _connector="OR"),
-                name="annotation_first_error_is_position",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="annotation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("progress__isnull", True), ("progress__lte", 4), _connector="OR"),
-                name="annotation_progress_of_four",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="step",
-            constraint=models.UniqueConstraint(fields=("solution", "position", "alternative"), name="step_place_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="step",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["reasoning", "plan", "tool_call", "observation", "edit", "answer"])),
-                name="step_kind_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="pathstep",
-            constraint=models.UniqueConstraint(fields=("annotation", "position"), name="path_position_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="pathstep",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("chosen__isnull", True), ("own_text__isnull", True), _connector="OR"),
-                name="path_chosen_or_own",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="critique",
-            constraint=models.UniqueConstraint(fields=("step", "ordinal"), name="critique_place_once"),
-        ),
-        migrations.AddIndex(
-            model_name="steprating",
-            index=models.Index(
-                condition=models.Q(("flagged", True), ("state", "unsure"), _connector="OR"),
-                fields=["annotation"],
-                name="rating_in_doubt",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="steprating",
-            constraint=models.UniqueConstraint(fields=("annotation", "step"), name="rating_step_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="steprating",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("rating__in", (1, 0, -1)), ("rating__isnull", False), ("state", "rated")),
-                    models.Q(("rating__isnull", True), ("state__in", ["unsure", "not_reached"])),
-                    _connector="OR",
-                ),
-                name="rating_only_where_rated",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="steprating",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("accepted", False), models.Q(("rating", 1), ("rating__isnull", False)), _connector="OR"
-                ),
-                name="rating_accepted_is_good",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="trainingrun",
-            constraint=models.UniqueConstraint(fields=("project", "number"), name="training_run_number_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="trainingrun",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ["queued", "running"])),
-                fields=("project",),
-                name="training_run_one_live_per_project",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="runstage",
-            constraint=models.UniqueConstraint(fields=("run", "name"), name="run_stage_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="generation",
-            constraint=models.UniqueConstraint(fields=("project", "number"), name="generation_number_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="generation",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "open")), fields=("project",), name="generation_one_open_per_project"
-            ),
-        ),
         migrations.CreateModel(
             name="JobEntry",
             fields=[
@@ -2810,9 +2711,7 @@ class Migration(migrations.Migration):
                 (
                     "project",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.DO_NOTHING,
-                        related_name="jobs",
-                        to="annotation.project",
+                        on_delete=django.db.models.deletion.DO_NOTHING, related_name="jobs", to="annotation.project"
                     ),
                 ),
                 (

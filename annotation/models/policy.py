@@ -11,7 +11,7 @@ from annotation.models.hints_policy import HintsPolicy
 from annotation.models.pace_policy import PacePolicy
 from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
-from prm.acquisition.registry import FUNCTIONS
+from prm.acquisition.functions import FUNCTIONS
 from prm.consensus import CONSENSUS
 from prm.errors import UnknownNameError
 from prm.registry import Registry

@@ -5,7 +5,7 @@ from django.db.models import Q
 from annotation.models import choices
 from annotation.models.problem import Problem
 from annotation.models.project import Project
-from prm.formats.provenance import Provenance
+from prm.formats.record import Provenance
 from prm.vocabulary import OUTCOME_SOURCES, STEP_KINDS
 
 

@@ -13,14 +13,13 @@ from transformers import AutoModelForCausalLM
 
 from benchmarks.speed import workload
 from benchmarks.speed.models import make_model
-from prm.backbones import load_backbone
+from prm.backbones import load_backbone, tunable_parameters
 from prm.config import FEATURES, Feature
 from prm.encoding import Encoded
 from prm.features import feature_width, step_features
 from prm.files import write_json
 from prm.heads import Heads
 from prm.scoring import Scorer
-from prm.tuning import tunable_parameters
 
 DOCUMENTS = 12
 STATES: tuple[Feature, ...] = ("middle", "last", "separator")

@@ -4,10 +4,9 @@ from prm.acquisition import stopping
 from prm.acquisition.candidates import UNKNOWN, Candidate, Pool, Selected
 from prm.acquisition.costs import CostModel, expected_cost, fit_cost
 from prm.acquisition.drawing import draw, draw_nested
-from prm.acquisition.functions import first_error_bald
+from prm.acquisition.functions import FUNCTIONS, Acquisition, acquisition, first_error_bald
 from prm.acquisition.inclusion import Caps, even_probabilities, inclusion_probabilities, least_cap
 from prm.acquisition.ranking import Ranking, rank, rank_pool
-from prm.acquisition.registry import FUNCTIONS, Acquisition, acquisition
 
 __all__ = [
     "FUNCTIONS",

@@ -1,6 +1,5 @@
 """The cost of labelling a solution: a person's expected seconds, fitted to logged times."""
 
-from collections.abc import Iterator
 from itertools import combinations
 
 import msgspec
@@ -83,15 +82,11 @@ def _non_negative(columns: Array, y: Array, weights: Array) -> Array:
     """Weighted least squares with no coefficient below zero: the best of the few faces where the rest is positive."""
     best, least = np.zeros(columns.shape[1]), np.inf
     root = np.sqrt(weights)
-    for face in _faces(columns.shape[1]):
+    n = columns.shape[1]
+    for face in (list(chosen) for size in range(1, n + 1) for chosen in combinations(range(n), size)):
         part = np.zeros(columns.shape[1])
         part[face] = np.linalg.lstsq(columns[:, face] * root[:, None], y * root, rcond=None)[0]
         error = float(weights @ (y - columns @ part) ** 2)
         if (part >= 0).all() and error < least:
             best, least = part, error
     return best
-
-
-def _faces(n: int) -> Iterator[list[int]]:
-    for size in range(1, n + 1):
-        yield from map(list, combinations(range(n), size))

@@ -4,14 +4,68 @@ Every function takes `p` [..., steps, heads] and gives [...]: p[k, m] is head m'
 given a good prefix, and a head stays one head across the steps of a solution. Information is in nats.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.acquisition.candidates import UNKNOWN, Array
+from prm.acquisition.candidates import CELLS, UNKNOWN, Array, Stack
 from prm.acquisition.costs import reached
-from prm.acquisition.joint import entropy_of
-from prm.acquisition.registry import acquisition
 from prm.messages import Message
+from prm.registry import Registry
+
+Gain = TypeVar("Gain", bound=Callable[..., Array])
+
+
+@dataclass(frozen=True)
+class Acquisition:
+    """An acquisition function and how it is used.
+
+    `gain` takes `p` [..., steps, heads], and with `needs_outcome` whether the final answer is `correct` [...]; it gives
+    [...]. `looks_for` says on pages what it looks for. A gain `per_cost` is divided by the expected seconds of reading.
+    A `first_error` gain asks what a reader says who stops at the first error; where every step is rated, the platform
+    uses `joint_bald` instead. A `balanced` function is drawn so that errors are common among the drawn even where they
+    are rare in the pool.
+    """
+
+    gain: Callable[..., Array]
+    looks_for: str
+    per_cost: bool = False
+    needs_outcome: bool = False
+    first_error: bool = False
+    balanced: bool = False
+
+    def __call__(self, stack: Stack) -> Array:
+        return self.gain(stack.p, stack.correct) if self.needs_outcome else self.gain(stack.p)
+
+
+FUNCTIONS = Registry[Acquisition](
+    "stepmark.acquisition",
+    Message("kind_acquisition_function"),
+    built_in=(__name__,),
+)
+
+
+def acquisition(
+    name: str,
+    *,
+    looks_for: str = "",
+    per_cost: bool = False,
+    needs_outcome: bool = False,
+    first_error: bool = False,
+    balanced: bool = False,
+) -> Callable[[Gain], Gain]:
+    """Register the decorated function under a name; the arguments are fields of `Acquisition`."""
+
+    def decorate(gain: Gain) -> Gain:
+        entry = Acquisition(gain, looks_for or name, per_cost, needs_outcome, first_error, balanced)
+        FUNCTIONS.add(name, entry, module=gain.__module__)
+        return gain
+
+    return decorate
+
 
 RIGHT_DESPITE_ERROR = 0.15  # how far a right final answer lowers the chance that some step is wrong
 WRONG_HAS_ERROR = 0.98
@@ -132,3 +186,66 @@ def _information(q: Array, axis: int) -> Array:
     """H(mean_m q_m) - mean_m H(q_m) with outcomes along `axis` and heads along the last one."""
     mixed = entropy_of(q.mean(axis=-1, keepdims=True), axis)[..., 0]
     return np.asarray(np.maximum(mixed - entropy_of(q, axis).mean(axis=-1), 0.0))
+
+
+EXACT_STEPS = 8  # up to here all 2 ** steps outcomes are looked at
+SAMPLES = 64  # outcomes drawn from each head beyond
+SEED = 20190620
+
+
+@acquisition("joint_bald", looks_for=Message("seeks_joint_information"), per_cost=True)
+def joint_bald(p: Array) -> Array:
+    """Information that the ratings of all steps give together: H(mean_m P_m) - mean_m H(P_m), where head m gives the
+    ratings y the probability P_m(y) = prod_k p_mk^{y_k} (1 - p_mk)^{1 - y_k}.
+
+    The joint mutual information of BatchBALD (Kirsch et al. 2019, section 3) with a solution's steps as the batch.
+    `p` [..., steps, heads] gives [...], between the greatest step's BALD and `step_bald`, and at most ln(heads).
+    Beyond EXACT_STEPS the mixture's entropy is estimated from outcomes drawn with the same random numbers for
+    every solution and head, so that equal solutions get equal gains.
+    """
+    flat = p.reshape(-1, *p.shape[-2:])
+    exact = flat.shape[1] <= EXACT_STEPS
+    outcomes = 2 ** flat.shape[1] if exact else SAMPLES * flat.shape[2]
+    portion = max(1, CELLS // (outcomes * flat.shape[2]))
+    gain = _exact if exact else _sampled
+    parts = [gain(flat[start : start + portion]) for start in range(0, len(flat), portion)]
+    gains = np.clip(np.concatenate([np.zeros(0), *parts]), 0.0, np.log(max(p.shape[-1], 1)))
+    return np.asarray(gains.reshape(p.shape[:-2]))
+
+
+def entropy_of(q: Array, axis: int) -> Array:
+    """Entropy in nats along an axis."""
+    return np.asarray(-(q * np.log(np.where(q > 0, q, 1.0))).sum(axis=axis))
+
+
+def _exact(p: Array) -> Array:
+    """[n] from the probabilities of all outcomes [n, 2 ** steps, heads]."""
+    joint = np.ones((len(p), 1, p.shape[2]))
+    for step in range(p.shape[1]):
+        good = p[:, step, None, :]
+        joint = np.concatenate([joint * good, joint * (1 - good)], axis=1)
+    return entropy_of(joint.mean(axis=2), axis=1) - entropy_of(joint, axis=1).mean(axis=1)
+
+
+def _sampled(p: Array) -> Array:
+    """[n]: the mean over heads m, and outcomes y drawn from P_m, of ln P_m(y) - ln mean_l P_l(y)."""
+    n, steps, heads = p.shape
+    uniform = _latin_hypercube(steps)
+    good, bad = np.log(np.maximum(p, 1e-300)), np.log(np.maximum(1 - p, 1e-300))
+    total = np.zeros(n)
+    for head in range(heads):
+        drawn = uniform < p[:, None, :, head]  # [n, samples, steps]
+        joint = np.where(drawn, 1.0, 0.0) @ (good - bad) + bad.sum(
+            axis=1, keepdims=True
+        )  # ln P_l(y): [n, samples, heads]
+        top = joint.max(axis=2, keepdims=True)
+        mixed = np.log(np.exp(joint - top).mean(axis=2)) + top[..., 0]
+        total += (joint[..., head] - mixed).mean(axis=1)
+    return total / heads
+
+
+def _latin_hypercube(steps: int) -> Array:
+    """SAMPLES points [samples, steps] in the unit cube, evenly spread along every axis (McKay et al. 1979)."""
+    rng = np.random.default_rng(SEED)
+    places = rng.permuted(np.tile(np.arange(SAMPLES), (steps, 1)), axis=1).T
+    return np.asarray((places + rng.random((SAMPLES, steps))) / SAMPLES)

@@ -8,9 +8,8 @@ import numpy as np
 from prm.acquisition.candidates import Array, Candidate, Numbers, Pool, Selected
 from prm.acquisition.costs import CostModel, expected_cost
 from prm.acquisition.drawing import draw
-from prm.acquisition.functions import error_chance
+from prm.acquisition.functions import FUNCTIONS, error_chance
 from prm.acquisition.inclusion import SHARPNESS, Caps, inclusion_probabilities
-from prm.acquisition.registry import FUNCTIONS
 
 ONE_EACH = Caps()
 WANTED_ERRONEOUS = 0.8  # chosen on development problems of the sandbox, where chances are over-stated

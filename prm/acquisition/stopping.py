@@ -72,7 +72,14 @@ def advise(
         _stability(last, rounds, changed),
         _improvement(last, rounds, delta),
     ]
-    return Advice(*_verdict(criteria))
+    stopping = [one for one in criteria if one.verdict == "stop"]
+    against = [one for one in criteria if one.verdict == "continue"]
+    if len(stopping) >= 2 and not against:
+        return Advice(True, criteria, Message("stop_labelling", why=joined([one.sentence for one in stopping])))
+    if against:
+        return Advice(False, criteria, Message("continue_labelling", why=joined([one.sentence for one in against])))
+    unknown = joined([one.sentence for one in criteria if one not in stopping])
+    return Advice(False, criteria, Message("stopping_too_early", why=unknown))
 
 
 def _advantage(last: Sequence[Round], rounds: int, threshold: float) -> Criterion:
@@ -118,18 +125,6 @@ def _improvement(last: Sequence[Round], rounds: int, threshold: float) -> Criter
             name, "stop", most, threshold, Message("figure_below_points", figure=says, threshold=100 * threshold)
         )
     return Criterion(name, "continue", most, threshold, Message("full_stop", sentence=says))
-
-
-def _verdict(criteria: list[Criterion]) -> tuple[bool, list[Criterion], str]:
-    stopping = [one for one in criteria if one.verdict == "stop"]
-    against = [one for one in criteria if one.verdict == "continue"]
-    stop = len(stopping) >= 2 and not against
-    if stop:
-        return stop, criteria, Message("stop_labelling", why=joined([one.sentence for one in stopping]))
-    if against:
-        return stop, criteria, Message("continue_labelling", why=joined([one.sentence for one in against]))
-    unknown = joined([one.sentence for one in criteria if one not in stopping])
-    return stop, criteria, Message("stopping_too_early", why=unknown)
 
 
 def _rate(gain: float | None, seconds: float | None) -> float | None:

@@ -43,9 +43,9 @@ def final_answer(text: str) -> str | None:
 
 def find_answer(text: str) -> Found | None:
     text = text[-READ:]
-    said = last_boxed(text) or _tagged(text)
-    if said:
-        return Found(said, marked=True)
+    stated = last_boxed(text) or _tagged(text)
+    if stated:
+        return Found(stated, marked=True)
     marked = MARKED.findall(text)
     phrase = _in_phrase(marked[-1]) if marked else None
     if phrase:

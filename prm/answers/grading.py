@@ -120,13 +120,8 @@ def _decided(answer: str, wanted: str) -> bool | None:
 
 
 def _is_symbolic(text: str) -> bool:
-    if len(text) > LONGEST_FORMULA or _depth(text) > DEEPEST:
+    brackets = (1 if sign in "([{" else -1 for sign in text if sign in "()[]{}")
+    if len(text) > LONGEST_FORMULA or max(accumulate(brackets), default=0) > DEEPEST:
         return False
     bare = ENVIRONMENT.sub(" ", WORDS.sub(" ", text))
     return bool(SYMBOLIC.search(bare)) and all(word.lower() in NO_UNITS for word in WORD.findall(bare))
-
-
-def _depth(text: str) -> int:
-    """How deep its brackets of any kind stand in one another."""
-    steps = [1 if sign in "([{" else -1 for sign in text if sign in "()[]{}"]
-    return max(accumulate(steps), default=0)

@@ -1,7 +1,7 @@
-"""A grader that knows algebra, in a process of its own that can be killed.
+r"""A grader that knows algebra, in a process of its own that can be killed.
 
 with Grader() as grader:
-    grader.grade_many([(r"\\frac{1}{\\sqrt{2}}", r"\\frac{\\sqrt{2}}{2}")])  # [True]
+    grader.grade_many([(r"\frac{1}{\sqrt{2}}", r"\frac{\sqrt{2}}{2}")])  # [True]
 """
 
 import json
@@ -9,14 +9,14 @@ import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import Self
 
-from prm.answers.grading import agrees, grade, needs_algebra
+from prm.answers.grading import agrees, grade, needs_algebra, normalised
 
 HOME = Path(__file__).parents[2]  # where Python finds this package
 SECONDS_EACH = 3.0
@@ -146,3 +146,28 @@ def _line(child: subprocess.Popen[bytes], seconds: float) -> bytes | None:
         if not selector.select(seconds):
             return None
     return child.stdout.readline() or None
+
+
+MOST_COMPARED = 40  # kinds of answer in one vote; what comes behind is equal by its text only
+
+
+def equivalence_classes(answers: Sequence[str | None], grader: Grader | None = None) -> list[int | None]:
+    """For each answer the place of the first one equal to it; None for None, which equals nothing.
+
+    For a vote, in which `1/2`, `0.5` and `\\frac{1}{2}` are given three times, not once each.
+
+    Equal are numbers of equal value and equal texts, and by a `grader` what algebra shows to be equal.
+    """
+    first: dict[object, int] = {}
+    classes: list[int | None] = []
+    for place, answer in enumerate(answers):
+        if answer is None:
+            classes.append(None)
+            continue
+        key = normalised(answer)
+        if key not in first:
+            known = list(dict.fromkeys(first.values()))[:MOST_COMPARED] if grader else []
+            equal = (one for one in known if grader and grader.grade(answer, answers[one] or "") is True)
+            first[key] = next(equal, place)
+        classes.append(first[key])
+    return classes

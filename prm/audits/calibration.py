@@ -9,11 +9,18 @@ import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, clear
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject
-from prm.evaluation.metrics import CALIBRATION_BINS, brier, divide, expected_calibration_error, in_bins
-from prm.evaluation.resampling import Array, Metric, resample
-from prm.evaluation.words import format_metric
+from prm.audits.subject import AUDITS, ENOUGH, Subject
+from prm.evaluation.metrics import (
+    CALIBRATION_BINS,
+    Array,
+    Metric,
+    brier,
+    divide,
+    expected_calibration_error,
+    format_metric,
+    in_bins,
+    resample,
+)
 from prm.messages import Message, joined
 
 SMALL, LARGE = 0.05, 0.15  # ECE

@@ -1,16 +1,19 @@
 """Edits of solutions whose effect on right and wrong is known: pure functions of a trace and random numbers.
 
+Of a last step, the final answer is found and swapped for another.
+
 They are rules over words, numbers and signs, not paraphrases by a model: what they change is small and what
 they keep is certain. Code, tool calls, observations and edits of files are left as they are.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 import msgspec
 
-from prm.labels import step_labels
+from prm.answers import normalised
+from prm.labels import problem_of, step_labels, without_labels
 from prm.sandbox.mistakes import slip
 from prm.traces import Step, Trace
 
@@ -73,7 +76,12 @@ def rephrase(trace: Trace, rng: Random) -> Trace | None:
 
 def renotate(trace: Trace, rng: Random) -> Trace | None:
     """The same arithmetic in other signs for times and divided by, two summands or factors swapped."""
-    return _each_prose_step(trace, _renotated)
+
+    def renotated(text: str) -> str:
+        text = SUM_OR_PRODUCT.sub(r"\3 \2 \1", text)
+        return text.replace(" * ", " × ").replace(r"\times", r"\cdot").replace(r"\div", "/")
+
+    return _each_prose_step(trace, renotated)
 
 
 def pad(trace: Trace, rng: Random) -> Trace | None:
@@ -84,7 +92,7 @@ def pad(trace: Trace, rng: Random) -> Trace | None:
     steps: list[Step] = []
     for place, step in enumerate(trace.steps):
         steps += [Step(rng.choice(FILLERS)), step] if place in places else [step]
-    return _with_steps(trace, steps)
+    return without_labels(trace, steps)
 
 
 def repeat(trace: Trace, rng: Random) -> Trace | None:
@@ -93,7 +101,7 @@ def repeat(trace: Trace, rng: Random) -> Trace | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _with_steps(trace, [*trace.steps[: place + 1], *trace.steps[place:]])
+    return without_labels(trace, [*trace.steps[: place + 1], *trace.steps[place:]])
 
 
 def praise(trace: Trace, rng: Random) -> Trace | None:
@@ -116,7 +124,7 @@ def falsify(trace: Trace, rng: Random) -> tuple[Trace, int] | None:
     near = slip(int(result[1].replace(",", "")), rng)
     steps = list(trace.steps)
     steps[place] = _rewritten(steps[place], text[: result.start(1)] + str(near) + text[result.end(1) :])
-    return _with_steps(trace, steps), place
+    return without_labels(trace, steps), place
 
 
 def with_problem(trace: Trace, problem: str) -> Trace:
@@ -142,7 +150,7 @@ def is_prose(step: Step) -> bool:
 def _each_prose_step(trace: Trace, change: Callable[[str], str]) -> Trace | None:
     """The trace with its prose changed; None where nothing changes."""
     steps = [_rewritten(step, change(step.text)) if is_prose(step) else step for step in trace.steps]
-    return _with_steps(trace, steps) if steps != trace.steps else None
+    return without_labels(trace, steps) if steps != trace.steps else None
 
 
 def _reworded(text: str, rng: Random) -> str:
@@ -161,15 +169,62 @@ def _reworded(text: str, rng: Random) -> str:
     return rng.choice(LEADS) + (text[:1].lower() + text[1:] if first in LOWERED else text)
 
 
-def _renotated(text: str) -> str:
-    text = SUM_OR_PRODUCT.sub(r"\3 \2 \1", text)
-    return text.replace(" * ", " × ").replace(r"\times", r"\cdot").replace(r"\div", "/")
-
-
 def _rewritten(step: Step, text: str) -> Step:
     return msgspec.structs.replace(step, text=text)
 
 
-def _with_steps(trace: Trace, steps: list[Step]) -> Trace:
-    """Without labels: they are the original's, which whoever compares still has."""
-    return msgspec.structs.replace(trace, steps=steps, labels=None, first_error=None)
+Span = tuple[int, int]
+BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
+NUMBER = re.compile(r"\\frac\{-?\d+\}\{\d+\}|-?\d+(?:,\d{3})*(?:\.\d+)?(?:/\d+)?")
+WHOLE = re.compile(r"\d+(?!.*\d)")
+
+
+def answer_span(text: str, answer: str | None = None) -> Span | None:
+    """Where the final answer stands: the given one's last place, else the last box, else the last number."""
+    places = list(re.finditer(rf"(?<![\d.]){re.escape(answer)}(?!\.?\d)", text)) if answer else []
+    for matches in (places, list(BOXED.finditer(text)), list(NUMBER.finditer(text))):
+        if matches:
+            return matches[-1].span(matches[-1].lastindex or 0)
+    return None
+
+
+def right_answers(traces: Sequence[Trace]) -> dict[str, str]:
+    """The right answer of each problem that has one: its reference, else what a right solution ends with."""
+    known: dict[str, str] = {}
+    for trace in traces:
+        if trace.reference_answer:
+            known[problem_of(trace)] = trace.reference_answer
+        elif trace.final_answer_correct and trace.steps and (span := answer_span(trace.steps[-1].text)):
+            known.setdefault(problem_of(trace), trace.steps[-1].text[slice(*span)])
+    return known
+
+
+def with_wrong_answer(trace: Trace, rng: Random) -> Trace | None:
+    """The same solution, the last number of its final answer off by a little; None where no number is found."""
+    if not trace.steps:
+        return None
+    text = trace.steps[-1].text
+    span = answer_span(text, trace.reference_answer)
+    number = WHOLE.search(text, *span) if span else None
+    if number is None:
+        return None
+    near = slip(int(number[0]), rng)
+    return with_last_text(trace, text[: number.start()] + str(near) + text[number.end() :])
+
+
+def with_right_answer(trace: Trace, answer: str) -> Trace | None:
+    """The same solution with its last box or number replaced by the right answer; None where neither can hold it."""
+    text = trace.steps[-1].text if trace.steps else ""
+    span = answer_span(text)
+    if (
+        span is None
+        or normalised(text[slice(*span)]) == normalised(answer)
+        or not (BOXED.search(text) or NUMBER.fullmatch(answer))
+    ):
+        return None
+    return with_last_text(trace, text[: span[0]] + answer + text[span[1] :])
+
+
+def with_last_text(trace: Trace, text: str) -> Trace:
+    """The trace with another text in its last step."""
+    return msgspec.structs.replace(trace, steps=[*trace.steps[:-1], _rewritten(trace.steps[-1], text)])

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from prm.evaluation.resampling import Metric
+from prm.evaluation.metrics import Metric
 from prm.messages import as_json, joined
 
 Verdict = Literal["ok", "attention", "fail", "cannot tell"]

@@ -13,10 +13,8 @@ import numpy as np
 from prm.audits.edits import Edit, falsify, pad, praise, renotate, repeat, rephrase, with_problem
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import clear
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
-from prm.evaluation.resampling import Metric
-from prm.evaluation.words import format_metric, percent
+from prm.audits.subject import AUDITS, ENOUGH, Subject, accepted, is_whole
+from prm.evaluation.metrics import Metric, format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.messages import Message, joined
 from prm.scores import TraceScore
@@ -102,10 +100,11 @@ def _measure_reactions(subject: Subject, rng: Random) -> Reactions:
     }
     scored = {name: _scored(subject, traces) for name, traces in edited.items()}
     effects = {name: _effect(subject, scores) for name, scores in scored.items()}
+    harmless = [(name, effects[name]) for name in HARMLESS]
     return Reactions(
         effects,
-        lifted={name: _lifted(subject, effects[name]) for name in HARMLESS},
-        flagged={name: _flagged(subject, effect) for name, effect in effects.items()},
+        lifted={name: effect.share(subject, effect.wrong & ~effect.before, effect.after) for name, effect in harmless},
+        flagged={name: one.share(subject, ~one.wrong & one.before, ~one.after) for name, one in effects.items()},
         below=_below(subject, {row: place for row, (_, place) in falsified.items()}, scored[FALSE]),
     )
 
@@ -211,14 +210,6 @@ def _below(subject: Subject, places: dict[int, int], scored: dict[int, TraceScor
     return subject.mean(won, rows), len(rows)
 
 
-def _lifted(subject: Subject, effect: Effect) -> tuple[Metric, int]:
-    return effect.share(subject, effect.wrong & ~effect.before, effect.after)
-
-
-def _flagged(subject: Subject, effect: Effect) -> tuple[Metric, int]:
-    return effect.share(subject, ~effect.wrong & effect.before, ~effect.after)
-
-
 def _group(name: str) -> str:
     return f"{name}: {HARMLESS[name][1]}" if name in HARMLESS else name
 
@@ -232,15 +223,8 @@ def _lifted_check(lifted: dict[str, tuple[Metric, int]]) -> Check:
         f"No harmless edit clearly lifts {LIFTED:.0%} of rejected wrong solutions over the threshold, else attention; "
         f"{MANY_LIFTED:.0%}, else fail"
     )
-    known = {name: value for name, (value, n) in lifted.items() if n >= ENOUGH}
-    if not known:
-        return Check("cannot tell", rule, Message("too_few_rejected_solutions", least=ENOUGH))
-    guilty = {name: value for name, value in known.items() if clear(value, LIFTED)}
-    if not guilty:
-        return Check("ok", rule, Message("wrong_solutions_not_lifted"))
-    many = any(clear(value, MANY_LIFTED) for value in guilty.values())
-    words = Message("wrong_solutions_lifted", edits=_with_shares(guilty))
-    return Check("fail" if many else "attention", rule, words)
+    codes = ("too_few_rejected_solutions", "wrong_solutions_not_lifted", "wrong_solutions_lifted")
+    return _harmless_check(rule, lifted, LIFTED, MANY_LIFTED, codes)
 
 
 def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
@@ -248,21 +232,24 @@ def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
         f"No harmless edit clearly makes {FLAGGED:.0%} of accepted correct solutions fail, else attention; "
         f"{MANY_FLAGGED:.0%}, else fail"
     )
-    known = {name: value for name, (value, n) in flagged.items() if n >= ENOUGH}
+    codes = ("too_few_accepted_solutions", "right_solutions_not_rejected", "right_solutions_rejected")
+    return _harmless_check(rule, flagged, FLAGGED, MANY_FLAGGED, codes)
+
+
+def _harmless_check(
+    rule: str, shares: dict[str, tuple[Metric, int]], bar: float, many: float, codes: tuple[str, str, str]
+) -> Check:
+    """No edit's share clearly above `bar`; `codes` are of too few solutions, of no such edit, and of some."""
+    too_few, good, bad = codes
+    known = {name: value for name, (value, n) in shares.items() if n >= ENOUGH}
     if not known:
-        return Check("cannot tell", rule, Message("too_few_accepted_solutions", least=ENOUGH))
-    guilty = {name: value for name, value in known.items() if clear(value, FLAGGED)}
+        return Check("cannot tell", rule, Message(too_few, least=ENOUGH))
+    guilty = {name: value for name, value in known.items() if clear(value, bar)}
     if not guilty:
-        return Check("ok", rule, Message("right_solutions_not_rejected"))
-    many = any(clear(value, MANY_FLAGGED) for value in guilty.values())
-    words = Message("right_solutions_rejected", edits=_with_shares(guilty))
-    return Check("fail" if many else "attention", rule, words)
-
-
-def _with_shares(guilty: dict[str, Metric]) -> str:
-    return joined(
-        [Message("edit_with_share", edit=name, share=percent(value)) for name, value in guilty.items()], "comma_list"
-    )
+        return Check("ok", rule, Message(good))
+    edits = [Message("edit_with_share", edit=name, share=percent(value)) for name, value in guilty.items()]
+    words = Message(bad, edits=joined(edits, "comma_list"))
+    return Check("fail" if any(clear(value, many) for value in guilty.values()) else "attention", rule, words)
 
 
 def _swapped_check(value: Metric, n: int) -> Check:

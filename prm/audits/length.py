@@ -5,14 +5,11 @@ from random import Random
 
 import numpy as np
 
-from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
-from prm.audits.ranking import Chosen, Ranking, above_chance, clear, rank_steps
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Rows, Subject
-from prm.evaluation.metrics import divide, expected_calibration_error, ranking
+from prm.audits.finding import Check, Figure, Finding, conclude
+from prm.audits.ranking import Chosen, Ranking, above_chance, auroc_chart, clear, rank_steps
+from prm.audits.subject import AUDITS, ENOUGH, Rows, Subject
+from prm.evaluation.metrics import Array, Metric, as_metric, divide, format_metric, ranking, resample, resampled_ece
 from prm.evaluation.report import LENGTH_BINS, processbench
-from prm.evaluation.resampling import Array, Metric, as_metric, resample
-from prm.evaluation.words import format_metric
 from prm.messages import Message, joined
 
 PARTS = 5  # of the steps, by their number of characters
@@ -52,8 +49,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
             *_solution_figures(subject, lengths),
         ],
         charts=[
-            _chart("AUROC by length of the step", by_chars),
-            _chart("AUROC by length of the solution", by_steps),
+            auroc_chart(f"AUROC by length of the {what}", {name: one for name, one in of.items() if one.is_ample})
+            for what, of in (("step", by_chars), ("solution", by_steps))
         ],
         notes=[
             "Length-only uses the number of characters of a step, in the direction that ranks errors better.",
@@ -104,31 +101,12 @@ def _solution_figures(subject: Subject, lengths: dict[str, Chosen]) -> list[Figu
         inside = chosen[subject.steps.solution]
         p, good = subject.steps.p[inside], 1 - subject.steps.error[inside]
         f1 = as_metric(processbench(subject.solutions, subject.draws, chosen)["processbench_f1"])
-        ece = resample(
-            lambda weights, p=p, good=good: {"ece": expected_calibration_error(p, good, weights)},  # type: ignore[misc]
-            subject.draws,
-            subject.owner[inside],
-        )["ece"]
+        ece = resampled_ece(p, good, subject.draws, subject.owner[inside])
         figures += [
             Figure(name=f"F1, {name}", value=f1, n=int(chosen.sum()), of="solutions", group="ProcessBench F1 and ECE"),
             Figure(name=f"ECE, {name}", value=ece, n=len(p), of="steps", group="ProcessBench F1 and ECE"),
         ]
     return figures
-
-
-def _chart(title: str, rankings: dict[str, Ranking]) -> Chart:
-    known = {name: one for name, one in rankings.items() if one.told}
-    return Chart(
-        title=title,
-        kind="dots",
-        value="AUROC",
-        reference=0.5,
-        series=[
-            Series("scores", list(known), [one.scores for one in known.values()]),
-            Series("index only", list(known), [one.index_only for one in known.values()]),
-            Series("length only", list(known), [one.length_only for one in known.values()]),
-        ],
-    )
 
 
 def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
@@ -145,7 +123,7 @@ def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
 
 def _lengths_check(by_steps: dict[str, Ranking]) -> Check:
     rule = f"AUROC clear of 0.5 at every length of solution with {ENOUGH} errors or more, else attention"
-    known = {name: ranking for name, ranking in by_steps.items() if ranking.told}
+    known = {name: ranking for name, ranking in by_steps.items() if ranking.is_ample}
     blind = [name for name, ranking in known.items() if not clear(ranking.scores, 0.5)]
     if not known:
         return Check("cannot tell", rule, Message("no_length_has_errors", least=ENOUGH))

@@ -1,24 +1,101 @@
 """Does the score hold a hundred steps deep? Chains of solved problems, with one part wrong at a random place."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.audits.chains import Chain, make_chains
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
-from prm.audits.ranking import Chosen, Ranking, clear, rank
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject
+from prm.audits.ranking import Chosen, Ranking, auroc_chart, clear, rank
+from prm.audits.subject import AUDITS, ENOUGH, Subject
 from prm.evaluation.columns import predicted_first_error
-from prm.evaluation.metrics import divide, expected_calibration_error, harmonic_mean, ranking
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, resample
-from prm.evaluation.words import format_metric, short
-from prm.labels import first_error
+from prm.evaluation.metrics import (
+    Array,
+    Metric,
+    as_metric,
+    divide,
+    draws_of,
+    format_metric,
+    harmonic_mean,
+    ranking,
+    resample,
+    resampled_ece,
+    short,
+)
+from prm.labels import first_error, problem_of, step_labels
 from prm.messages import Message, joined
 from prm.scores import TraceScore
+from prm.traces import Step, StepLabel, Trace
+
+HEADING = "Solve these problems one after another."
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A long trace, and for each of its steps the row of the trace it came from.
+
+    It is made honestly: right solutions of several problems one after another, at most one part wrong. Its problem asks
+    for all of its problems in order, and each part's first step says which problem it solves, so a step is right in the
+    chain where it was right alone. A chain ends with its wrong part: nothing after the first error counts, and by
+    causality nothing after it could change a score.
+    """
+
+    trace: Trace
+    rows: list[int]
+
+
+def make_chains(traces: Sequence[Trace], n_steps: int, count: int, rng: Random) -> Iterator[Chain]:
+    """Chains of at least `n_steps` steps; every other one has a wrong part at a random place instead, and ends there.
+
+    The right parts of a chain are of different problems. None come where the right solutions are too few for the
+    length.
+    """
+    errors = [first_error(trace) for trace in traces]
+    right = [row for row, error in enumerate(errors) if error == -1 and traces[row].steps]
+    wrong = [row for row, error in enumerate(errors) if error is not None and error >= 0]
+    for number in range(count):
+        rows = _draw(traces, right, n_steps, rng)
+        if sum(len(traces[row].steps) for row in rows) < n_steps:
+            return
+        if wrong and number % 2:
+            rows[rng.randrange(len(rows)) :] = [rng.choice(wrong)]
+        yield _chain(f"chain-{n_steps}-{number}", traces, rows)
+
+
+def _draw(traces: Sequence[Trace], right: Sequence[int], n_steps: int, rng: Random) -> list[int]:
+    chosen: list[int] = []
+    seen: set[str] = set()
+    length = 0
+    for row in rng.sample(list(right), len(right)):
+        if length >= n_steps:
+            break
+        if problem_of(traces[row]) not in seen:
+            seen.add(problem_of(traces[row]))
+            chosen.append(row)
+            length += len(traces[row].steps)
+    return chosen
+
+
+def _chain(name: str, traces: Sequence[Trace], rows: Sequence[int]) -> Chain:
+    problems = [HEADING]
+    steps: list[Step] = []
+    labels: list[StepLabel | None] = []
+    owners: list[int] = []
+    error = -1
+    for part, row in enumerate(rows, start=1):
+        trace = traces[row]
+        problems.append(f"Problem {part}: {trace.problem}")
+        first = msgspec.structs.replace(trace.steps[0], text=f"Problem {part}. {trace.steps[0].text}")
+        here = first_error(trace)
+        error = len(steps) + here if here is not None and here >= 0 else -1
+        steps += [first, *trace.steps[1:]]
+        labels += step_labels(trace)
+        owners += [row] * len(trace.steps)
+    return Chain(Trace(name, "\n\n".join(problems), steps, labels=labels, first_error=error), owners)
+
 
 STEPS = (16, 32, 64, 128)  # of chains
 CHAINS = 48  # of each length
@@ -51,7 +128,10 @@ def audit(subject: Subject, rng: Random) -> Finding:
     )
     depths = {name: _rank(subject, steps, inside) for name, inside in _depths(steps)}
     f1 = {n: _f1(subject, made, scores[n]) for n, made in chains.items()}
-    beyond, missing = ({n: _unscored(some) for n, some in by_length.items()} for by_length in (read_once, scores))
+    beyond, missing = (
+        {n: sum(one.unscored for one in some) / sum(len(one.mean) for one in some) for n, some in by_length.items()}
+        for by_length in (read_once, scores)
+    )
     return conclude(
         audit="long",
         title=Message("audit_long"),
@@ -63,7 +143,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
             *(
                 Figure(
                     name=name,
-                    value=_ece(subject, steps, inside),
+                    value=resampled_ece(steps.p[inside], 1 - steps.error[inside], subject.draws, steps.owner[inside]),
                     n=int(inside.sum()),
                     of="steps",
                     group="ECE by depth in a chain",
@@ -86,17 +166,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
             ),
         ],
         charts=[
-            Chart(
-                title="AUROC by depth in a chain",
-                kind="dots",
-                value="AUROC",
-                reference=0.5,
-                series=[
-                    Series("scores", list(depths), [one.scores for one in depths.values()]),
-                    Series("index only", list(depths), [one.index_only for one in depths.values()]),
-                    Series("length only", list(depths), [one.length_only for one in depths.values()]),
-                ],
-            ),
+            auroc_chart("AUROC by depth in a chain", depths),
             Chart(
                 title="ProcessBench F1 by length of the chain",
                 kind="dots",
@@ -123,10 +193,6 @@ def _completed(subject: Subject, chains: Sequence[Chain], scores: Sequence[Trace
         return list(scores)
     windowed = dict(zip(outgrown, subject.score_long([chains[k].trace for k in outgrown]), strict=True))
     return [windowed.get(k, score) for k, score in enumerate(scores)]
-
-
-def _unscored(scores: Sequence[TraceScore]) -> float:
-    return sum(score.unscored for score in scores) / sum(len(score.mean) for score in scores)
 
 
 def _columns(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Steps:
@@ -163,13 +229,6 @@ def _rank(subject: Subject, steps: Steps, inside: Chosen) -> Ranking:
         steps.owner[inside],
         subject.draws,
     )
-
-
-def _ece(subject: Subject, steps: Steps, inside: Chosen) -> Metric:
-    p, good = steps.p[inside], 1 - steps.error[inside]
-    return resample(
-        lambda weights: {"ece": expected_calibration_error(p, good, weights)}, subject.draws, steps.owner[inside]
-    )["ece"]
 
 
 def _f1(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Metric:

@@ -10,13 +10,11 @@ from random import Random
 
 import numpy as np
 
+from prm.audits.edits import right_answers, with_right_answer, with_wrong_answer
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
-from prm.audits.ranking import above_chance, clear, rank_steps
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject, is_whole
-from prm.audits.swaps import right_answers, with_right_answer, with_wrong_answer
-from prm.evaluation.resampling import Metric
-from prm.evaluation.words import format_metric, percent
+from prm.audits.ranking import above_chance, auroc_chart, clear, rank_steps
+from prm.audits.subject import AUDITS, ENOUGH, Subject, is_whole
+from prm.evaluation.metrics import Metric, format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.messages import Message
 from prm.scores import TraceScore
@@ -83,17 +81,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         ],
         figures=figures,
         charts=[
-            Chart(
-                title="Step AUROC by outcome",
-                kind="dots",
-                value="AUROC",
-                reference=0.5,
-                series=[
-                    Series("scores", list(strata), [ranking.scores for ranking in strata.values()]),
-                    Series("index only", list(strata), [ranking.index_only for ranking in strata.values()]),
-                    Series("length only", list(strata), [ranking.length_only for ranking in strata.values()]),
-                ],
-            ),
+            auroc_chart("Step AUROC by outcome", strata),
             Chart(
                 title="Swapping the final answer",
                 kind="dots",

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from prm.audits.finding import Figure, Finding
 from prm.audits.pictures import draw
 from prm.audits.report import AuditReport
-from prm.evaluation.words import in_parts
+from prm.evaluation.metrics import in_parts
 
 TEMPLATE = "report.html.j2"
 

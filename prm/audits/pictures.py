@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from prm.audits.finding import Chart, Series
-from prm.evaluation.resampling import Metric
+from prm.evaluation.metrics import Metric
 
 WIDTH = 4.8  # inches; at 72 points each the text keeps its size on a narrow screen
 ROW, MARGIN, LEGEND = 0.21, 0.62, 0.28  # inches of height: a row of dots, the axis, the legend

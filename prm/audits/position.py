@@ -4,11 +4,9 @@ from random import Random
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, above_chance, clear, rank_steps
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject
+from prm.audits.subject import AUDITS, ENOUGH, Subject
+from prm.evaluation.metrics import Metric, format_metric
 from prm.evaluation.report import POSITION_BINS, in_ranges
-from prm.evaluation.resampling import Metric
-from prm.evaluation.words import format_metric
 from prm.labels import first_error
 from prm.messages import Message
 
@@ -36,7 +34,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         )
         by_place.append(rank_steps(subject, inside))
     figures[1:1] = [ranking.figure(f"position {name}", "AUROC") for name, ranking in zip(names, by_place, strict=True)]
-    known = [(name, ranking) for name, ranking in zip(names, by_place, strict=True) if ranking.told]
+    known = [(name, ranking) for name, ranking in zip(names, by_place, strict=True) if ranking.is_ample]
     drift, n_right = _drift(subject)
     figures.append(
         Figure(

@@ -1,15 +1,15 @@
 """Step AUROC compared with position and length alone, with the paired gain over each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.audits.finding import Check, Figure, Verdict
+from prm.audits.finding import Chart, Check, Figure, Series, Verdict
 from prm.audits.subject import ENOUGH, Rows, Subject
-from prm.evaluation.metrics import ranking
-from prm.evaluation.resampling import Array, Metric, resample
+from prm.evaluation.metrics import Array, Metric, ranking, resample
 from prm.messages import Message
 
 Chosen = NDArray[np.bool_]
@@ -28,7 +28,7 @@ class Ranking:
     n_errors: int
 
     @property
-    def told(self) -> bool:
+    def is_ample(self) -> bool:
         """Whether there is enough of both classes to judge."""
         return self.scores.low is not None
 
@@ -40,9 +40,24 @@ class Ranking:
             n=self.n_steps,
             of=f"steps, {self.n_errors} errors",
             group=group,
-            index_only=self.index_only if self.told else None,
-            length_only=self.length_only if self.told else None,
+            index_only=self.index_only if self.is_ample else None,
+            length_only=self.length_only if self.is_ample else None,
         )
+
+
+def auroc_chart(title: str, rankings: Mapping[str, Ranking]) -> Chart:
+    """The AUROCs of groups of steps by name, beside what position and length alone reach."""
+    return Chart(
+        title=title,
+        kind="dots",
+        value="AUROC",
+        reference=0.5,
+        series=[
+            Series("scores", list(rankings), [one.scores for one in rankings.values()]),
+            Series("index only", list(rankings), [one.index_only for one in rankings.values()]),
+            Series("length only", list(rankings), [one.length_only for one in rankings.values()]),
+        ],
+    )
 
 
 def rank_steps(subject: Subject, chosen: Chosen | None = None) -> Ranking:
@@ -85,7 +100,7 @@ def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner
 def above_chance(ranking: Ranking, where: str, shortcut: Verdict = "attention") -> Check:
     """Fails where errors are not ranked above right steps; `shortcut` where position or length would do as well."""
     rule = f"{where}: AUROC clear of 0.5, else fail; clear of what position and length alone reach, else {shortcut}"
-    if not ranking.told:
+    if not ranking.is_ample:
         return Check(
             "cannot tell",
             rule,

@@ -7,10 +7,9 @@ import msgspec
 
 from prm.audits.finding import Finding
 from prm.audits.ranking import rank_steps
-from prm.audits.registry import AUDITS
-from prm.audits.subject import Subject
+from prm.audits.subject import AUDITS, Subject
+from prm.evaluation.metrics import Metric, as_metric, format_metric
 from prm.evaluation.report import processbench
-from prm.evaluation.resampling import Metric, as_metric
 
 FORMAT_VERSION = 1
 
@@ -65,3 +64,27 @@ def run_audits(subject: Subject, *, model: str, data: str, names: Sequence[str] 
         length_auroc=whole.length_only,
         findings=findings,
     )
+
+
+def audit_summary(report: AuditReport) -> str:
+    """A heading, what was audited, and a table of verdicts."""
+    rows = [f"| {one.title} | {one.verdict} | {_cell(one.sentence)} |" for one in report.findings]
+    metrics = (report.step_auroc, report.index_auroc, report.length_auroc, report.processbench_f1)
+    auroc, by_index, by_length, f1 = map(format_metric, metrics)
+    lines = [
+        f"## Audit on {report.data}",
+        "",
+        f"{report.n_solutions} solutions of {report.n_problems} problems, {report.n_erroneous} with "
+        f"an error. Step AUROC {auroc}; position alone {by_index}, length alone {by_length}. ProcessBench F1 {f1} "
+        f"at threshold {report.threshold:.3f}. Brackets are 95 % intervals from {report.bootstrap} resamples of whole "
+        "problems.",
+        "",
+        "| audit | verdict | found |",
+        "|---|---|---|",
+        *rows,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("\n", " ")

@@ -3,12 +3,16 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prm.audits.finding import Finding
 from prm.evaluation.columns import Solutions, Steps, columns_of, predicted_first_error
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.evaluation.metrics import Array, Metric, as_metric, divide, draws_of
+from prm.messages import Message
+from prm.registry import Registry
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -74,8 +78,7 @@ class Subject:
         figures, problem = np.asarray(values, dtype=float), self.solutions.problem[np.asarray(rows, dtype=np.int64)]
         size = self.solutions.n_problems
         total, count = (np.bincount(problem, weights, size) for weights in (figures, np.ones(len(figures))))
-        weight = self.draws @ count
-        return as_metric(np.divide(self.draws @ total, weight, out=np.full(len(weight), np.nan), where=weight > 0))
+        return as_metric(divide(self.draws @ total, self.draws @ count))
 
 
 def accepted(score: TraceScore, threshold: float) -> bool:
@@ -86,3 +89,13 @@ def accepted(score: TraceScore, threshold: float) -> bool:
 def is_whole(score: TraceScore) -> bool:
     """Whether there are steps and every one of them was scored."""
     return bool(score.mean) and None not in score.mean
+
+
+Audit = Callable[[Subject, Random], Finding]
+AUDITS = Registry[Audit](
+    "stepmark.audits",
+    Message("kind_audit"),
+    built_in=tuple(
+        f"prm.audits.{name}" for name in ("outcome", "gaming", "transfer", "length", "long", "position", "calibration")
+    ),
+)

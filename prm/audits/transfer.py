@@ -12,11 +12,8 @@ import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, clear, rank_steps
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject
-from prm.evaluation.metrics import ranking
-from prm.evaluation.resampling import Array, Metric, resample
-from prm.evaluation.words import format_metric
+from prm.audits.subject import AUDITS, ENOUGH, Subject
+from prm.evaluation.metrics import Array, Metric, format_metric, ranking, resample
 from prm.labels import problem_of
 from prm.messages import Message, joined
 from prm.traces import Trace
@@ -38,7 +35,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
     audited = {problem_of(trace) for trace in subject.traces}
     known = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
     parts = _parts(subject, known)
-    count = min([MOST, *(_learnable(_without(known, *part)) for part in parts)])
+    count = min([MOST, *(sum(one.split == "pool" for one in _without(known, *part)) for part in parts)])
     if not parts or count < FEW:
         return _nothing(Message("nothing_to_leave_out"))
     control = _learn(subject, known, count, rng, "all")
@@ -106,10 +103,6 @@ def _without(traces: Sequence[Trace], kind: str, name: str) -> list[Trace]:
     return [trace for trace in traces if getattr(trace, kind) != name]
 
 
-def _learnable(traces: Sequence[Trace]) -> int:
-    return sum(trace.split == "pool" for trace in traces)
-
-
 def _learn(subject: Subject, traces: Sequence[Trace], count: int, rng: Random, words: str) -> Subject:
     """The audited solutions as scored by a model that learned from `count` of the traces."""
     assert subject.training is not None
@@ -136,7 +129,7 @@ def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tupl
 
 
 def _check(comparisons: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
-    known = {name: one for name, one in comparisons.items() if one[0].told}
+    known = {name: one for name, one in comparisons.items() if one[0].is_ample}
     if not known:
         return Check("cannot tell", RULE, Message("no_part_has_errors", least=ENOUGH))
     blind = [name for name, (without, _, _) in known.items() if not clear(without.scores, 0.5)]

@@ -8,8 +8,7 @@ import msgspec
 from prm.cards.model import About, Audit, model_card
 from prm.errors import DataError
 from prm.evaluation.evaluation import Evaluation, read_evaluations
-from prm.faults import UNDECODABLE, sentence_of
-from prm.files import write_atomic, write_json
+from prm.files import read_json, write_atomic, write_json
 from prm.manifest import WEIGHTS_FILE, Manifest, read_manifest
 from prm.messages import Message
 
@@ -43,12 +42,7 @@ def add_evaluation(folder: Path, path: Path) -> None:
 def read_about(folder: Path) -> About:
     """What people wrote about the model; empty if there is no file."""
     path = folder / ABOUT_FILE
-    if not path.exists():
-        return About()
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=About)
-    except UNDECODABLE as error:
-        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error
+    return read_json(path, About) if path.exists() else About()
 
 
 def write_about(folder: Path, about: About) -> None:
@@ -69,10 +63,7 @@ class _Findings(msgspec.Struct):
 def _audit_of(path: Path) -> Audit:
     """A summary, with what the report beside it says of failures."""
     beside = path.with_name(AUDIT_REPORT_FILE)
-    try:
-        findings = msgspec.json.decode(beside.read_bytes(), type=_Findings).findings if beside.exists() else []
-    except UNDECODABLE as error:
-        raise DataError(Message("path_error", path=beside, error=sentence_of(error))) from error
+    findings = read_json(beside, _Findings).findings if beside.exists() else []
     failures = [f"{one.title}: {one.sentence}" for one in findings if one.verdict == "fail"]
     return Audit(path.read_text(), failures)
 

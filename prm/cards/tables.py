@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from prm.evaluation import Report, Slice, StepSlice
 from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
+from prm.evaluation.metrics import format_metric, short
 from prm.evaluation.prmbench import DIMENSIONS, Category, PRMBenchReport
-from prm.evaluation.words import format_metric, short
 from prm.formats.prmbench import CORRECT
 
 STEP_COLUMNS = ("step AUROC", "index AUROC", "length AUROC", "step AUPRC", "ECE", "Brier")

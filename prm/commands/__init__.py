@@ -1,1 +1,1 @@
-"""The commands of `python -m prm`, one per module: `add(commands)` declares the options and the function to run."""
+"""What `python -m prm` can do: each module has `add(commands)`, which declares its options and what is run."""

@@ -102,7 +102,7 @@ def _subject(options: argparse.Namespace, traces: Sequence[Trace], say: Callable
 
 def _write(out: Path, report: "AuditReport") -> None:
     from prm.audits.page import report_page
-    from prm.audits.summary import audit_summary
+    from prm.audits.report import audit_summary
     from prm.cards.folder import AUDIT_FILE, AUDIT_REPORT_FILE
 
     page, summary = report_page(report), audit_summary(report)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prm.cores import use_half_the_cores
 from prm.errors import DataError
 from prm.messages import Message
+from prm.processes import use_half_the_cores
 
 if TYPE_CHECKING:
     from prm.scoring import Scorer

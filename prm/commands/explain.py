@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from prm.commands.common import at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
+from prm.files import write_records
 from prm.formats.trace_files import read_traces
-from prm.jsonl import write_records
 from prm.messages import Message
 from prm.traces import Trace
 
@@ -33,8 +33,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from prm.probes.explanation import explain
-    from prm.probes.neighbours import agreement
+    from prm.probes.neighbours import agreement, explain
     from prm.probes.words import explanation_text
 
     check_output(options.json, options.data, options.training)
@@ -44,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     shares: list[float] = []
     scores: list[float] = []
 
-    def heard() -> Iterator[object]:
+    def explained() -> Iterator[object]:
         for explanation in explanations:
             shares.extend(step.near_good for step in explanation.steps)
             scores.extend(step.score for step in explanation.steps)
@@ -53,9 +52,9 @@ def run(options: argparse.Namespace) -> None:
             yield explanation
 
     if options.json:
-        write_records(options.json, heard())
+        write_records(options.json, explained())
     else:
-        for _ in heard():
+        for _ in explained():
             pass
     agreed = agreement(shares, scores)
     known = "" if agreed is None else f"; the neighbours' labels correlate with the scores at {agreed:.3f}"
@@ -65,21 +64,21 @@ def run(options: argparse.Namespace) -> None:
 def _neighbours(scorer: "Scorer", model: Path, training: Path | None) -> "Neighbours":
     from prm.probes.neighbours import FILE, Neighbours
 
-    kept = model / FILE
+    path = model / FILE
     if training is not None:
         neighbours = Neighbours.build(scorer, training)
-        neighbours.save(kept)
+        neighbours.save(path)
         return neighbours
-    if not kept.is_file():
-        raise DataError(Message("training_file_missing", path=kept))
-    return Neighbours.load(kept, scorer)
+    if not path.is_file():
+        raise DataError(Message("training_file_missing", path=path))
+    return Neighbours.load(path, scorer)
 
 
 def _chosen(data: Path, trace_id: str | None) -> Iterator[Trace]:
-    found = False
+    known = False
     for trace in read_traces(data):
         if trace_id is None or trace.id == trace_id:
-            found = True
+            known = True
             yield trace
-    if not found and trace_id is not None:
+    if not known and trace_id is not None:
         raise DataError(Message("no_such_trace", path=data, id=trace_id))

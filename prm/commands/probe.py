@@ -1,7 +1,7 @@
 """`probe`: measures a model by best-of-N, faithfulness and cost, on solutions sampled for it."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,71 +19,50 @@ WORLD = "world"
 def add(commands: Any) -> None:
     parser = commands.add_parser("probe", help="test where a model is fooled and whether a policy's steps matter")
     probes = parser.add_subparsers(required=True, metavar="probe")
-    _add_sample(probes)
-    _add_best_of_n(probes)
-    _add_faithfulness(probes)
-    _add_cost(probes)
-
-
-def _add_sample(probes: Any) -> None:
-    parser = probes.add_parser("sample", help="sample solutions of sandbox problems from a policy")
-    parser.add_argument("--policy", required=True, help="world (its solvers, whose errors are known) or a causal LM")
-    parser.add_argument("--out", type=Path, required=True, help="write the solutions to this JSONL file")
-    parser.add_argument("--problems", type=at_least(1), default=100)
-    parser.add_argument("--samples", type=at_least(1), default=64, help="solutions per problem")
-    parser.add_argument("--domains", default="math,programs,agents", help="sandbox domains, separated by commas")
-    parser.add_argument("--split", default="holdout", choices=SPLITS)
-    parser.add_argument("--temperature", type=above_zero, default=1.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.set_defaults(run=run_sample)
-
-
-def _add_best_of_n(probes: Any) -> None:
-    parser = probes.add_parser("best-of-n", help="measure score and correctness of the chosen solution as N grows")
-    parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
-    parser.add_argument("--picture", type=Path, help="write the picture to this file: .svg or .png")
-    _add_report(parser)
-    parser.set_defaults(run=run_best_of_n)
-
-
-def _add_faithfulness(probes: Any) -> None:
-    parser = probes.add_parser("faithfulness", help="falsify a step and test whether the answer changes")
-    parser.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of its solutions")
-    parser.add_argument("--model", help=f"{MODEL_HELP}; without it, only the policy is probed")
-    parser.add_argument(
-        "--continuations",
-        type=at_least(1),
-        default=8,
-        help="continuations of each falsified step and control",
+    sample = probes.add_parser("sample", help="sample solutions of sandbox problems from a policy")
+    sample.add_argument("--policy", required=True, help="world (its solvers, whose errors are known) or a causal LM")
+    sample.add_argument("--out", type=Path, required=True, help="write the solutions to this JSONL file")
+    sample.add_argument("--problems", type=at_least(1), default=100)
+    sample.add_argument("--samples", type=at_least(1), default=64, help="solutions per problem")
+    sample.add_argument("--domains", default="math,programs,agents", help="sandbox domains, separated by commas")
+    sample.add_argument("--split", default="holdout", choices=SPLITS)
+    sample.add_argument("--temperature", type=above_zero, default=1.0)
+    sample.add_argument("--seed", type=int, default=1)
+    sample.set_defaults(run=run_sample)
+    best = probes.add_parser("best-of-n", help="measure score and correctness of the chosen solution as N grows")
+    best.add_argument("--model", required=True, help=MODEL_HELP)
+    best.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
+    _add_report(best, run_best_of_n)
+    faithfulness = probes.add_parser("faithfulness", help="falsify a step and test whether the answer changes")
+    faithfulness.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
+    faithfulness.add_argument("--data", type=input_file, required=True, help="JSONL of its solutions")
+    faithfulness.add_argument("--model", help=f"{MODEL_HELP}; without it, only the policy is probed")
+    faithfulness.add_argument(
+        "--continuations", type=at_least(1), default=8, help="continuations of each falsified step and control"
     )
-    parser.add_argument("--temperature", type=above_zero, default=1.0)
-    parser.add_argument("--picture", type=Path, help="write the picture to this file: .svg or .png")
-    _add_report(parser)
-    parser.set_defaults(run=run_faithfulness)
+    faithfulness.add_argument("--temperature", type=above_zero, default=1.0)
+    _add_report(faithfulness, run_faithfulness)
+    cost = probes.add_parser("cost", help="compare cost and benefit of step scores with one score per answer")
+    cost.add_argument("--model", required=True, help=MODEL_HELP)
+    cost.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
+    cost.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
+    cost.add_argument("--solutions", type=at_least(1), default=200, help="number of solutions to time")
+    _add_report(cost, run_cost, drawn=False)
 
 
-def _add_cost(probes: Any) -> None:
-    parser = probes.add_parser("cost", help="compare cost and benefit of step scores with one score per answer")
-    parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
-    parser.add_argument("--solutions", type=at_least(1), default=200, help="number of solutions to time")
-    _add_report(parser)
-    parser.set_defaults(run=run_cost)
-
-
-def _add_report(parser: argparse.ArgumentParser) -> None:
+def _add_report(parser: argparse.ArgumentParser, run: Callable[..., None], *, drawn: bool = True) -> None:
+    """The options of a probe that reports."""
     parser.add_argument("--json", type=Path, help="write the figures to this file")
+    if drawn:
+        parser.add_argument("--picture", type=Path, help="write the picture to this file: .svg or .png")
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval")
     parser.add_argument("--seed", type=int, default=1)
+    parser.set_defaults(run=run)
 
 
 def run_sample(options: argparse.Namespace) -> None:
     check_output(options.out)
-    domains = options.domains.split(",")
-    count = write_traces(options.out, _sampled(options, domains))
+    count = write_traces(options.out, _sampled(options, options.domains.split(",")))
     say(f"{count} solutions of {options.problems} problems")
 
 
@@ -96,9 +75,7 @@ def run_best_of_n(options: argparse.Namespace) -> None:
     scorer = load_scorer(options.model)
     traces = list(read_traces(options.data))
     report = overoptimisation(traces, list(scorer.score(traces)), bootstrap=options.bootstrap, seed=options.seed)
-    say(overoptimisation_table(report))
-    if options.json:
-        write_json(options.json, report)
+    _report(options, report, overoptimisation_table(report))
     if options.picture:
         from prm.probes.pictures import draw_overoptimisation
 
@@ -125,9 +102,7 @@ def run_faithfulness(options: argparse.Namespace) -> None:
         bootstrap=options.bootstrap,
         seed=options.seed,
     )
-    say(faithfulness_table(report))
-    if options.json:
-        write_json(options.json, report)
+    _report(options, report, faithfulness_table(report))
     if options.picture:
         from prm.probes.pictures import draw_faithfulness
 
@@ -160,9 +135,13 @@ def run_cost(options: argparse.Namespace) -> None:
         if outcome
         else [],
     )
+    _report(options, report, cost_table(report))
+
+
+def _report(options: argparse.Namespace, report: object, table: str) -> None:
+    say(table)
     if options.json:
         write_json(options.json, report)
-    say(cost_table(report))
 
 
 def _sampled(options: argparse.Namespace, domains: list[str]) -> Iterator[Trace]:

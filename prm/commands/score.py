@@ -60,11 +60,11 @@ class _Progress:
     """Prints a line on stderr every few seconds, and keeps the latest totals."""
 
     def __init__(self) -> None:
-        self.total, self.said = Throughput(), 0.0
+        self.total, self.reported_at = Throughput(), 0.0
 
     def __call__(self, total: Throughput) -> None:
         self.total = total
-        if total.seconds - self.said > PROGRESS_SECONDS:
-            self.said = total.seconds
+        if total.seconds - self.reported_at > PROGRESS_SECONDS:
+            self.reported_at = total.seconds
             sys.stderr.write(f"{total}\n")
             sys.stderr.flush()

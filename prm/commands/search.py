@@ -13,8 +13,8 @@ import numpy as np
 from prm.answers.process import Grader
 from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
-from prm.evaluation.resampling import as_metric, draws_of
-from prm.jsonl import read_records
+from prm.evaluation.metrics import as_metric, draws_of
+from prm.files import read_records
 from prm.messages import Message
 from prm.scores import AGGREGATES
 from prm.splitting import RULES, Splitting
@@ -137,8 +137,7 @@ def _policy(options: argparse.Namespace) -> "Endpoint":
 
 def _verifier(options: argparse.Namespace) -> "Verifier":
     from prm.search.endpoint import read_key
-    from prm.search.service import ServiceVerifier
-    from prm.search.verifiers import LocalVerifier
+    from prm.search.verifiers import LocalVerifier, ServiceVerifier
 
     if not options.verifier.startswith(("http://", "https://")):
         return LocalVerifier(load_scorer(options.verifier))
@@ -172,11 +171,11 @@ def _search(options: argparse.Namespace, policy: "Endpoint", verifier: "Verifier
 def _solve(search: Searching, grader: Grader, settings: str, number: int, problem: "Problem") -> "Solved":
     from prm.search.ledger import Solved, name_of
 
-    found = search(problem.problem, number)
+    result = search(problem.problem, number)
     correct = None
     if problem.reference_answer is not None:
-        correct = grader.agrees(found.steps[-1].text if found.steps else "", problem.reference_answer)
-    return Solved(name_of(number, problem), problem.problem, found, correct, settings)
+        correct = grader.agrees(result.steps[-1].text if result.steps else "", problem.reference_answer)
+    return Solved(name_of(number, problem), problem.problem, result, correct, settings)
 
 
 def _summary(solved: list["Solved"]) -> Iterator[str]:

@@ -13,8 +13,7 @@ from prm.files import locked_folder, write_json
 from prm.messages import Message
 
 if TYPE_CHECKING:
-    from prm.simulation.plan import Plan
-    from prm.simulation.points import Curve
+    from prm.simulation.plan import Curve, Plan
 
 
 def add(commands: Any) -> None:
@@ -48,11 +47,9 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _simulate(options: argparse.Namespace) -> None:
-    from prm.simulation.measures import Yardstick
     from prm.simulation.pictures import draw_curves
-    from prm.simulation.report import compare
-    from prm.simulation.running import finished_arms, run_arms
-    from prm.simulation.source import Source
+    from prm.simulation.report import Yardstick, compare
+    from prm.simulation.running import Source, finished_arms, run_arms
     from prm.simulation.words import overview, table
 
     plan = _plan(options)
@@ -87,7 +84,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
     config = read_config(options.config) if options.config else plan.config
     if options.base:
         config = msgspec.structs.replace(config, base=options.base)
-    given = {
+    chosen = {
         "worlds": (options.data.stem,) if options.data else tuple(options.world) if options.world else None,
         "functions": options.functions,
         "noises": options.noise,
@@ -98,7 +95,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
         "data_seed": options.data_seed,
         "config": config,
     }
-    return msgspec.structs.replace(plan, **{name: value for name, value in given.items() if value is not None})
+    return msgspec.structs.replace(plan, **{name: value for name, value in chosen.items() if value is not None})
 
 
 def _hear(curve: "Curve", done: int, of: int) -> None:

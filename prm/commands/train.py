@@ -10,10 +10,9 @@ import msgspec
 
 from prm.commands.common import above_zero, input_file, say
 from prm.config import Progress, TrainConfig, read_config
-from prm.cores import use_half_the_cores
 from prm.errors import Cancelled, DataError, PRMError, TrainingError
-from prm.launched import is_launched
 from prm.messages import Message
+from prm.processes import is_launched, use_half_the_cores
 
 REASONS = {kind.exit_code: kind for kind in (DataError, Cancelled)}
 
@@ -101,7 +100,7 @@ def _report(progress: Progress) -> None:
 
 def _cancel_on_sigterm() -> Callable[[], bool]:
     """SIGTERM and Ctrl-C set a flag that training checks before every batch."""
-    asked: list[int] = []
+    signals: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda received, frame: asked.append(received))
-    return lambda: bool(asked)
+        signal.signal(number, lambda received, frame: signals.append(received))
+    return lambda: bool(signals)

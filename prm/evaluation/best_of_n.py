@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.answers import final_answer
-from prm.answers.classes import equivalence_classes
-from prm.answers.process import Grader
+from prm.answers.process import Grader, equivalence_classes
 from prm.errors import DataError
-from prm.evaluation.resampling import Metric, as_metric, draws_of
+from prm.evaluation.metrics import Metric, as_metric, draws_of
 from prm.labels import problem_of
 from prm.messages import Message
 from prm.scores import AGGREGATES, TraceScore, aggregate
@@ -79,9 +78,8 @@ class _Ranking:
         ranks: dict[str, float] = {}
         if self.by_steps:
             known = [] if score.unscored else [p for p in score.mean if p is not None]
-            ranks = {name: _or_last(aggregate(known, name)) for name in AGGREGATES} | {
-                "max": max(known, default=UNSCORED)
-            }
+            means = {name: aggregate(known, name) for name in AGGREGATES} | {"max": max(known, default=None)}
+            ranks = {name: UNSCORED if rank is None else rank for name, rank in means.items()}
         return ranks | ({OUTCOME: score.outcome} if self.by_outcome and score.outcome is not None else {})
 
 
@@ -206,10 +204,6 @@ def _wins(size: int, others: list[int], sizes: Sequence[int]) -> NDArray[np.floa
         won = comb(size, t) * (ways / np.arange(1, ways.shape[1] + 1)).sum(axis=1)
         chances += [won[n - t] / comb(total, n) if n >= t else 0.0 for n in sizes]
     return chances
-
-
-def _or_last(rank: float | None) -> float:
-    return UNSCORED if rank is None else rank
 
 
 def _expected(pool: _Pool, vote: Sequence[Hashable], sizes: Sequence[int]) -> dict[str, list[float]]:

@@ -80,28 +80,12 @@ def columns_of(
         )
         steps += _step_rows(row, trace, score, temperature)
     table, step_table = (np.array(rows, dtype=float).reshape(-1, width) for rows, width in ((solutions, 7), (steps, 6)))
-    whole, step_whole = table.astype(np.int64), step_table.astype(np.int64)
+    problem, domain, length, _, _, unscored, settled = table.astype(np.int64).T
+    erroneous, exact = table[:, 3:5].T
+    generators = [trace.generator for trace in traces]
     return (
-        Solutions(
-            problem=whole[:, 0],
-            domain=whole[:, 1],
-            length=whole[:, 2],
-            erroneous=table[:, 3],
-            exact=table[:, 4],
-            unscored=whole[:, 5],
-            settled=whole[:, 6] > 0,
-            domains=domains,
-            generators=[trace.generator for trace in traces],
-            n_problems=len(problems),
-        ),
-        Steps(
-            solution=step_whole[:, 0],
-            index=step_whole[:, 1],
-            chars=step_whole[:, 2],
-            p=step_table[:, 3],
-            raw=step_table[:, 4],
-            error=step_table[:, 5],
-        ),
+        Solutions(problem, domain, length, erroneous, exact, unscored, settled > 0, domains, generators, len(problems)),
+        Steps(*step_table.astype(np.int64)[:, :3].T, *step_table[:, 3:].T),
     )
 
 

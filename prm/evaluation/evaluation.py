@@ -12,7 +12,7 @@ from prm.errors import DataError
 from prm.evaluation.best_of_n import BestOfN, best_of_n
 from prm.evaluation.prmbench import PRMBenchReport, prm_score
 from prm.evaluation.report import Report, evaluate
-from prm.faults import UNDECODABLE, sentence_of
+from prm.files import read_json
 from prm.formats.benchmark import Benchmark
 from prm.labels import problem_of
 from prm.messages import Message
@@ -87,12 +87,7 @@ def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: B
 
 def read_evaluations(path: Path) -> list[Evaluation]:
     """The evaluations in a JSON file from `evaluate`. Raises DataError with file and field."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=list[Evaluation])
-    except OSError as error:
-        raise DataError(Message("path_error", path=path, error=error.strerror)) from error
-    except UNDECODABLE as error:
-        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error
+    return read_json(path, list[Evaluation])
 
 
 def _is_pool(traces: Sequence[Trace]) -> bool:

@@ -1,15 +1,85 @@
-"""Ranking and calibration metrics under many weightings at once, so that a bootstrap is one call. numpy only.
+"""Metrics with intervals: ranking and calibration under many weightings at once, so that a bootstrap is one call.
 
-`weights` is [n] or [draws, n] throughout, and a metric has its leading shape: a number or [draws]. A weighting
-without what a metric needs (no positive, no weight) gives nan.
+Intervals resample whole problems: solutions of one problem are not independent. `weights` is [n] or [draws, n]
+throughout, and a metric has its leading shape: a number or [draws]. A weighting without what a metric needs (no
+positive, no weight) gives nan. As text a metric has three decimals without the leading zero, its interval in brackets.
+numpy only.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating]
+CELLS = 500_000  # weights held at once, so that they stay in the processor's cache
+
+
+class Metric(msgspec.Struct, frozen=True):
+    """A value with its 95 % interval; None if the data do not allow it."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def draws_of(n_problems: int, bootstrap: int, seed: int) -> Array:
+    """How often each problem counts: once each in the first row, then as drawn, [1 + bootstrap, problems]."""
+    if not n_problems:
+        return np.ones((1 + bootstrap, 0), dtype=np.float32)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(n_problems, np.full(n_problems, 1 / n_problems), size=bootstrap)
+    return np.vstack([np.ones((1, n_problems)), drawn]).astype(np.float32)  # counts: exact in float32
+
+
+def resample(
+    measure: Callable[[Array], Mapping[str, Array]], draws: Array, problem: NDArray[np.int64]
+) -> dict[str, Metric]:
+    """The metrics of rows that belong to `problem` [n]; `measure` takes weights [draws, n], gives [draws] by name."""
+    size = max(1, CELLS // max(1, len(problem)))
+    parts = [measure(draws[start : start + size, problem]) for start in range(0, len(draws), size)]
+    return {name: as_metric(np.concatenate([part[name] for part in parts])) for name in parts[0]}
+
+
+def as_metric(samples: Array) -> Metric:
+    """The first sample with the central 95 % of the others, those that are nan left out."""
+    value, drawn = float(samples[0]), samples[1:][~np.isnan(samples[1:])]
+    if np.isnan(value):
+        return Metric(None, None, None)
+    if not len(drawn):
+        return Metric(value, None, None)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Metric(value, float(low), float(high))
+
+
+def format_metric(metric: Metric, *, signed: bool = False) -> str:
+    """ ".812 [.790, .834]", with signs for a difference; "-" if unknown."""
+    return " ".join(part for part in in_parts(metric, signed=signed) if part)
+
+
+def in_parts(metric: Metric, *, signed: bool = False) -> tuple[str, str]:
+    """Value and interval separately: (".812", "[.790, .834]"); the second is empty if unknown."""
+    if metric.value is None:
+        return "-", ""
+    value = short(metric.value, signed=signed)
+    if metric.low is None or metric.high is None:
+        return value, ""
+    return value, f"[{short(metric.low, signed=signed)}, {short(metric.high, signed=signed)}]"
+
+
+def short(value: float, *, signed: bool = False) -> str:
+    """ ".812", "-.040", "1.000", "10.250"."""
+    text = f"{value:+.3f}" if signed else f"{value:.3f}"
+    return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text
+
+
+def percent(metric: Metric) -> str:
+    """ "12%", or "-" if unknown."""
+    return "-" if metric.value is None else f"{metric.value:.0%}"
+
+
 CALIBRATION_BINS = 10
 
 
@@ -20,19 +90,19 @@ def ranking(scores: NDArray[Any], positive: Array, weights: Array) -> tuple[Arra
     under precision and recall by steps, without interpolation, ties taken together.
     """
     order = np.argsort(scores, kind="stable")
-    scores, found = scores[order], np.flatnonzero(positive[order])
-    if not len(found):
+    scores, hits = scores[order], np.flatnonzero(positive[order])
+    if not len(hits):
         nothing = np.full(weights.shape[:-1], np.nan)
         return nothing, nothing
     weights = weights[..., order]
     # of each run of equal scores that holds a positive: where it starts, where it ends, its positives
-    values, first = np.unique(scores[found], return_index=True)
+    values, first = np.unique(scores[hits], return_index=True)
     start, end = (np.searchsorted(scores, values, side) for side in ("left", "right"))
     edges = np.unique(np.concatenate([[0], start, end]))
     between = np.add.reduceat(weights, edges[edges < len(scores)], axis=-1).astype(float)
     upto = np.concatenate([np.zeros_like(between[..., :1]), np.cumsum(between, axis=-1)], axis=-1)
     start, end = np.searchsorted(edges, start), np.searchsorted(edges, end)
-    positives = np.add.reduceat(weights[..., found], first, axis=-1).astype(float)
+    positives = np.add.reduceat(weights[..., hits], first, axis=-1).astype(float)
     total, n_positive = upto[..., -1:], positives.sum(axis=-1, keepdims=True)
     earlier = np.cumsum(positives, axis=-1) - positives
     below, level = upto[..., start] - earlier, upto[..., end] - upto[..., start] - positives
@@ -53,6 +123,11 @@ def expected_calibration_error(p: Array, outcome: Array, weights: Array) -> Arra
     """Mean of |mean p - mean outcome| over ten bins of p of equal width, by their weight (Guo et al. 2017, eq. 3)."""
     gaps = weights @ (in_bins(p) * (p - outcome)[:, None])
     return divide(np.abs(gaps).sum(axis=-1), weights.sum(axis=-1))
+
+
+def resampled_ece(p: Array, outcome: Array, draws: Array, problem: NDArray[np.int64]) -> Metric:
+    """`expected_calibration_error` of rows [n] that belong to `problem` [n], with its interval."""
+    return resample(lambda weights: {"": expected_calibration_error(p, outcome, weights)}, draws, problem)[""]
 
 
 def in_bins(p: Array) -> Array:

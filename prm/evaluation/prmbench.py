@@ -16,8 +16,7 @@ import msgspec
 import numpy as np
 
 from prm.errors import DataError
-from prm.evaluation.metrics import divide
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.evaluation.metrics import Array, Metric, as_metric, divide, draws_of
 from prm.formats.prmbench import CORRECT
 from prm.labels import problem_of, step_labels
 from prm.messages import Message
@@ -129,7 +128,7 @@ def _counts(trace: Trace, score: TraceScore, threshold: float) -> Array:
 
 def _measures(samples: Array, category: str) -> dict[str, Array]:
     """`samples` [draws, 6] of counts to metrics [draws]."""
-    tp, fp, tn, fn, first, found = samples.T
+    tp, fp, tn, fn, first, first_found = samples.T
     f1, negative_f1 = divide(2 * tp, 2 * tp + fp + fn), divide(2 * tn, 2 * tn + fn + fp)
     return {
         "prm_score": f1 if category == ALL_RIGHT else (f1 + negative_f1) / 2,
@@ -137,5 +136,5 @@ def _measures(samples: Array, category: str) -> dict[str, Array]:
         "negative_f1": negative_f1,
         "right_step_accuracy": divide(tp, tp + fn),
         "wrong_step_accuracy": divide(tn, tn + fp),
-        "first_error_accuracy": divide(found, first),
+        "first_error_accuracy": divide(first_found, first),
     }

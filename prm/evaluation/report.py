@@ -16,17 +16,23 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from prm.errors import DataError
 from prm.evaluation.columns import Solutions, Steps, columns_of
 from prm.evaluation.metrics import (
     CALIBRATION_BINS,
+    Array,
+    Metric,
+    as_metric,
     brier,
     divide,
+    draws_of,
     expected_calibration_error,
     harmonic_mean,
     in_bins,
     ranking,
+    resample,
 )
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, resample
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -158,7 +164,7 @@ class _Cut:
 
         def measure(weights: Array) -> Mapping[str, Array]:
             auroc, auprc = ranking(1 - p, error, weights)
-            found = {
+            measures = {
                 "step_auroc": auroc,
                 "step_auprc": auprc,
                 "index_auroc": ranking(index, error, weights)[0],
@@ -167,9 +173,9 @@ class _Cut:
                 "brier": brier(p, good, weights),
             }
             if self.with_raw:
-                found["raw_ece"] = expected_calibration_error(raw, good, weights)
-                found["raw_brier"] = brier(raw, good, weights)
-            return found
+                measures["raw_ece"] = expected_calibration_error(raw, good, weights)
+                measures["raw_brier"] = brier(raw, good, weights)
+            return measures
 
         owner = self.solutions.problem[steps.solution[picked]]
         return {
@@ -223,3 +229,54 @@ def _reliability(p: NDArray[np.float64], good: NDArray[np.float64]) -> list[Reli
         )
         for k, (n, mean_p, share) in enumerate(zip(size, *means, strict=True))
     ]
+
+
+KEPT_SAMPLES = 200  # of the resampled gains, enough for a picture
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """Challenger minus champion in ProcessBench F1 on the same solutions, resampled together; `low` and
+    `high` are None where no resample tells."""
+
+    gain: float
+    low: float | None
+    high: float | None
+    challenger: float
+    champion: float
+    n_solutions: int
+    n_problems: int
+    samples: list[float]
+
+
+def compare(
+    traces: Sequence[Trace],
+    challenger_scores: Iterable[TraceScore],
+    champion_scores: Iterable[TraceScore],
+    *,
+    thresholds: tuple[float, float],
+    bootstrap: int = 2000,
+    seed: int = 0,
+) -> Comparison:
+    """Paired comparison in ProcessBench F1; `thresholds` are the challenger's and the champion's.
+
+    Raises DataError where no domain has both erroneous and correct solutions with a known first error.
+    """
+    challenger, _ = columns_of(traces, challenger_scores, thresholds[0])
+    champion, _ = columns_of(traces, champion_scores, thresholds[1])
+    draws = draws_of(challenger.n_problems, bootstrap, seed)
+    ours, theirs = (processbench(one, draws)["processbench_f1"] for one in (challenger, champion))
+    if np.isnan(ours[0]):
+        raise DataError(Message("comparison_needs_both_kinds"))
+    gains = ours - theirs
+    gain = as_metric(gains)
+    drawn = gains[1:][~np.isnan(gains[1:])]
+    return Comparison(
+        gain=float(gains[0]),
+        low=gain.low,
+        high=gain.high,
+        challenger=float(ours[0]),
+        champion=float(theirs[0]),
+        n_solutions=int(challenger.settled.sum()),
+        n_problems=challenger.n_problems,
+        samples=[round(float(one), 6) for one in drawn[:KEPT_SAMPLES]],
+    )

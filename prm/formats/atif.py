@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from prm.formats.parts import Content, text_of
+from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable, whole
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
-from prm.formats.tool_calls import call_text, step_text
 from prm.messages import Message
 
 
@@ -79,12 +78,12 @@ def _lines(record: Record) -> list[dict[str, Any]]:
 
 
 def _completions(step: _Step) -> Iterator[Completion]:
-    said = text_of(step.message)
+    message = text_of(step.message)
     if step.source != "agent":
-        if said:
-            yield Completion(said, kind="observation")
+        if message:
+            yield Completion(message, kind="observation")
         return
-    if thought := step_text(step.reasoning_content or "", [said]):
+    if thought := step_text(step.reasoning_content or "", [message]):
         yield Completion(thought)
     if step.tool_calls:
         calls = [call_text(call.function_name, call.arguments) for call in step.tool_calls]

@@ -13,8 +13,6 @@ from prm.formats.reading import other_fields
 from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
 from prm.formats.registry import file_format
 
-SOURCE = "big_bench_mistake"
-
 
 class _Line(msgspec.Struct):
     input: str
@@ -31,7 +29,7 @@ def big_bench_mistake(value: Any) -> Record:
     if line.mistake_index is not None and line.mistake_index < 0:
         error = len(line.steps)  # this format says none by null alone
     label = index_label(
-        error, len(line.steps), field="mistake_index", kind="consensus", name=annotator_in(value, SOURCE)
+        error, len(line.steps), field="mistake_index", kind="consensus", name=annotator_in(value, "big_bench_mistake")
     )
     return Record(
         problem=line.input,

@@ -52,12 +52,12 @@ def number(cell: Any, column: str) -> float | None:
     """None where the cell is empty or says NaN, as tables do that know no other word for it."""
     word = text(cell, column).strip()
     try:
-        found = float(word or "nan")
+        value = float(word or "nan")
     except ValueError:
-        found = math.inf
-    if math.isinf(found):
+        value = math.inf
+    if math.isinf(value):
         raise Unreadable(column, Message("word_not_number", word=_short(word)))
-    return None if math.isnan(found) else found
+    return None if math.isnan(value) else value
 
 
 def whole_number(cell: Any, column: str) -> int | None:
@@ -76,23 +76,23 @@ def items(cell: Any, column: str) -> list[Any]:
         return cell
     if is_empty(cell):
         return []
-    found = _list_in(cell) if isinstance(cell, str) else None
-    if found is None:
+    listed = _list_in(cell) if isinstance(cell, str) else None
+    if listed is None:
         raise Unreadable(column, Message("cell_not_list", cell=_name(cell)))
-    return found
+    return listed
 
 
 def object_in(cell: Any, column: str) -> dict[str, Any]:
     """An object, or the JSON text of one; an empty cell is an empty object."""
     try:
-        found = decoded(cell.encode()) if isinstance(cell, str) and not is_empty(cell) else cell
+        value = decoded(cell.encode()) if isinstance(cell, str) and not is_empty(cell) else cell
     except (msgspec.DecodeError, RecursionError):
         raise Unreadable(column, Message("text_not_json_object")) from None
-    if is_empty(found):
+    if is_empty(value):
         return {}
-    if not isinstance(found, dict):
-        raise Unreadable(column, Message("cell_not_object", found=_name(found)))
-    return found
+    if not isinstance(value, dict):
+        raise Unreadable(column, Message("cell_not_object", found=_name(value)))
+    return value
 
 
 def is_list(cell: Any) -> bool:
@@ -123,26 +123,26 @@ def _list_in(cell: str) -> list[Any] | None:
     if not (stripped.startswith("[") and stripped.endswith("]")):
         return None
     try:
-        found = decoded(stripped.encode())
-        return found if isinstance(found, list) else None
+        value = decoded(stripped.encode())
+        return value if isinstance(value, list) else None
     except (msgspec.DecodeError, RecursionError):
         return _python_list(stripped[1:-1])
 
 
 def _python_list(inside: str) -> list[Any] | None:
     """What Python prints for a list of texts and numbers; each item is read alone, nothing is evaluated."""
-    found: list[Any] = []
+    items_read: list[Any] = []
     at = 0
     while at < len(inside):
         match = _PYTHON_ITEM.match(inside, at)
         if match is None:
-            return None if inside[at:].strip() else found
+            return None if inside[at:].strip() else items_read
         try:
-            found.append(ast.literal_eval(match["item"]))
+            items_read.append(ast.literal_eval(match["item"]))
         except (SyntaxError, ValueError):
             return None
         at = match.end()
-    return found
+    return items_read
 
 
 _NAMES = {

@@ -50,19 +50,15 @@ def raw_rows(
         if row == []:
             continue
         if not names:
-            names = column_names(_text_only(row)) if isinstance(row, list) else []
+            if isinstance(row, list) and any("\0" in name or not _is_utf8(name) for name in row):
+                raise OSError(Message("header_not_utf8"))
+            names = column_names(row) if isinstance(row, list) else []
             continue
         number += 1
         if number >= skip:
             if guarded and isinstance(row, list):
                 row = [unguarded(cell) for cell in row]
             yield line, _encoded(line, row, names, longest)
-
-
-def _text_only(header: list[str]) -> list[str]:
-    if any("\0" in name or not _is_utf8(name) for name in header):
-        raise OSError(Message("header_not_utf8"))
-    return header
 
 
 def _is_utf8(text: str) -> bool:

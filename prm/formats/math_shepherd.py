@@ -16,7 +16,6 @@ from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
 from prm.messages import Message
 
-SOURCE = "math_shepherd"
 TAG = "ки"
 _FIRST_STEP = re.compile(r"\s*Step 1\b")
 _MARKS = {"+": 1, "-": -1}
@@ -45,7 +44,7 @@ def math_shepherd(value: Any) -> Record:
         domain=line.task,
         extra=other_fields(value, _Line),
         annotations=[
-            rated_label([_MARKS[mark] for mark in marks], kind="monte_carlo", name=annotator_in(value, SOURCE))
+            rated_label([_MARKS[mark] for mark in marks], kind="monte_carlo", name=annotator_in(value, "math_shepherd"))
         ],
     )
     if _native(record, record.annotations[0]) != value:

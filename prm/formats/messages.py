@@ -11,15 +11,12 @@ from typing import Any, Literal
 import msgspec
 
 from prm.formats.labels import annotator_in, index_in, rated_label, step_ratings
-from prm.formats.parts import Content, text_of
+from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable
 from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
-from prm.formats.tool_calls import call_text, step_text
 from prm.messages import Message
 from prm.vocabulary import Rating, StepKind
-
-SOURCE = "messages"
 
 
 class _Function(msgspec.Struct):
@@ -61,7 +58,7 @@ def record_of(value: Any) -> Record:
         extra={key: value[key] for key in value if key != "step_labels"},
         annotations=[] if labels is None else [
             rated_label(
-                labels, kind="human", name=annotator_in(value, SOURCE), kinds=kinds,
+                labels, kind="human", name=annotator_in(value, "messages"), kinds=kinds,
                 native={"step_labels": value["step_labels"]},
             )
         ],
@@ -109,5 +106,5 @@ def _native(record: Record) -> dict[str, Any]:
         return {**as_given(record, label, "extra"), "step_labels": label.native["step_labels"]}
     offset = 1 + next(k for k, message in enumerate(record.extra["messages"]) if message["role"] == "user")
     ratings = step_ratings(label, len(record.positions))
-    told = {str(offset + k): rating for k, rating in enumerate(ratings) if rating is not None}
-    return {**record.extra, "step_labels": told}
+    by_index = {str(offset + k): rating for k, rating in enumerate(ratings) if rating is not None}
+    return {**record.extra, "step_labels": by_index}

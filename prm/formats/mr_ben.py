@@ -69,18 +69,18 @@ def mr_ben(value: Any) -> Record:
 
 
 def _label(line: _Line, steps: list[str], name: str) -> RecordAnnotation:
-    given = line.Model_Solution_First_Error_Step
-    if given == NO_ERROR:
+    marked = line.Model_Solution_First_Error_Step
+    if marked == NO_ERROR:
         error = NONE
     elif isinstance(line.Model_Solution_Steps, list):
-        number = index_in(given)
+        number = index_in(marked)
         if not number:
-            raise Unreadable(FIELD, Message("step_number_invalid", given=given[:40], none=NO_ERROR))
+            raise Unreadable(FIELD, Message("step_number_invalid", given=marked[:40], none=NO_ERROR))
         error = number - 1
-    elif not given.strip():
+    elif not marked.strip():
         return RecordAnnotation(source_kind="human", source_name=name, finish_reason="found_error", path=[])
     else:
-        error = next((k for k, text in enumerate(steps) if given.rstrip() in text.split("\n")), len(steps))
+        error = next((k for k, text in enumerate(steps) if marked.rstrip() in text.split("\n")), len(steps))
     return index_label(error, len(steps), field=FIELD, kind="human", name=name)
 
 

@@ -2,8 +2,9 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, BinaryIO
 
 import msgspec
@@ -73,21 +74,11 @@ def write_rows(rows: Iterable[Mapping[str, Any]], schema: pyarrow.Schema) -> Ite
     """A Parquet file of the rows, in pieces; a row group holds WRITTEN_AT_ONCE of them."""
     sink = _Sink()
     with parquet.ParquetWriter(pyarrow.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
-        for group in _groups(rows):
+        source = iter(rows)
+        while group := list(islice(source, WRITTEN_AT_ONCE)):
             writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
             yield sink.taken()
     yield sink.taken()
-
-
-def _groups(rows: Iterable[Mapping[str, Any]]) -> Iterator[Sequence[Mapping[str, Any]]]:
-    group = []
-    for row in rows:
-        group.append(row)
-        if len(group) == WRITTEN_AT_ONCE:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 class _Sink:

@@ -1,8 +1,10 @@
-"""What a message of a chat says: a text, or parts of text and images.
+"""What a message of an agent's chat says: a text, or parts of text and images; and its tool calls.
 
 An image that came with the file as data becomes Markdown that holds it, `![image](data:image/png;base64,...)`, and
-one that lies elsewhere becomes Markdown that tells where.
+one that lies elsewhere becomes Markdown that tells where. A call reads as `name({"argument": ...})`.
 """
+
+from typing import Any
 
 import msgspec
 
@@ -46,3 +48,14 @@ def _image(part: Part) -> str:
         return part.image_url or ""
     source = part.source
     return f"data:{source.media_type};base64,{source.data}" if source.data else source.url or source.path
+
+
+def call_text(name: str, arguments: Any) -> str:
+    """One call; arguments come as an object, or as the JSON text of one."""
+    text = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
+    return f"{name}({text})"
+
+
+def step_text(message: str, calls: list[str]) -> str:
+    """What was said, then the calls, one a line."""
+    return "\n".join(part for part in (message, *calls) if part)

@@ -101,9 +101,9 @@ def agreed_rating(record: Record, step: Taken) -> int | None:
     """
     if step.alternative is None:
         return None
-    for told in record.consensus:
-        if (told.position, told.alternative) == (step.position, step.alternative):
-            return min((-told.bad, -1), (-told.neutral, 0), (-told.good, 1))[1]
+    for one in record.consensus:
+        if (one.position, one.alternative) == (step.position, step.alternative):
+            return min((-one.bad, -1), (-one.neutral, 0), (-one.good, 1))[1]
     votes = Counter(
         rating.rating
         for annotation in _deciding(record.annotations)

@@ -11,9 +11,8 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, other_fields
-from prm.formats.record import Completion, Record
+from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.vocabulary import OutcomeSource, StepKind
@@ -62,7 +61,10 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
         )
     return Record(
         problem=line.problem,
-        positions=[_completions(position) for position in line.steps or []],
+        positions=[
+            [_completion(step) for step in (position if isinstance(position, list) else [position])]
+            for position in line.steps or []
+        ],
         solution_text=line.solution,
         source_group=line.source_group,
         domain=line.domain,
@@ -81,9 +83,10 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
 @plain.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
     """The solution; several alternatives at a position are an array."""
+    written = [[_native_step(completion) for completion in at] for at in record.positions if at]
     line = Line(
         problem=record.problem,
-        steps=[_native_position(at) for at in record.positions if at] or None,
+        steps=[steps[0] if len(steps) == 1 else steps for steps in written] or None,
         solution=record.solution_text,
         answer=record.reference_answer,
         id=record.external_id or None,
@@ -103,16 +106,8 @@ def _text(word: Word) -> str | None:
     return None if word is None else str(word)
 
 
-def _completions(position: str | PlainStep | list[str | PlainStep]) -> list[Completion]:
-    return [_completion(step) for step in position] if isinstance(position, list) else [_completion(position)]
-
-
 def _completion(step: str | PlainStep) -> Completion:
     return Completion(step) if isinstance(step, str) else Completion(step.text, step.kind, critiques=step.critiques)
-
-
-def _native_position(at: list[Completion]) -> str | PlainStep | list[str | PlainStep]:
-    return _native_step(at[0]) if len(at) == 1 else [_native_step(completion) for completion in at]
 
 
 def _native_step(completion: Completion) -> str | PlainStep:

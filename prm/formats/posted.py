@@ -89,8 +89,8 @@ def _label(field: str, label: PostedLabel, kinds: list[StepKind]) -> RecordAnnot
     return made
 
 
-def _check_count(field: str, given: int, steps: int) -> None:
-    if given != steps:
-        entries = Message("n_entries", n=given)
+def _check_count(field: str, count: int, steps: int) -> None:
+    if count != steps:
+        entries = Message("n_entries", n=count)
         of = Message("n_steps", n=steps)
         raise Unreadable(field, Message("entry_count_differs", entries=entries, steps=of))

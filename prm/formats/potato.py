@@ -41,7 +41,7 @@ class Annotator:
 
     name: str
     kind: str = "human"
-    said: dict[str, list[tuple[str, str, Any]]] = field(default_factory=dict)
+    labels: dict[str, list[tuple[str, str, Any]]] = field(default_factory=dict)
 
 
 def read_config(path: Path) -> Project:
@@ -75,27 +75,26 @@ def read_data(files: Iterable[Path]) -> Iterator[tuple[str, dict[str, Any] | str
             elif lines.read(1) == "[":
                 lines.seek(0)
                 yield from (
-                    (f"{file.name}, record {n}", _task(one)) for n, one in enumerate(_array(lines.read()), start=1)
+                    (f"{file.name}, record {n}", _task(one)) for n, one in enumerate(_records(lines.read()), start=1)
                 )
             else:
                 lines.seek(0)
                 yield from (
-                    (f"{file.name}, line {n}", _line(one)) for n, one in enumerate(lines, start=1) if one.strip()
+                    (f"{file.name}, line {n}", _task(_decoded(one)))
+                    for n, one in enumerate(lines, start=1)
+                    if one.strip()
                 )
 
 
-def _line(text: str) -> dict[str, Any] | str:
+def _decoded(text: str) -> Any:
     try:
-        return _task(json.loads(text))
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         return f"not valid JSON: {error}"
 
 
-def _array(text: str) -> list[Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return [f"not valid JSON: {error}"]
+def _records(text: str) -> list[Any]:
+    value = _decoded(text)
     return value if isinstance(value, list) else [value]
 
 
@@ -121,7 +120,7 @@ def _of_state(state: dict[str, Any], folder: str) -> Annotator:
     annotator = Annotator(str(state.get("user_id") or folder), kind)
     for task, pairs in (state.get("instance_id_to_label_to_value") or {}).items():
         named = _of_schemes(pairs) if isinstance(pairs, dict) else [(k["schema"], k["name"], v) for k, v in pairs]
-        annotator.said[str(task)] = named
+        annotator.labels[str(task)] = named
     return annotator
 
 
@@ -130,7 +129,7 @@ def _of_lines(file: Path, folder: str) -> Annotator:
     with file.open("rb") as lines:
         for line in lines:
             value = msgspec.json.decode(line)
-            annotator.said[str(value["id"])] = _of_schemes(value.get("label_annotations") or {})
+            annotator.labels[str(value["id"])] = _of_schemes(value.get("label_annotations") or {})
     return annotator
 
 

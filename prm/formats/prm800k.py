@@ -92,7 +92,7 @@ def prm800k(value: Any) -> Record:
         finish_reason=label.finish_reason,
         path=path,
         first_error=first_error(label.finish_reason, path),
-        total_ms=label.total_time if _is_whole(label.total_time) else None,
+        total_ms=label.total_time if type(label.total_time) is int and 0 <= label.total_time < 2**62 else None,
         submitted_at=_moment(line.timestamp),
         native={
             "format": "prm800k",
@@ -133,10 +133,6 @@ def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
     """The keys of _ADDED that have a value; the kind always has one."""
     values = (annotation.source_kind, annotation.source_detail, record.source_group, record.split)
     return {key: value for key, value in zip(_ADDED, values, strict=True) if value}
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
 
 
 def _moment(timestamp: str | None) -> datetime | None:

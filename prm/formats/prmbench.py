@@ -17,9 +17,6 @@ from prm.labels import GOOD
 from prm.messages import Message
 from prm.traces import Step, Trace
 
-SOURCE = "prmbench"
-
-
 CORRECT, TWIN_OF_CORRECT = "correct", "redundency"  # the benchmark's own spelling
 
 
@@ -62,7 +59,7 @@ def prmbench(value: Any) -> Record:
             rated_label(
                 ratings,
                 kind="consensus",
-                name=annotator_in(value, SOURCE),
+                name=annotator_in(value, "prmbench"),
                 native={"error_steps": value["error_steps"]},
             )
         ],
@@ -74,7 +71,7 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
     steps, ratings = rated_along(record, annotation)
     if None in ratings:
         return None
-    told = {
+    named = {
         "classification": as_given(record, annotation, "domain"),
         "idx": as_given(record, annotation, "external_id"),
     }
@@ -84,7 +81,7 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
         "modified_question": as_given(record, annotation, "problem"),
         "modified_process": steps,
         "error_steps": annotation.native.get("error_steps", wrong),
-        **{key: text for key, text in told.items() if text},
+        **{key: text for key, text in named.items() if text},
     }
 
 

@@ -14,8 +14,6 @@ from prm.formats.record import Record, RecordAnnotation, as_given, sampled, samp
 from prm.formats.registry import file_format
 from prm.traces import Trace
 
-SOURCE = "processbench"
-
 
 class _Line(msgspec.Struct):
     problem: str
@@ -29,7 +27,9 @@ class _Line(msgspec.Struct):
 @file_format("processbench", label="ProcessBench", keys=("problem", "steps", "label"), array=True, split="holdout")
 def processbench(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
-    label = index_label(line.label, len(line.steps), field="label", kind="consensus", name=annotator_in(value, SOURCE))
+    label = index_label(
+        line.label, len(line.steps), field="label", kind="consensus", name=annotator_in(value, "processbench")
+    )
     return Record(
         problem=line.problem,
         positions=sampled(line.steps),

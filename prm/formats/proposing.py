@@ -62,8 +62,11 @@ def propose(columns: Sequence[str], rows: Sequence[Row]) -> Mapping:
     words: dict[str, Any] = {field: table.take(names, _is_word) for field, names in _NAMES.items()}
     annotator = table.take(_ANNOTATOR, _is_word)
     labels = _labels(table, steps) if steps else []
-    if annotator:
-        _name_annotator(labels, annotator)
+    for label in labels if annotator else []:  # who gave the labels; those of unknown kind are then people's
+        if label.source.kind == "heuristic":
+            label.source = SourceMapping(kind="human", name=Column(annotator))
+        elif label.source.kind == "human":
+            label.source.name = Column(annotator)
     return Mapping(
         steps=steps,
         labels=labels,
@@ -98,11 +101,11 @@ class _Table:
         for column, plain in self.left.items():
             if (match := _NUMBERED.fullmatch(plain)) and is_stem(match[1]):
                 stems.setdefault(match[1], []).append((int(match[2]), column))
-        longest: list[tuple[int, str]] = max(stems.values(), key=lambda found: len(found), default=[])
-        found = [column for _, column in sorted(longest)]
-        for column in found:
+        longest: list[tuple[int, str]] = max(stems.values(), key=lambda columns: len(columns), default=[])
+        columns = [column for _, column in sorted(longest)]
+        for column in columns:
             del self.left[column]
-        return found
+        return columns
 
 
 def _plain(column: str) -> str:
@@ -128,7 +131,9 @@ def _steps(table: _Table) -> StepsMapping | None:
     if columns := table.take_numbered(lambda stem: stem in ("step", "s", "steps", "reasoning_step", "solution_step")):
         return StepsMapping(columns, form="columns")
     if column := table.take(_STEPS, _are_texts):
-        return StepsMapping([column], form="separated", separator=_separator(table.values(column)))
+        texts = table.values(column)
+        separator = max(_SEPARATORS, key=lambda mark: sum(mark in text for text in texts))  # the one that most hold
+        return StepsMapping([column], form="separated", separator=separator)
     if column := table.take(_TEXTS, _are_texts):
         return StepsMapping([column], form="text")
     if column := table.take(_TEXTS, _are_lists):
@@ -136,44 +141,28 @@ def _steps(table: _Table) -> StepsMapping | None:
     return None
 
 
-def _separator(values: list[str]) -> str:
-    """The one that most of the texts hold."""
-    return max(_SEPARATORS, key=lambda separator: sum(separator in value for value in values))
-
-
 def _labels(table: _Table, steps: StepsMapping) -> list[LabelMapping]:
     """One of each source: the ratings of steps where there are any, else the first error."""
-    found: dict[tuple[str, str], LabelMapping] = {}
+    labels: dict[tuple[str, str], LabelMapping] = {}
     if columns := table.take_numbered(lambda stem: bool(_LABEL.search(stem))):
         label = LabelMapping(columns, form="ratings", scale=_scale(v for c in columns for v in table.values(c)))
-        _add_label(found, label, _source(_plain(columns[0])))
+        _add_label(labels, label, _source(_plain(columns[0])))
     candidates = [(column, name) for column, name in table.left.items() if _LABEL.search(name)]
     for column, name in candidates:
         if _are_lists(values := table.values(column)):
-            label = LabelMapping([column], form="ratings", scale=_scale(v for row in values for v in _items(row)))
-            _add_label(found, label, _source(name))
+            label = LabelMapping(
+                [column], form="ratings", scale=_scale(v for row in values for v in cells.items(row, ""))
+            )
+            _add_label(labels, label, _source(name))
     for column, name in candidates:
         if index := _index(table, column, steps):
-            _add_label(found, index, _source(name))
-    return list(found.values())
+            _add_label(labels, index, _source(name))
+    return list(labels.values())
 
 
-def _name_annotator(labels: list[LabelMapping], column: str) -> None:
-    """A column that names annotators says who gave the labels; those of unknown kind are then people's."""
-    for label in labels:
-        if label.source.kind == "heuristic":
-            label.source = SourceMapping(kind="human", name=Column(column))
-        elif label.source.kind == "human":
-            label.source.name = Column(column)
-
-
-def _add_label(found: dict[tuple[str, str], LabelMapping], label: LabelMapping, source: SourceMapping) -> None:
+def _add_label(labels: dict[tuple[str, str], LabelMapping], label: LabelMapping, source: SourceMapping) -> None:
     label.source = source
-    found.setdefault((str(source.kind), str(source.name)), label)
-
-
-def _items(cell: Any) -> list[Any]:
-    return cells.items(cell, "")
+    labels.setdefault((str(source.kind), str(source.name)), label)
 
 
 def _scale(values: Iterable[Any]) -> Scale:
@@ -187,17 +176,17 @@ def _scale(values: Iterable[Any]) -> Scale:
 
 def _index(table: _Table, column: str, steps: StepsMapping) -> LabelMapping | None:
     """None where the values are no indices, nor words that say that there is none."""
-    told = [_index_of(cell_of(row, column)) for row in table.rows]
-    if not any(isinstance(value, int) and value >= 0 for value in told):
+    indices = [_index_of(cell_of(row, column)) for row in table.rows]
+    if not any(isinstance(value, int) and value >= 0 for value in indices):
         return None
-    if any(isinstance(value, str) and value not in ("", "-1", "n/a", "none", "null", "nan") for value in told):
+    if any(isinstance(value, str) and value not in ("", "-1", "n/a", "none", "null", "nan") for value in indices):
         return None
-    none = sorted({str(value) for value in told if value == -1 or (isinstance(value, str) and value)})
+    none = sorted({str(value) for value in indices if value == -1 or (isinstance(value, str) and value)})
     counts = [_count(row, steps) for row in table.rows]
-    from_one = any(value == count > 0 for value, count in zip(told, counts, strict=True))
-    if from_one and 0 in told:
+    from_one = any(value == count > 0 for value, count in zip(indices, counts, strict=True))
+    if from_one and 0 in indices:
         none.append("0")
-    if not none and "" in told:
+    if not none and "" in indices:
         none = [""]
     return LabelMapping([column], base=1 if from_one else 0, none=none or ["-1", "N/A"])
 
@@ -224,6 +213,6 @@ def _count(row: Row, steps: StepsMapping) -> int:
 
 def _source(name: str) -> SourceMapping:
     for words, kind in _SOURCES:
-        if found := re.search(rf"(?:^|_)({words})(?=_|$)", name):
-            return SourceMapping(kind=kind, name="" if kind == "monte_carlo" else found[1])
+        if match := re.search(rf"(?:^|_)({words})(?=_|$)", name):
+            return SourceMapping(kind=kind, name="" if kind == "monte_carlo" else match[1])
     return SourceMapping(kind="heuristic", name=name)

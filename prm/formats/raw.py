@@ -100,7 +100,9 @@ def _array(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
                 at, dropping = 0, True
             chunk = next(chunks, b"")
             if not chunk:
-                yield number, _cut_off(number, bytes(buffer), dropping)
+                rest = bytes(buffer)
+                reason = Message("record_incomplete" if dropping or rest.strip() else "array_not_closed")
+                yield number, Rejection(line=number, reason=reason, excerpt=excerpt_of(rest))
                 return
             buffer += chunk
             continue
@@ -127,9 +129,3 @@ def _array(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
     rest = bytes(buffer).strip() or next(chunks, b"").strip()
     if rest:
         yield number, Rejection(line=number, reason=Message("text_after_array"), excerpt=excerpt_of(rest))
-
-
-def _cut_off(number: int, rest: bytes, dropping: bool) -> Rejection:
-    is_inside = dropping or rest.strip()
-    reason = Message("record_incomplete") if is_inside else Message("array_not_closed")
-    return Rejection(line=number, reason=reason, excerpt=excerpt_of(rest))

@@ -15,7 +15,6 @@ from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
 from prm.messages import Message
 
-SOURCE = "rlhflow"
 _FIRST_STEP = re.compile(r"\s*(?=Step 1\b)")
 _MARKS = {"+": 1, "-": -1}
 
@@ -49,7 +48,7 @@ def rlhflow(value: Any) -> Record:
             rated_label(
                 [_MARKS[turn.content.strip()] for turn in turns[1::2]],
                 kind="monte_carlo",
-                name=annotator_in(value, SOURCE),
+                name=annotator_in(value, "rlhflow"),
                 native={"joint": joint},
             )
         ],

@@ -8,9 +8,8 @@ import msgspec
 from prm.formats import cells
 from prm.formats.labels import NONE, index_label, rated_label
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
-from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, validation_fault
-from prm.formats.record import Completion, Record, RecordAnnotation
+from prm.formats.record import Completion, Provenance, Record, RecordAnnotation
 from prm.messages import Message
 from prm.vocabulary import OUTCOME_SOURCES, SOURCE_KINDS, STEP_KINDS, OutcomeSource, SourceKind, StepKind
 
@@ -70,8 +69,8 @@ def columns_of(mapping: Mapping) -> list[str]:
         named += [*mapping.steps.columns, mapping.steps.kinds]
     for label in mapping.labels:
         source = label.source
-        told = (source.kind, source.name, source.policy, source.rollouts)
-        named += [*label.columns, *(one.column for one in told if isinstance(one, Column))]
+        fields = (source.kind, source.name, source.policy, source.rollouts)
+        named += [*label.columns, *(one.column for one in fields if isinstance(one, Column))]
     return [column for column in named if column]
 
 
@@ -112,25 +111,21 @@ def _step(value: Any, place: str) -> str:
 
 
 def _numbered(row: Row, columns: list[str]) -> list[str]:
-    found = [cells.text(cell_of(row, column), column) for column in columns]
-    while found and not found[-1].strip():
-        found.pop()
-    return found
+    steps = [cells.text(cell_of(row, column), column) for column in columns]
+    while steps and not steps[-1].strip():
+        steps.pop()
+    return steps
 
 
 def _kinds(row: Row, steps: StepsMapping, count: int) -> list[StepKind]:
     given = cells.items(cell_of(row, steps.kinds), steps.kinds) if steps.kinds else []
     if given and len(given) != count:
         kinds = Message("n_kinds", n=len(given))
-        raise Unreadable(steps.kinds, Message("kind_count_differs", given=kinds, steps=_all_steps(count)))
+        raise Unreadable(steps.kinds, Message("kind_count_differs", given=kinds, steps=Message("n_steps", n=count)))
     for kind in given:
         if kind not in STEP_KINDS:
             raise Unreadable(steps.kinds, Message("kind_not_known", kind=kind, known=", ".join(STEP_KINDS)))
     return cast(list[StepKind], given) or ["reasoning"] * count
-
-
-def _all_steps(count: int) -> Message:
-    return Message("n_steps", n=count)
 
 
 def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnotation | None:
@@ -150,15 +145,15 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
         return None
     if len(ratings) != len(kinds) and not (len(ratings) < len(kinds) and ratings[-1] == -1):
         labels = Message("n_labels", n=len(ratings))
-        raise Unreadable(column, Message("label_count_differs", given=labels, steps=_all_steps(len(kinds))))
+        raise Unreadable(column, Message("label_count_differs", given=labels, steps=Message("n_steps", n=len(kinds))))
     kind_of_source, name, detail = source_of(row, label.source)
-    told = rated_label(ratings, kind=kind_of_source, name=name, kinds=kinds[: len(ratings)])
-    told.source_detail = detail
+    annotation = rated_label(ratings, kind=kind_of_source, name=name, kinds=kinds[: len(ratings)])
+    annotation.source_detail = detail
     if label.scale == "share":
-        told.native = {"shares": [cells.number(value, column) for value in values]}
+        annotation.native = {"shares": [cells.number(value, column) for value in values]}
     if -1 in ratings and ratings.index(-1) == len(ratings) - 1:
-        told.path[-1].chosen = None  # the label ends with the first error
-    return told
+        annotation.path[-1].chosen = None  # the label ends with the first error
+    return annotation
 
 
 def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation | None:
@@ -176,9 +171,9 @@ def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation 
             first, last = label.base, count - 1 + label.base
             raise Unreadable(column, Message("word_not_step", word=word, first=first, last=last))
     kind, name, detail = source_of(row, label.source)
-    told = index_label(error, count, field=column, kind=kind, name=name)
-    told.source_detail = detail
-    return told
+    annotation = index_label(error, count, field=column, kind=kind, name=name)
+    annotation.source_detail = detail
+    return annotation
 
 
 def source_of(row: Row, source: SourceMapping) -> tuple[SourceKind, str, dict[str, Any]]:
@@ -216,8 +211,8 @@ _MADE_BY: dict[str, Callable[[Any, str], Any]] = {
 
 def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
     """None where the row says nothing of it."""
-    told = {field: _MADE_BY.get(field, cells.text)(cell_of(row, column), column) for field, column in columns.items()}
-    known = {field: value for field, value in told.items() if value not in (None, "", {})}
+    values = {field: _MADE_BY.get(field, cells.text)(cell_of(row, name), name) for field, name in columns.items()}
+    known = {field: value for field, value in values.items() if value not in (None, "", {})}
     try:
         return msgspec.convert(known, Provenance) if known else None
     except msgspec.ValidationError as error:

@@ -64,10 +64,10 @@ class Answers:
 
 def pattern_of(name: str) -> tuple[str, int] | None:
     """`rating_{}` and 3 of "rating_3"; the last number in a name is the step's."""
-    found = list(_NUMBER.finditer(name))
-    if not found:
+    numbers = list(_NUMBER.finditer(name))
+    if not numbers:
         return None
-    last = found[-1]
+    last = numbers[-1]
     return name[: last.start()] + "{}" + name[last.end() :], int(last[0])
 
 

@@ -11,12 +11,10 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.parts import Content, text_of
-from prm.formats.provenance import Provenance
+from prm.formats.parts import Content, step_text, text_of
 from prm.formats.reading import Unreadable, whole
-from prm.formats.record import Completion, Record
+from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
-from prm.formats.tool_calls import step_text
 from prm.messages import Message
 from prm.vocabulary import StepKind
 
@@ -102,22 +100,22 @@ def _steps(run: _Run) -> Iterator[Completion]:
 
 def _problem(run: _Run, settings: dict[str, Any]) -> str:
     """The issue itself where it is told, else the message that asked for it."""
-    told = run.problem_statement or _inner(settings, "problem_statement", "text")
-    if isinstance(told, str) and told.strip():
-        return told
-    asked = (text_of(one.content) for one in run.history if one.role == "user" and not one.is_demo)
-    return next((text for text in asked if text.strip()), "")
+    issue = run.problem_statement or _inner(settings, "problem_statement", "text")
+    if isinstance(issue, str) and issue.strip():
+        return issue
+    requests = (text_of(one.content) for one in run.history if one.role == "user" and not one.is_demo)
+    return next((text for text in requests if text.strip()), "")
 
 
-def _settings(given: str | dict[str, Any] | None) -> dict[str, Any]:
+def _settings(config: str | dict[str, Any] | None) -> dict[str, Any]:
     """What the run was started with; newer versions keep it as the JSON of an object."""
-    if isinstance(given, dict):
-        return given
+    if isinstance(config, dict):
+        return config
     try:
-        found = msgspec.json.decode(given) if given else {}
+        decoded = msgspec.json.decode(config) if config else {}
     except (msgspec.DecodeError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return decoded if isinstance(decoded, dict) else {}
 
 
 def _inner(settings: dict[str, Any], *keys: str) -> Any:

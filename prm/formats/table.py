@@ -18,10 +18,9 @@ from prm.formats import csv_rows, parquet_rows
 from prm.formats.labels import Step, steps_along
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.proposing import propose
-from prm.formats.provenance import Provenance
 from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
 from prm.formats.reading import Numbered, on_one_line, original_records, parsed_records
-from prm.formats.record import Record, RecordAnnotation, Rejection, as_given
+from prm.formats.record import Provenance, Record, RecordAnnotation, Rejection, as_given
 from prm.formats.registry import FORMATS, TABLE, Format, Reader
 from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
 from prm.messages import Message
@@ -180,8 +179,8 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
 
 
 def _made_by(provenance: Provenance | None) -> Row:
-    told = msgspec.structs.asdict(provenance or Provenance())
-    return told | {"settings": _json(told["settings"])}
+    fields = msgspec.structs.asdict(provenance or Provenance())
+    return fields | {"settings": _json(fields["settings"])}
 
 
 def _json(value: dict[str, Any]) -> str | None:

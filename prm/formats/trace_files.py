@@ -12,19 +12,68 @@ import msgspec
 
 from prm.errors import DataError, FormatError
 from prm.faults import UNDECODABLE, sentence_of
-from prm.formats import samples
 from prm.formats.detection import detect, format_with
 from prm.formats.raw import CHUNK, raw_records
 from prm.formats.record import Record, Rejection
 from prm.formats.registry import FORMATS, Format, Judged
 from prm.messages import Message
 from prm.scores import TraceScore
-from prm.traces import Trace
+from prm.splitting import Splitting
+from prm.traces import Step, Trace
+
+SAMPLES_LABEL = "sampled responses"
+SAMPLES_MARKS = frozenset({"question", "pred", "score", "code"})
+PUBLISHED_SCORE = "pred_score"
+BLANK_LINES = Splitting("blank_lines", "drop")
+
+
+class Samples(msgspec.Struct):
+    """One problem with all its sampled responses, as the Qwen2.5-Math evaluation writes them, one a line.
+
+    `code` holds the responses, `pred` their final answers, `score` their correctness; `pred_score` is a published
+    outcome score of each response (one number in a list).
+    """
+
+    idx: int
+    question: str
+    code: list[str]
+    pred: list[str]
+    score: list[bool]
+    answer: str | None = None
+    pred_score: list[list[float]] = []
+
+    def __post_init__(self) -> None:
+        if not len(self.code) == len(self.pred) == len(self.score):
+            raise ValueError(f"{len(self.code)} responses, {len(self.pred)} answers, {len(self.score)} judgements")
+
+
+def traces_of(record: Samples) -> Iterator[Trace]:
+    """The responses, split into steps at blank lines."""
+    for index, (text, answer, right) in enumerate(zip(record.code, record.pred, record.score, strict=True)):
+        yield Trace(
+            id=f"{record.idx}/{index}",
+            problem=record.question,
+            problem_id=str(record.idx),
+            steps=[Step(step) for step in BLANK_LINES.split(text).steps],
+            split="holdout",
+            reference_answer=record.answer,
+            final_answer_correct=right,
+            meta={"final_answer": answer},
+        )
+
+
+def scores_of(record: Samples) -> Iterator[tuple[str, TraceScore]]:
+    """The published outcome scores; steps have none."""
+    for index, ((outcome, *_), text) in enumerate(zip(record.pred_score, record.code, strict=False)):
+        none = [None] * len(BLANK_LINES.split(text).steps)
+        yield PUBLISHED_SCORE, TraceScore(f"{record.idx}/{index}", [*none], [*none], [*none], None, outcome=outcome)
+
 
 GZIP = b"\x1f\x8b"
 OWN = frozenset({"id", "problem", "steps"})
 
 Kind = TypeVar("Kind")
+T = TypeVar("T")
 Named = Iterator[tuple[str, Trace]]
 Published = Iterable[tuple[str, TraceScore]]
 
@@ -50,14 +99,14 @@ def open_traces(path: Path) -> TraceFile:
     fields, fault = _first_fields(path)
     if fields is None:
         return TraceFile(path, "traces", "steps", lambda: iter(()))
-    if fields >= samples.MARKS:
-        responses = partial(_decoded, path, samples.Samples)
+    if fields >= SAMPLES_MARKS:
+        responses = partial(_decoded, path, Samples)
         return TraceFile(
             path,
-            samples.LABEL,
+            SAMPLES_LABEL,
             "best of n",
-            lambda: ((place, trace) for place, line in responses() for trace in samples.traces_of(line)),
-            lambda: (score for _, line in responses() for score in samples.scores_of(line)),
+            lambda: ((place, trace) for place, line in responses() for trace in traces_of(line)),
+            lambda: (score for _, line in responses() for score in scores_of(line)),
         )
     if fields >= OWN and not format_with(fields):
         return TraceFile(path, "traces", "steps", partial(_decoded, path, Trace))
@@ -68,8 +117,19 @@ def open_traces(path: Path) -> TraceFile:
         if fault:
             raise DataError(fault) from None
         raise
-    published = partial(_published, path, form) if form.published else None
-    return TraceFile(path, form.label, form.judged, partial(_read, path, form), published)
+
+    def published() -> Published:
+        assert form.published is not None, "asked of a format that has scores"
+        publish = form.published
+        return (score for _, score in _unpacked(path, form, lambda record, line: publish(record)))
+
+    return TraceFile(
+        path,
+        form.label,
+        form.judged,
+        lambda: _unpacked(path, form, lambda record, line: form.traces(record, f"{path.stem}-{line}")),
+        published if form.published else None,
+    )
 
 
 @contextmanager
@@ -110,39 +170,33 @@ def _raw(path: Path) -> Iterator[tuple[str, bytes]]:
             yield f"{path}, line {line}", raw
 
 
+@contextmanager
+def _placed(place: str, raw: bytes = b"") -> Iterator[None]:
+    """What is wrong with a record becomes a DataError that names its place."""
+    try:
+        yield
+    except UNDECODABLE as error:
+        raise DataError(Message("place_error", where=place, error=sentence_of(error, raw))) from error
+
+
 def _decoded(path: Path, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
     decoder = msgspec.json.Decoder(kind)
     for place, raw in _raw(path):
-        try:
-            yield place, decoder.decode(raw)
-        except UNDECODABLE as error:
-            raise DataError(Message("place_error", where=place, error=sentence_of(error, raw))) from error
+        with _placed(place, raw):
+            record = decoder.decode(raw)
+        yield place, record
 
 
-def _records(path: Path, form: Format) -> Iterator[tuple[int, Record]]:
+def _unpacked(path: Path, form: Format, unpack: Callable[[Record, int], Iterable[T]]) -> Iterator[tuple[str, T]]:
+    """What `unpack` makes of each record and its line, with the record's place."""
     with open_file(path) as stream:
         for line, item in form.read(stream):
             if isinstance(item, Rejection):
                 raise _refusal(path, item)
-            yield line, item
-
-
-def _read(path: Path, form: Format) -> Named:
-    for line, record in _records(path, form):
-        place = f"{path}, line {line}"
-        try:
-            yield from ((place, trace) for trace in form.traces(record, f"{path.stem}-{line}"))
-        except UNDECODABLE as error:
-            raise DataError(Message("place_error", where=place, error=sentence_of(error))) from error
-
-
-def _published(path: Path, form: Format) -> Iterator[tuple[str, TraceScore]]:
-    for line, record in _records(path, form):
-        try:
-            yield from form.published(record) if form.published else ()
-        except UNDECODABLE as error:
             place = f"{path}, line {line}"
-            raise DataError(Message("place_error", where=place, error=sentence_of(error))) from error
+            with _placed(place):
+                unpacked = list(unpack(item, line))
+            yield from ((place, one) for one in unpacked)
 
 
 def _refusal(path: Path, rejection: Rejection) -> DataError:

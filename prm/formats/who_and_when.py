@@ -15,7 +15,6 @@ from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.vocabulary import StepKind
 
-SOURCE = "who_and_when"
 TERMINAL = "Computer_terminal"
 
 
@@ -41,8 +40,8 @@ def who_and_when(value: Any) -> Record:
     run = msgspec.convert(value, _Run)
     error = index_in(str(run.mistake_step))
     if error is None or error >= len(run.history):
-        given = str(run.mistake_step)[:40]
-        raise Unreadable("mistake_step", Message("mistake_step_out_of_range", given=given, last=len(run.history) - 1))
+        step = str(run.mistake_step)[:40]
+        raise Unreadable("mistake_step", Message("mistake_step_out_of_range", given=step, last=len(run.history) - 1))
     path = [PathPosition(position, chosen=0) for position in range(error)]
     path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
     return Record(
@@ -55,7 +54,7 @@ def who_and_when(value: Any) -> Record:
         annotations=[
             RecordAnnotation(
                 source_kind="human",
-                source_name=annotator_in(value, SOURCE),
+                source_name=annotator_in(value, "who_and_when"),
                 finish_reason="found_error",
                 path=path,
                 first_error=error,

@@ -13,5 +13,4 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "results_of_other_settings": "{path} has results for other settings or problems: choose another --out",
     "reward_term_needs": "the reward term {term!r} has a weight, so it needs a {name}",
     "search_rerun": "See {path}. Run the same command again to solve the remaining problems.",
-    "server_answer_unreadable": "{url}{path} returned an unexpected response: {error}",
 }

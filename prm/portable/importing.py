@@ -54,30 +54,29 @@ def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: i
         raise ModelFileError(Message("not_a_folder", source=source))
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ModelFileError(Message("output_folder_not_empty", out=out))
-    _refuse_links(source)
+    for path in source.rglob("*"):  # what is copied lies in the folder itself
+        if path.is_symlink():
+            raise ModelFileError(Message("file_is_link", name=source.name, path=path.relative_to(source)))
     partial = out.with_name(out.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
         if (source / MANIFEST_FILE).exists():
-            _adopt_ours(source, partial)
+            manifest = read_manifest(source)
+            for name in (MANIFEST_FILE, *manifest.checksums):
+                shutil.copyfile(source / name, partial / name)
+            if manifest.base.startswith("./"):
+                _copy_backbone(Path(base_of(source, manifest)), partial / BACKBONE)
         elif (source / ABOUT_FILE).exists():
             _adopt_exported(source, partial)
         else:
             _adopt_outside(source, partial, separator, good)
-        manifest = _try_out(partial)
+        adopted = Scorer.load(partial, device="cpu").manifest  # as it will be loaded
+        assert adopted is not None, "a folder of ours has a manifest"
         partial.replace(out)
-        return manifest
+        return adopted
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-
-
-def _adopt_ours(source: Path, out: Path) -> None:
-    manifest = read_manifest(source)
-    for name in (MANIFEST_FILE, *manifest.checksums):
-        shutil.copyfile(source / name, out / name)
-    if manifest.base.startswith("./"):
-        _copy_backbone(Path(base_of(source, manifest)), out / BACKBONE)
 
 
 def _adopt_exported(source: Path, out: Path) -> None:
@@ -231,17 +230,3 @@ def _read(path: Path, only: Iterable[str] = ("",)) -> tuple[dict[str, Tensor], d
             return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
     except (OSError, SafetensorError) as error:
         raise ModelFileError(Message("model_corrupt", name=path.name, error=error)) from error
-
-
-def _refuse_links(source: Path) -> None:
-    """What is copied lies in the folder itself."""
-    for path in source.rglob("*"):
-        if path.is_symlink():
-            raise ModelFileError(Message("file_is_link", name=source.name, path=path.relative_to(source)))
-
-
-def _try_out(folder: Path) -> Manifest:
-    """Load it as it will be loaded; raises ModelFileError where it cannot be."""
-    manifest = Scorer.load(folder, device="cpu").manifest
-    assert manifest is not None
-    return manifest

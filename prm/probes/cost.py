@@ -13,7 +13,7 @@ import numpy as np
 from prm.encoding import Encoded, encode
 from prm.errors import DataError
 from prm.evaluation.best_of_n import best_of_n, expected_selected
-from prm.evaluation.resampling import Metric, as_metric, draws_of
+from prm.evaluation.metrics import Metric, as_metric, draws_of
 from prm.features import compute_features
 from prm.labels import problem_of
 from prm.messages import Message

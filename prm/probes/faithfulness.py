@@ -14,8 +14,8 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
-from prm.evaluation.resampling import Array, Metric, draws_of, resample
-from prm.labels import problem_of
+from prm.evaluation.metrics import Array, Metric, divide, draws_of, resample
+from prm.labels import problem_of, without_labels
 from prm.sandbox.mistakes import slip
 from prm.sandbox.solving import Policy, Start, final_answer
 from prm.scores import TraceScore
@@ -165,7 +165,7 @@ def _trial(
         return float(np.mean([final_answer(steps) != answer for steps in continuations]))
 
     def carried(continuations: list[list[Step]]) -> float:
-        return float(np.mean([_mentions(steps, number) for steps in continuations]))
+        return float(np.mean([number in (n for s in steps for n in NUMBER.findall(s.text)) for steps in continuations]))
 
     remaining = len(solution.steps) - 1 - position
     return Trial(solution, position, remaining, step, moved(false), moved(true), carried(false), carried(true))
@@ -177,21 +177,13 @@ def _continue(policy: Policy, starts: Sequence[Start], times: int, seed: int) ->
     return [flat[i : i + times] for i in range(0, len(flat), times)]
 
 
-def _mentions(steps: Sequence[Step], number: str) -> bool:
-    return any(number in NUMBER.findall(step.text) for step in steps)
-
-
 def _judge(trials: Sequence[Trial], judge: Judge) -> None:
     """Score each step as it was and as it was falsified; what follows cannot change either."""
     solutions = {trial.solution.id: trial.solution for trial in trials}
     true = {score.id: score.mean for score in judge.score(solutions.values())}
-    false = (_bare(t.solution, [*t.solution.steps[: t.position], t.false_step]) for t in trials)
+    false = (without_labels(t.solution, [*t.solution.steps[: t.position], t.false_step]) for t in trials)
     for trial, score in zip(trials, judge.score(false), strict=True):
         trial.score, trial.false_score = true[trial.solution.id][trial.position], score.mean[trial.position]
-
-
-def _bare(trace: Trace, steps: list[Step]) -> Trace:
-    return msgspec.structs.replace(trace, steps=steps, labels=None, first_error=None)
 
 
 def _part(trials: Sequence[Trial], threshold: float, bootstrap: int, seed: int) -> Part:
@@ -205,8 +197,7 @@ def _part(trials: Sequence[Trial], threshold: float, bootstrap: int, seed: int) 
 
     def measure(weights: Array) -> dict[str, Array]:
         def mean(values: Array, among: Array = every) -> Array:
-            total = weights @ among
-            return np.divide(weights @ (values * among), total, out=np.full(len(weights), np.nan), where=total > 0)
+            return divide(weights @ (values * among), weights @ among)
 
         moved, control, carried, chance = shares
         drop = np.where(passed, scores[0] - scores[1], 0)

@@ -10,14 +10,14 @@ a mean over problems; intervals resample problems.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from prm.evaluation.best_of_n import best_of_n, expected_selected
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.evaluation.metrics import Array, Metric, as_metric, draws_of
 from prm.labels import first_error, problem_of
 from prm.scores import AGGREGATES, Aggregate, TraceScore, aggregate
 from prm.traces import Trace
@@ -29,9 +29,6 @@ class _Pool(NamedTuple):
     ranks: list[float]
     right: list[bool]
     sound: list[bool] | None
-
-    def deceives(self, candidate: int, bar: float) -> bool:
-        return not self.right[candidate] and self.ranks[candidate] >= bar
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -111,7 +108,7 @@ def _pools(traces: Sequence[Trace], scores: Sequence[TraceScore], rule: Aggregat
         errors = [first_error(trace) for trace in pool]
         pools.append(
             _Pool(
-                ranks=[_rank(by_id[trace.id], rule) for trace in pool],
+                ranks=[0.0 if None in (mean := by_id[t.id]) else aggregate(mean, rule) or 0.0 for t in pool],
                 right=[bool(trace.final_answer_correct) for trace in pool],
                 sound=None if None in errors else [error == -1 for error in errors],
             )
@@ -119,18 +116,15 @@ def _pools(traces: Sequence[Trace], scores: Sequence[TraceScore], rule: Aggregat
     return pools
 
 
-def _rank(mean: Sequence[float | None], rule: Aggregate) -> float:
-    return 0.0 if None in mean else aggregate(mean, rule) or 0.0
-
-
 def _curve(pools: Sequence[_Pool], sizes: list[int], draws: Array) -> Curve:
     right_scores = [score for pool in pools for score, right in zip(pool.ranks, pool.right, strict=True) if right]
     bar = float(np.median(right_scores)) if right_scores else 0.0
-    proxy = _means(pools, lambda pool: pool.ranks, sizes, draws)
-    outcome = _means(pools, lambda pool: pool.right, sizes, draws)
-    fooled = _means(pools, lambda pool: [pool.deceives(k, bar) for k in range(len(pool.right))], sizes, draws)
+    proxy = _means(pools, [pool.ranks for pool in pools], sizes, draws)
+    outcome = _means(pools, [pool.right for pool in pools], sizes, draws)
+    wrong_above = [[not right and p >= bar for right, p in zip(one.right, one.ranks, strict=True)] for one in pools]
+    fooled = _means(pools, wrong_above, sizes, draws)
     known = [pool.sound for pool in pools if pool.sound is not None]
-    sound = _means(pools, lambda pool: pool.sound or [], sizes, draws) if len(known) == len(pools) else None
+    sound = _means(pools, known, sizes, draws) if len(known) == len(pools) else None
     best = int(np.argmax(outcome[0]))
     against_best = [as_metric(outcome[:, best] - outcome[:, k]) for k in range(len(sizes))]
     enough = next(k for k, gain in enumerate(against_best) if k == best or (gain.low is not None and gain.low <= 0))
@@ -149,9 +143,9 @@ def _curve(pools: Sequence[_Pool], sizes: list[int], draws: Array) -> Curve:
     )
 
 
-def _means(pools: Sequence[_Pool], values: Callable[[_Pool], Sequence[float]], sizes: list[int], draws: Array) -> Array:
-    """The mean over problems of what is chosen, at each size and in each resample: [draws, sizes]."""
-    expected = [[expected_selected(values(pool), pool.ranks, n) for n in sizes] for pool in pools]
+def _means(pools: Sequence[_Pool], worth: Sequence[Sequence[float]], sizes: list[int], draws: Array) -> Array:
+    """The mean over problems of the chosen one's worth, at each size and in each resample: [draws, sizes]."""
+    expected = [[expected_selected(of, pool.ranks, n) for n in sizes] for pool, of in zip(pools, worth, strict=True)]
     return draws @ np.array(expected) / draws.sum(axis=1, keepdims=True)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from prm.evaluation.resampling import Metric
+from prm.evaluation.metrics import Metric
 from prm.probes.faithfulness import Part
 from prm.probes.faithfulness import Report as Faithfulness
 from prm.probes.overoptimisation import Overoptimisation

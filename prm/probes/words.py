@@ -1,11 +1,10 @@
 """Probe reports in words and Markdown tables, for a shell."""
 
 from prm.cards import markdown_table
-from prm.evaluation.resampling import Metric
-from prm.evaluation.words import format_metric
+from prm.evaluation.metrics import Metric, format_metric
 from prm.probes.cost import Cost
-from prm.probes.explanation import Explanation, StepView
 from prm.probes.faithfulness import Report as Faithfulness
+from prm.probes.neighbours import Explanation, StepView
 from prm.probes.overoptimisation import Curve, Overoptimisation
 from prm.vocabulary import WORD_OF
 

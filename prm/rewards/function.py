@@ -18,7 +18,7 @@ from prm.answers import process as answers
 from prm.errors import DataError
 from prm.messages import Message
 from prm.rewards import terms
-from prm.rewards.progress import Grader, Prover, discounted
+from prm.rewards.terms import Grader, Prover, discounted
 from prm.search.endpoint import steps_of
 from prm.search.verifiers import Verifier
 from prm.splitting import Splitting
@@ -103,7 +103,10 @@ class Reward:
         batch = self._batch(prompts, completions, columns)
         n = len(batch.texts)
         credits = self._credits(batch) if self.mix.steps else [[0.0] * len(steps) for steps in batch.steps]
-        advantages = self._advantages(batch) if self.mix.progress else [[] for _ in range(n)]
+        advantages: list[list[float]] = [[] for _ in range(n)]
+        if self.mix.progress:
+            assert self.prover is not None, "seen to when the reward was made"
+            advantages = self.prover.advantages(batch.problems, batch.steps, batch.references)
         values = {
             "outcome": [float(right is True) for right in batch.right],
             "steps": [sum(some) for some in credits],
@@ -168,10 +171,6 @@ class Reward:
             else [0.0] * len(path)
             for score, path, right in zip(scores, batch.steps, batch.right, strict=True)
         ]
-
-    def _advantages(self, batch: _Batch) -> list[list[float]]:
-        assert self.prover is not None, "seen to when the reward was made"
-        return self.prover.advantages(batch.problems, batch.steps, batch.references)
 
     def _tell(self, log_metric: Callable[[str, float], None] | None) -> None:
         """Each term's mean, and its share of all that was given and taken, to the log and to the trainer's own."""

@@ -19,9 +19,8 @@ from typing import Any
 
 import msgspec
 
-from prm.cores import use_half_the_cores
-from prm.encoding import TEXT_SEPARATOR
-from prm.rendering import parse_step, render_step
+from prm.encoding import TEXT_SEPARATOR, parse_step, render_step
+from prm.processes import use_half_the_cores
 from prm.sandbox.solvers import SolverPolicy, UnknownProblem
 from prm.sandbox.solving import Policy, Start
 from prm.sandbox.world import GENERATORS
@@ -46,7 +45,7 @@ class Message(msgspec.Struct):
     content: str = ""
 
 
-class Asked(msgspec.Struct):
+class Request(msgspec.Struct):
     """What is read of a request; the rest of OpenAI's fields has no meaning here."""
 
     model: str
@@ -77,27 +76,27 @@ class Sandbox:
         self._solvers = {name: known.with_habits(habits) for name, habits in GENERATORS.items()}
         self._backbone: Any = None
 
-    def answer(self, asked: Asked, *, chat: bool) -> dict[str, Any]:
+    def answer(self, request: Request, *, chat: bool) -> dict[str, Any]:
         """The answer to a completion or chat request. Raises Refused."""
-        if asked.model not in MODELS:
-            raise Refused(404, f"there is no model {asked.model!r}; there are {', '.join(MODELS)}")
-        if not 1 <= asked.n <= MOST_CHOICES:
-            raise Refused(400, f"n is {asked.n}; 1 to {MOST_CHOICES} can be asked for at once")
+        if request.model not in MODELS:
+            raise Refused(404, f"there is no model {request.model!r}; there are {', '.join(MODELS)}")
+        if not 1 <= request.n <= MOST_CHOICES:
+            raise Refused(400, f"n is {request.n}; 1 to {MOST_CHOICES} can be asked for at once")
         with self.lock:
-            start = self._start(asked, chat)
-            seed = self.rng.getrandbits(31) if asked.seed is None else asked.seed
+            start = self._start(request, chat)
+            seed = self.rng.getrandbits(31) if request.seed is None else request.seed
             try:
-                written = self._policy(asked).continue_from([start] * asked.n, seed=seed)
+                written = self._policy(request).continue_from([start] * request.n, seed=seed)
             except UnknownProblem as error:
                 raise Refused(400, str(error)) from error
-        choices = [_choice(number, steps, asked, chat) for number, steps in enumerate(written)]
+        choices = [_choice(number, steps, request, chat) for number, steps in enumerate(written)]
         completion = sum(_tokens(_text_of(choice)) for choice in choices)
         prompt = _tokens(start.problem) + sum(_tokens(step.text) for step in start.steps)
         return {
             "id": f"sandbox-{self.rng.getrandbits(48):x}",
             "object": "chat.completion" if chat else "text_completion",
             "created": int(time.time()),
-            "model": asked.model,
+            "model": request.model,
             "choices": choices,
             "usage": {
                 "prompt_tokens": prompt,
@@ -106,9 +105,9 @@ class Sandbox:
             },
         }
 
-    def _policy(self, asked: Asked) -> Policy:
-        if asked.model != TINY:
-            return self._solvers[asked.model]
+    def _policy(self, request: Request) -> Policy:
+        if request.model != TINY:
+            return self._solvers[request.model]
         from prm.backbones import load_backbone
         from prm.sandbox.policy import BackbonePolicy
 
@@ -116,21 +115,21 @@ class Sandbox:
         self._backbone = self._backbone or load_backbone(TINY)
         return BackbonePolicy(
             self._backbone,
-            temperature=max(asked.temperature, 1e-3),
-            most_tokens=min(asked.max_tokens or 256, 256),
-            one_step=TEXT_SEPARATOR in asked.stops,
+            temperature=max(request.temperature, 1e-3),
+            most_tokens=min(request.max_tokens or 256, 256),
+            one_step=TEXT_SEPARATOR in request.stops,
         )
 
-    def _start(self, asked: Asked, chat: bool) -> Start:
+    def _start(self, request: Request, chat: bool) -> Start:
         """The problem, and the steps that stand: after it in a prompt, or in an assistant's message."""
         if chat:
-            users = [message.content for message in asked.messages if message.role == "user"]
-            begun = [message.content for message in asked.messages if message.role == "assistant"]
+            users = [message.content for message in request.messages if message.role == "user"]
+            begun = [message.content for message in request.messages if message.role == "assistant"]
             if not users:
                 raise Refused(400, "there is no message of a user")
-            return Start(self._problem(users[0], asked.model), _steps("".join(begun)))
-        text = asked.prompt or ""
-        problem = self._problem(text, asked.model) if asked.model != TINY else text.partition(TEXT_SEPARATOR)[0]
+            return Start(self._problem(users[0], request.model), _steps("".join(begun)))
+        text = request.prompt or ""
+        problem = self._problem(text, request.model) if request.model != TINY else text.partition(TEXT_SEPARATOR)[0]
         return Start(problem, _steps(text.partition(problem)[2].partition(TEXT_SEPARATOR)[2]))
 
     def _problem(self, text: str, model: str) -> str:
@@ -167,7 +166,7 @@ class Handler(BaseHTTPRequestHandler):
             if self.sandbox.rng.random() < self.sandbox.busy:
                 raise Refused(429, "busy; ask again")
             chat = self.path.endswith("/chat/completions")
-            self._send(200, self.sandbox.answer(msgspec.json.decode(body, type=Asked), chat=chat))
+            self._send(200, self.sandbox.answer(msgspec.json.decode(body, type=Request), chat=chat))
         except msgspec.DecodeError as error:
             self._refuse(Refused(400, str(error)))
         except Refused as error:
@@ -201,15 +200,15 @@ def _steps(text: str) -> list[Step]:
     return [parse_step(part.strip()) for part in text.split(TEXT_SEPARATOR) if part.strip()]
 
 
-def _choice(number: int, steps: Sequence[Step], asked: Asked, chat: bool) -> dict[str, Any]:
+def _choice(number: int, steps: Sequence[Step], request: Request, chat: bool) -> dict[str, Any]:
     text = TEXT_SEPARATOR.join(render_step(step) for step in steps)
-    if steps and asked.model == TINY and TEXT_SEPARATOR in asked.stops:
+    if steps and request.model == TINY and TEXT_SEPARATOR in request.stops:
         text += TEXT_SEPARATOR  # it was stopped behind its first step
-    places = [(text.find(stop), stop) for stop in asked.stops if stop and stop in text]
+    places = [(text.find(stop), stop) for stop in request.stops if stop and stop in text]
     at, stopped = min(places, default=(len(text), None))
     text, finish = text[:at], "stop"
-    if asked.max_tokens is not None and _tokens(text) > asked.max_tokens:
-        text, finish, stopped = _cut(text, asked.max_tokens), "length", None
+    if request.max_tokens is not None and _tokens(text) > request.max_tokens:
+        text, finish, stopped = _cut(text, request.max_tokens), "length", None
     content: dict[str, Any] = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
     return content | {"index": number, "finish_reason": finish, "stop_reason": stopped, "logprobs": None}
 

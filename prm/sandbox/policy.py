@@ -10,8 +10,7 @@ import msgspec
 import torch
 
 from prm.backbones import Backbone
-from prm.encoding import tokenise
-from prm.rendering import parse_step
+from prm.encoding import parse_step, tokenise
 from prm.sandbox.solving import Policy, Start, final_answer
 from prm.traces import Step, Trace
 

@@ -19,7 +19,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from prm.rendering import render_step
+from prm.encoding import render_step
 from prm.sandbox.world import WORLD_VERSION, WorldConfig, corpus
 from prm.traces import Step
 

@@ -15,9 +15,8 @@ from typing import Any
 
 from prm.encoding import TEXT_SEPARATOR
 from prm.sandbox.mistakes import Value, simplify
-from prm.sandbox.registry import Skill
 from prm.sandbox.solving import Start
-from prm.sandbox.work import ASIDES, GOOD, JUMPS, REMARKS, UNUSUAL_LEADS, Habits, Work, Wrong
+from prm.sandbox.work import ASIDES, GOOD, JUMPS, REMARKS, UNUSUAL_LEADS, Habits, Skill, Work, Wrong
 from prm.sandbox.world import WorldConfig, posed
 from prm.traces import Step, StepLabel
 from prm.vocabulary import SPLITS

@@ -5,7 +5,7 @@ A skill is a plain function that solves its problem rightly. Each value it compu
 from the mistake. In texts, "#" stands for the value and "|" separates phrasings of the same thing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
@@ -287,3 +287,28 @@ def _is_sound(terms: tuple[Term, ...]) -> bool:
         return mistakes.evaluate(terms) != 0
     except ZeroDivisionError:
         return False
+
+
+@dataclass(frozen=True)
+class Skill:
+    """One kind of problem: its name, its domain and the function that poses and solves it on a sheet."""
+
+    name: str
+    domain: str
+    solve: Callable[[Work], None]
+
+
+SKILLS: dict[str, Skill] = {}  # declared where they are written
+
+
+def skill(domain: str) -> Callable[[Callable[[Work], None]], Callable[[Work], None]]:
+    """Declares a function as a skill of a domain, under the function's name."""
+
+    def declare(solve: Callable[[Work], None]) -> Callable[[Work], None]:
+        name = solve.__name__
+        if name in SKILLS:
+            raise ValueError(f"two skills are named {name}")
+        SKILLS[name] = Skill(name, domain, solve)
+        return solve
+
+    return declare

@@ -13,8 +13,7 @@ from itertools import count, islice, repeat
 from random import Random
 
 from prm.sandbox import skills  # noqa: F401  (declares the skills)
-from prm.sandbox.registry import SKILLS, Skill
-from prm.sandbox.work import Habits, Work
+from prm.sandbox.work import SKILLS, Habits, Skill, Work
 from prm.traces import Step, Trace
 from prm.vocabulary import SPLITS, Split
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor
 from prm.config import Feature
 from prm.features import STATISTICS
 from prm.heads import Heads, Readout
+from prm.trust import DomainBar
 
 EMBEDDING_WIDTH = 32
 AT_ONCE = 64  # solutions whose features stay in a processor's cache: a tenth of the time of thousands at once
@@ -76,3 +78,23 @@ def random_signs(width: int) -> Tensor:
     stream = hashlib.shake_256(SEED).digest(width * EMBEDDING_WIDTH // 8)
     bits = np.unpackbits(np.frombuffer(stream, dtype=np.uint8)).reshape(width, EMBEDDING_WIDTH)
     return torch.from_numpy(2.0 * bits.astype(np.float32) - 1.0)
+
+
+@dataclass(frozen=True)
+class Familiarity:
+    """How like what a model learned from a solution is, whether it is read at once or while it grows.
+
+    It is the model's domain bar with what it needs to look at step features; `features` are those the model reads.
+    """
+
+    embedder: Embedder
+    features: Sequence[Feature]
+    bar: DomainBar
+
+    def marks(self, rows: Tensor) -> NDArray[np.float64]:
+        """What the bar looks at in each step of `rows` [steps, width]."""
+        return self.embedder.marks(rows, self.features)
+
+    def distance(self, marks: NDArray[np.float64]) -> float | None:
+        """`DomainBar.distance` of the steps so far: above 1 is out of domain."""
+        return self.bar.distance(marks)

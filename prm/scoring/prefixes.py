@@ -61,7 +61,10 @@ def shared_features(
     """Index and step features [steps, width] of every member, batch by batch."""
     for group in fill_batches([family.length for family in families], token_budget, packed=False):
         chosen = [families[index] for index in group]
-        beginnings = [_beginning(encoded[family.members[0]], family) for family in chosen]
+        firsts = [(family, encoded[family.members[0]]) for family in chosen]
+        beginnings = [
+            Encoded(item.ids[: family.length], item.spans[: family.steps], family.steps) for family, item in firsts
+        ]
         kept, shared = keep(backbone, beginnings, features)
         readers = [(row, index) for row, family in enumerate(chosen) for index in family.members]
         rests = [_rest(encoded[index], chosen[row]) for row, index in readers]
@@ -97,14 +100,9 @@ def _family(members: Sequence[int], encoded: Sequence[Encoded]) -> Family:
     first = encoded[members[0]]
     limit = min(len(encoded[index].spans) for index in members) - 1  # each has a step of its own to read
     steps = 0
-    while steps < limit and len({_step(encoded[index], steps) for index in members}) == 1:
+    while steps < limit and len({encoded[i].ids[slice(*encoded[i].spans[steps])] for i in members}) == 1:
         steps += 1
     return Family(tuple(members), steps, first.spans[steps][0])
-
-
-def _step(item: Encoded, position: int) -> tuple[int, ...]:
-    start, end = item.spans[position]
-    return item.ids[start:end]
 
 
 def _pays(family: Family, encoded: Sequence[Encoded], share: ShareChoice) -> bool:
@@ -112,10 +110,6 @@ def _pays(family: Family, encoded: Sequence[Encoded], share: ShareChoice) -> boo
         return False
     saved = (len(family.members) - 1) * family.length
     return share == "always" or saved >= WORTH_SHARING * sum(len(encoded[index].ids) for index in family.members)
-
-
-def _beginning(item: Encoded, family: Family) -> Encoded:
-    return Encoded(item.ids[: family.length], item.spans[: family.steps], family.steps)
 
 
 def _rest(item: Encoded, family: Family) -> Encoded:

@@ -10,7 +10,7 @@ import msgspec
 import torch
 from torch import Tensor
 
-from prm.backbones import Backbone, load_backbone
+from prm.backbones import Backbone, load_backbone, prepare_tuning, tunable_parameters
 from prm.checkpoint import BACKBONE, load_model
 from prm.config import Feature
 from prm.encoding import tokenise
@@ -20,16 +20,13 @@ from prm.heads import Readout
 from prm.manifest import Manifest, base_of
 from prm.messages import Message
 from prm.scores import UNSCORED, StepScore, Throughput, TraceScore
-from prm.scoring.embedding import Embedder
-from prm.scoring.familiarity import Familiarity
-from prm.scoring.outside import outside_judges, outside_layout
+from prm.scoring.embedding import Embedder, Familiarity
 from prm.scoring.prefixes import ShareChoice
 from prm.scoring.readers import LocalReader, Reader
 from prm.scoring.session import Session
-from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, trained_judges
+from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, outside_judges, outside_layout, trained_judges
 from prm.scoring.windows import Long, Window, windows
 from prm.traces import Trace
-from prm.tuning import prepare_tuning, tunable_parameters
 
 CHUNK = 256  # traces read ahead, so that batches hold near lengths and solutions of one problem meet
 REPORT_SECONDS = 0.25
@@ -57,7 +54,9 @@ class Scorer:
         self.manifest, self.readout = manifest, readout
         self.threshold = 0.5 if manifest is None else manifest.threshold
         self._embedder = None if readout is None else Embedder(readout)
-        self._familiarity = _familiarity(self._embedder, manifest)
+        self._familiarity: Familiarity | None = None  # of a model with a bar of its domain
+        if self._embedder and manifest and manifest.trust and manifest.trust.domain:
+            self._familiarity = Familiarity(self._embedder, manifest.config.features, manifest.trust.domain)
 
     @classmethod
     def load(
@@ -171,40 +170,30 @@ class Scorer:
             yield score
 
 
-def _familiarity(embedder: Embedder | None, manifest: Manifest | None) -> Familiarity | None:
-    """None for a model without a bar of its domain."""
-    if embedder is None or manifest is None or manifest.trust is None or manifest.trust.domain is None:
-        return None
-    return Familiarity(embedder, manifest.config.features, manifest.trust.domain)
-
-
 class _Watch:
-    """Counts what is read, and tells now and then."""
+    """Counts what is read, and reports now and then."""
 
-    def __init__(self, tell: Callable[[Throughput], None] | None, reader: Reader) -> None:
-        self.tell = tell
+    def __init__(self, on_progress: Callable[[Throughput], None] | None, reader: Reader) -> None:
+        self.on_progress = on_progress
         self.device = reader.backbone.device if isinstance(reader, LocalReader) else torch.device("cpu")
         self.total = Throughput()
-        self.started = self.told = time.monotonic()
+        self.started = self.reported_at = time.monotonic()
 
     def read(self, tokens: int, steps: int) -> None:
         self.total.tokens += tokens
         self.total.steps += steps
-        if time.monotonic() - self.told > REPORT_SECONDS:
+        if time.monotonic() - self.reported_at > REPORT_SECONDS:
             self.report()
 
     def report(self) -> None:
-        self.told = time.monotonic()
-        self.total.seconds = self.told - self.started
-        self.total.peak_bytes = _peak_bytes(self.device)
-        if self.tell:
-            self.tell(self.total)
-
-
-def _peak_bytes(device: torch.device) -> int:
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        self.reported_at = time.monotonic()
+        self.total.seconds = self.reported_at - self.started
+        if self.device.type == "cuda":
+            self.total.peak_bytes = torch.cuda.max_memory_allocated(self.device)
+        else:
+            self.total.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        if self.on_progress:
+            self.on_progress(self.total)
 
 
 def _place(plan: Sequence[Window], scores: Iterator[StepScore], n_steps: int) -> list[StepScore]:

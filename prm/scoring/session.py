@@ -11,7 +11,7 @@ from prm.encoding import Encoded, tokenise
 from prm.errors import ScoringError
 from prm.messages import Message
 from prm.scores import UNSCORED, StepScore, TraceScore
-from prm.scoring.familiarity import Familiarity
+from prm.scoring.embedding import Familiarity
 from prm.scoring.keeping import Kept, can_keep, keep, read_on
 from prm.scoring.readers import LocalReader
 from prm.scoring.verdicts import Judges

@@ -9,15 +9,10 @@ Such states are all it gives, so it serves models whose heads learned from them 
 features=("last", "separator")), or one of the two. Steps are sent as token ids, so tokens are ours to the last one.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.error import HTTPError
-from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -30,7 +25,6 @@ from prm.checkpoint import load_model
 from prm.config import Feature
 from prm.encoding import Encoded, Layout
 from prm.errors import ModelFileError, ScoringError
-from prm.faults import sentence_of
 from prm.features import Reading, describe_steps
 from prm.heads import Readout
 from prm.manifest import base_of
@@ -39,10 +33,10 @@ from prm.packing import fill_batches
 from prm.scoring.scorer import Scorer
 from prm.scoring.verdicts import fill_readout, trained_judges
 from prm.scoring.windows import Long
+from prm.servers import Server
 
 SERVED: frozenset[Feature] = frozenset({"last", "separator"})
 NORM_TOLERANCE = 1e-3
-T = TypeVar("T")
 
 
 class _Model(msgspec.Struct):
@@ -92,61 +86,28 @@ def load_over_vllm(
     tokenizer, shape = _tokenizer_and_shape(base_of(model_dir, manifest))
     width = shape.hidden_size
     readout = fill_readout(Readout(config, width * len(config.features)), tensors, model_dir)
-    server = _Server(url.rstrip("/"), timeout, api_key)
-    model = server.find(served)
+    server = Server(url, api_key=api_key, timeout=timeout, retries=0, error=ScoringError)
+    model = _served(server, served)
     context = min(n for n in (own_context(shape), config.context, model.max_model_len) if n is not None)
     reader = VllmReader(server, model.id, tokenizer, Layout.of(tokenizer), context, width, config.features)
     return Scorer(reader, trained_judges(readout, manifest), manifest=manifest, readout=readout, long=long)
 
 
-@dataclass(frozen=True)
-class _Server:
-    url: str
-    timeout: float
-    api_key: str | None
-
-    def find(self, served: str | None) -> _Model:
-        """The model of this name, or the only one."""
-        models = self.ask("/v1/models", None, _Models).data
-        matching = [model for model in models if served in (None, model.id)]
-        if len(matching) != 1:
-            names = ", ".join(model.id for model in models) or "none"
-            raise ScoringError(Message("server_serves_other_model", url=self.url, names=names, served=served))
-        return matching[0]
-
-    def ask(self, path: str, question: dict[str, Any] | None, kind: type[T]) -> T:
-        """GET, or POST a question as JSON. Raises ScoringError with the server's or the network's error."""
-        if urlsplit(self.url).scheme not in ("http", "https"):
-            raise ScoringError(Message("not_a_server_address", url=self.url))
-        headers = {"Content-Type": "application/json"}
-        if self.api_key is not None:
-            headers["Authorization"] = f"Bearer {self.api_key}"
-        body = None if question is None else json.dumps(question).encode()
-        try:
-            with urlopen(Request(self.url + path, body, headers), timeout=self.timeout) as answer:
-                return msgspec.json.decode(answer.read(), type=kind)
-        except HTTPError as error:
-            answer = error.read(2000).decode(errors="replace")
-            raise ScoringError(
-                Message("server_status", url=self.url, path=path, code=error.code, answer=answer or error.reason)
-            ) from error
-        except TimeoutError as error:
-            raise ScoringError(Message("server_timed_out", url=self.url, path=path, timeout=self.timeout)) from error
-        except (OSError, HTTPException) as error:
-            raise ScoringError(
-                Message("server_error", url=self.url, path=path, error=getattr(error, "reason", error))
-            ) from error
-        except msgspec.DecodeError as error:
-            raise ScoringError(
-                Message("not_a_vllm_answer", url=self.url, path=path, error=sentence_of(error))
-            ) from error
+def _served(server: Server, name: str | None) -> _Model:
+    """The server's model of this name, or its only one."""
+    models = server.ask("/v1/models", _Models).data
+    matching = [model for model in models if name in (None, model.id)]
+    if len(matching) != 1:
+        names = ", ".join(model.id for model in models) or "none"
+        raise ScoringError(Message("server_serves_other_model", url=server.url, names=names, served=name))
+    return matching[0]
 
 
 @dataclass(frozen=True)
 class VllmReader:
     """A backbone on a server; `width` is the size of one of its states. A request holds `token_budget` tokens."""
 
-    server: _Server
+    server: Server
     served: str
     tokenizer: Any
     layout: Layout
@@ -177,7 +138,7 @@ class VllmReader:
             "embed_dtype": "float32",
             "endianness": "little",
         }
-        answers = sorted(self.server.ask("/pooling", question, _Pooling).data, key=lambda answer: answer.index)
+        answers = sorted(self.server.ask("/pooling", _Pooling, question).data, key=lambda answer: answer.index)
         if [answer.index for answer in answers] != list(range(len(texts))):
             raise ScoringError(Message("answer_count_differs", n=len(answers), url=self.server.url, asked=len(texts)))
         return [self._decoded(answer.data, len(text)) for answer, text in zip(answers, texts, strict=True)]

@@ -4,19 +4,58 @@ Each round every beam gets some next steps, the verifier scores them, and the be
 round. A beam that has come to its end leaves the frontier and waits for the choice.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prm.encoding import TEXT_SEPARATOR
+from prm.encoding import TEXT_SEPARATOR, render_step
 from prm.errors import PolicyError
 from prm.messages import Message
 from prm.scores import Aggregate
-from prm.search.best_of_n import judged
-from prm.search.budget import Budget
-from prm.search.choosing import UNSCORED, AnswerOf, Candidate, Found, choose, found, stated_answer
-from prm.search.endpoint import Answers, Cost, Policy, Prefix, Sampled
+from prm.search.choosing import UNSCORED, AnswerOf, Candidate, Found, choose, found, judged, stated_answer
+from prm.search.endpoint import Answers, Cost, Policy, Prefix
 from prm.search.verifiers import State, Verifier
 from prm.traces import Step
+
+
+class Budget:
+    """The `tokens` that may still be spent, prompts included; None for no bound.
+
+    It holds before a call: what a call may take at most is reserved, not counted afterwards.
+    Before the first call a prompt is reserved at one token a character, later at the rate that the server reported.
+    """
+
+    def __init__(self, tokens: int | None) -> None:
+        self._left = tokens
+        self._per_character = 1.0
+        self._usual = 1  # tokens of a sample so far: a call is not asked if its samples would be cut before that
+
+    def affords(self, prefixes: Sequence[Prefix], *, most: int) -> int:
+        """The number of samples per prefix that the budget allows, at most `most`."""
+        if self._left is None:
+            return most
+        return max(0, min(most, self._for_samples(prefixes) // (self._usual * len(prefixes))))
+
+    def longest(self, prefixes: Sequence[Prefix], n: int) -> int | None:
+        """The tokens that each of `n` samples of each prefix may have."""
+        return None if self._left is None else self._for_samples(prefixes) // (n * len(prefixes))
+
+    def spend(self, prefixes: Sequence[Prefix], n: int, cost: Cost) -> None:
+        """Subtract the tokens of a call."""
+        if self._left is None:
+            return
+        self._left -= cost.tokens
+        self._per_character = max(cost.prompt_tokens, 1) / _characters(prefixes)
+        self._usual = max(1, math.ceil(cost.completion_tokens / (n * len(prefixes))))
+
+    def _for_samples(self, prefixes: Sequence[Prefix]) -> int:
+        assert self._left is not None, "asked of a bound only"
+        return self._left - math.ceil(self._per_character * _characters(prefixes))
+
+
+def _characters(prefixes: Sequence[Prefix]) -> int:
+    return sum(len(one.problem) + sum(len(render_step(step)) for step in one.steps) for one in prefixes) or 1
+
 
 ONLY_FALLS: frozenset[Aggregate] = frozenset({"product", "min"})  # a longer solution never scores more
 
@@ -98,7 +137,8 @@ def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[
     grown = _Grown([], [])
     steps: list[tuple[Beam, Step, bool]] = []
     for beam, samples in zip(beams, answers.samples, strict=True):
-        for sample in _different(samples):
+        different = {" ".join(sample.text.split()): sample for sample in samples if not sample.cut}
+        for sample in different.values():  # a step that was cut at the most tokens is none
             if sample.hides_reasoning:
                 raise PolicyError(Message("beam_search_with_hidden_reasoning"))
             if sample.steps:
@@ -109,11 +149,6 @@ def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[
     for (beam, step, ended), state in zip(steps, states, strict=True):
         (grown.finished if ended else grown.live).append(Beam((*beam.steps, step), state))
     return grown, Cost(steps_verified=len(steps))
-
-
-def _different(samples: Sequence[Sampled]) -> list[Sampled]:
-    """The samples without those that say the same; a step that was cut at the most tokens is none."""
-    return list({" ".join(sample.text.split()): sample for sample in samples if not sample.cut}.values())
 
 
 def _best(live: Sequence[Beam], finished: Sequence[Beam], width: int, by: Aggregate) -> list[Beam]:

@@ -1,4 +1,4 @@
-"""Candidates, and which one is taken."""
+"""Candidates, and which one is taken: best-of-N, and the choice that every search ends with."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import msgspec
 
 from prm.answers import final_answer
-from prm.answers.classes import equivalence_classes
-from prm.answers.process import Grader
+from prm.answers.process import Grader, equivalence_classes
 from prm.scores import Aggregate, aggregate
-from prm.search.endpoint import Cost
-from prm.traces import Step
+from prm.search.endpoint import Cost, Policy, Prefix, Sampled
+from prm.search.verifiers import Verifier
+from prm.traces import Step, Trace
 
 UNSCORED = float("-inf")
 AnswerOf = Callable[[Sequence[Step]], str | None]
@@ -61,7 +61,10 @@ def choose(candidates: Sequence[Candidate], *, by: Aggregate, weighted: bool, an
     complete = [candidate for candidate in candidates if candidate.complete] or list(candidates)
     if weighted:
         sums: dict[object, float] = defaultdict(float)
-        keys = _votes(complete, answer_of)
+        with Grader() as grader:
+            classes = equivalence_classes([answer_of(candidate.steps) for candidate in complete], grader)
+        # Equal for equal answers; a candidate without one stands for itself.
+        keys: list[object] = [id(one) if kind is None else kind for one, kind in zip(complete, classes, strict=True)]
         for key, candidate in zip(keys, complete, strict=True):
             sums[key] += max(0.0, candidate.score(by))
         best = max(sums, key=lambda key: sums[key])
@@ -84,8 +87,32 @@ def found(chosen: Candidate, *, by: Aggregate, answer_of: AnswerOf, candidates: 
     )
 
 
-def _votes(candidates: Sequence[Candidate], answer_of: AnswerOf) -> list[object]:
-    """Equal for equal answers; a candidate without one stands for itself."""
-    with Grader() as grader:
-        classes = equivalence_classes([answer_of(candidate.steps) for candidate in candidates], grader)
-    return [id(candidate) if kind is None else kind for candidate, kind in zip(candidates, classes, strict=True)]
+def best_of_n(
+    policy: Policy,
+    verifier: Verifier,
+    problem: str,
+    *,
+    n: int = 8,
+    by: Aggregate = "product",
+    weighted: bool = False,
+    seed: int = 0,
+    answer_of: AnswerOf = stated_answer,
+) -> Found:
+    """The best of `n` solutions; weighted, of the answer whose solutions have the highest sum of scores."""
+    answers = policy.sample([Prefix(problem)], n=n, seed=seed)
+    candidates, cost = judged(verifier, problem, (), answers.samples[0])
+    chosen = choose(candidates, by=by, weighted=weighted, answer_of=answer_of)
+    return found(chosen, by=by, answer_of=answer_of, candidates=n, rounds=1, cost=answers.cost + cost)
+
+
+def judged(
+    verifier: Verifier, problem: str, begun: Sequence[Step], samples: Sequence[Sampled]
+) -> tuple[list[Candidate], Cost]:
+    """Whole solutions, their first steps `begun`, with their scores."""
+    traces = [Trace("", problem, [*begun, *sample.steps]) for sample in samples]
+    scores = verifier.score(traces)
+    candidates = [
+        Candidate(tuple(trace.steps), tuple(score.mean), complete=not sample.cut)
+        for trace, score, sample in zip(traces, scores, samples, strict=True)
+    ]
+    return candidates, Cost(steps_verified=sum(len(trace.steps) for trace in traces))

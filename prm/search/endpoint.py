@@ -13,11 +13,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from prm.encoding import TEXT_SEPARATOR
+from prm.encoding import TEXT_SEPARATOR, parse_step, render_step
 from prm.errors import PolicyError
 from prm.messages import Message
-from prm.rendering import parse_step, render_step
-from prm.search.asking import Server
+from prm.servers import Server
 from prm.splitting import Splitting
 from prm.traces import Step
 
@@ -67,7 +66,8 @@ class Cost(msgspec.Struct, frozen=True):
     steps_verified: int = 0
 
     def __add__(self, other: "Cost") -> "Cost":
-        return Cost(*(mine + theirs for mine, theirs in zip(_amounts(self), _amounts(other), strict=True)))
+        amounts = (msgspec.structs.astuple(cost) for cost in (self, other))
+        return Cost(*map(sum, zip(*amounts, strict=True)))
 
     @property
     def tokens(self) -> int:
@@ -101,7 +101,7 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a policy samples; `max_tokens` is the most that one answer may have."""
+    """How a policy samples; `max_tokens` is maximum tokens per answer (default 1024)."""
 
     temperature: float = 0.8
     top_p: float = 1.0
@@ -193,19 +193,20 @@ class Endpoint:
                 "seed": (seed + len(samples) * 7919) % 2**31
             }
             path = "/completions" if self.api == "completions" else "/chat/completions"
-            answer = self._server.post(path, question, _Completion)
+            answer = self._server.ask(path, _Completion, question)
             if not answer.choices:
                 raise PolicyError(Message("answer_without_choice", url=self.url, path=path))
             samples += [_sampled(choice, bool(stop), splitting) for choice in answer.choices]
-            cost += _cost(answer.usage)
+            usage = answer.usage or _Usage()
+            cost += Cost(1, usage.prompt_tokens, usage.completion_tokens, unmetered=answer.usage is None)
         return samples[:n], cost
 
     def _question(self, prefix: Prefix, n: int, stop: Sequence[str], longest: int) -> dict[str, Any]:
-        asked = self.prompt.replace(PROBLEM, prefix.problem)
+        message = self.prompt.replace(PROBLEM, prefix.problem)
         if prefix.critique:
             if self.api == "completions":
                 raise PolicyError(Message("critique_needs_chat"))
-            asked += TEXT_SEPARATOR + prefix.critique
+            message += TEXT_SEPARATOR + prefix.critique
         begun = "".join(render_step(step) + TEXT_SEPARATOR for step in prefix.steps)
         question: dict[str, Any] = {
             "model": self.model,
@@ -217,8 +218,8 @@ class Endpoint:
         if stop:
             question["stop"] = list(stop)
         if self.api == "completions":
-            return question | {"prompt": asked + TEXT_SEPARATOR + begun}
-        messages = [{"role": "user", "content": asked}]
+            return question | {"prompt": message + TEXT_SEPARATOR + begun}
+        messages = [{"role": "user", "content": message}]
         if begun:
             messages.append({"role": "assistant", "content": begun})
             if self.continuation == "ask":
@@ -244,16 +245,6 @@ def read_key(path: Path | None) -> str | None:
     if not key:
         raise PolicyError(Message("key_file_empty", path=path))
     return key
-
-
-def _amounts(cost: Cost) -> tuple[int, ...]:
-    return msgspec.structs.astuple(cost)
-
-
-def _cost(usage: _Usage | None) -> Cost:
-    if usage is None:
-        return Cost(calls=1, unmetered=1)
-    return Cost(calls=1, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
 
 
 def _sampled(choice: _Choice, had_stop: bool, splitting: Splitting) -> Sampled:

@@ -8,8 +8,7 @@ from typing import BinaryIO
 import msgspec
 
 from prm.errors import DataError, PolicyError, PRMError
-from prm.files import write_atomic
-from prm.jsonl import read_records, write_records
+from prm.files import read_records, write_atomic, write_records
 from prm.messages import Message, joined
 from prm.search.choosing import Found
 

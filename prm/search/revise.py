@@ -1,9 +1,8 @@
 """Verify and revise: cut a solution before its first suspicious step and let the policy continue from there."""
 
-from prm.rendering import render_step
+from prm.encoding import render_step
 from prm.scores import Aggregate
-from prm.search.best_of_n import judged
-from prm.search.choosing import AnswerOf, Candidate, Found, choose, found, stated_answer
+from prm.search.choosing import AnswerOf, Candidate, Found, choose, found, judged, stated_answer
 from prm.search.endpoint import Policy, Prefix
 from prm.search.verifiers import Verifier
 

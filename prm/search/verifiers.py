@@ -3,9 +3,14 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+
+from prm.errors import PolicyError
+from prm.messages import Message
 from prm.scores import StepScore, TraceScore
+from prm.servers import Server
 from prm.traces import Step, Trace
 
 if TYPE_CHECKING:
@@ -79,13 +84,10 @@ def extend_whole(verifier: Verifier, grown: Sequence[tuple[State, Step]]) -> lis
         assert isinstance(state, Whole)
         traces.append(Trace("", state.trace.problem, [*state.trace.steps, step]))
     scored = verifier.score(traces) if traces else []
-    return [Whole(trace, steps_of_score(score)) for trace, score in zip(traces, scored, strict=True)]
-
-
-def steps_of_score(score: TraceScore) -> list[StepScore]:
-    """One record a step."""
-    columns = zip(score.heads, score.mean, score.spread, strict=True)
-    return [StepScore(heads, mean, spread) for heads, mean, spread in columns]
+    return [
+        Whole(trace, [StepScore(*each) for each in zip(score.heads, score.mean, score.spread, strict=True)])
+        for trace, score in zip(traces, scored, strict=True)
+    ]
 
 
 def _read_on(state: "State | Session", step: Step) -> State:
@@ -95,3 +97,77 @@ def _read_on(state: "State | Session", step: Step) -> State:
     twin = state.fork()
     twin.append(step)
     return twin
+
+
+PATH = "/api/v1/score"
+AT_ONCE = 64  # solutions in a request, the most the server takes
+PROBE = Trace("", "What is 1 + 1?", [Step("1 + 1 = 2")])
+
+
+class _Step(msgspec.Struct):
+    mean: float | None
+    spread: float | None
+
+
+class _Solution(msgspec.Struct):
+    steps: list[_Step]
+
+
+class _Model(msgspec.Struct):
+    threshold: float
+
+
+class _Answer(msgspec.Struct):
+    model: _Model
+    results: list[_Solution]
+
+
+class ServiceVerifier:
+    """The champion that a Stepmark server serves: `POST /api/v1/score`.
+
+    `url` is the server's, without a path; `project` a slug; `token` an API token of a member.
+
+    Raises PolicyError where the server refuses. A busy one (429) is asked again when it says.
+    """
+
+    def __init__(
+        self, url: str, *, project: str, token: str | None = None, domain: str = "", concurrency: int = 4
+    ) -> None:
+        self._server = Server(url, api_key=token, concurrency=concurrency)
+        self._project, self._domain = project, domain
+        self._threshold: float | None = None
+
+    @property
+    def threshold(self) -> float:
+        """The serving model's own; a model that takes its place brings its own with the next scores."""
+        if self._threshold is None:
+            self.score([PROBE])
+        assert self._threshold is not None, "every answer names its model's threshold"
+        return self._threshold
+
+    def score(self, traces: Sequence[Trace]) -> list[TraceScore]:
+        with_steps = [trace for trace in traces if trace.steps]
+        parts = [with_steps[start : start + AT_ONCE] for start in range(0, len(with_steps), AT_ONCE)]
+        steps_read = (steps for part in self._server.each(self._ask, parts) for steps in part)
+        return [TraceScore.of_steps(trace.id, next(steps_read) if trace.steps else []) for trace in traces]
+
+    def begin(self, problem: str) -> State:
+        return Whole(Trace("", problem, []), [])
+
+    def extend(self, grown: Sequence[tuple[State, Step]]) -> list[State]:
+        return extend_whole(self, grown)
+
+    def _ask(self, traces: Sequence[Trace]) -> list[list[StepScore]]:
+        question: dict[str, Any] = {
+            "project": self._project,
+            "domain": self._domain,
+            "solutions": [{"problem": trace.problem, "steps": trace.steps} for trace in traces],
+        }
+        answer = self._server.ask(PATH, _Answer, question)
+        if [len(one.steps) for one in answer.results] != [len(trace.steps) for trace in traces]:
+            raise PolicyError(Message("other_solutions_answered", url=self._server.url, path=PATH))
+        self._threshold = answer.model.threshold
+        return [
+            [StepScore(None if step.mean is None else [step.mean], step.mean, step.spread) for step in one.steps]
+            for one in answer.results
+        ]

@@ -2,20 +2,114 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from prm.acquisition import rank_pool
-from prm.labels import first_error
+from prm.acquisition import UNKNOWN, CostModel, Pool, rank_pool
+from prm.features import rows_of
+from prm.labels import BAD, GOOD, first_error, problem_of, step_labels
 from prm.simulation.learning import Features, Model, Part, learn
-from prm.simulation.measures import Yardstick, pack_hits
-from prm.simulation.offering import Offering
-from prm.simulation.plan import Arm, Plan
-from prm.simulation.points import Curve, Point
-from prm.simulation.reading import Reading, called_errors, read
+from prm.simulation.plan import Arm, Curve, Plan, Point
+from prm.simulation.report import Yardstick, pack_hits
+from prm.traces import StepLabel, Trace
+
+
+@dataclass(frozen=True)
+class Offering:
+    """A pool's solutions as columns for acquisition: what stays the same while they are labelled is gathered once.
+
+    `problem`, `domain` and `correct` [solutions] are of `part`; `chars` [rows] are the lengths of its steps' texts.
+    """
+
+    part: Part
+    problem: NDArray[np.int64]
+    domain: NDArray[np.int64]
+    correct: NDArray[np.int8]
+    chars: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, part: Part) -> "Offering":
+        """What acquisition asks of a part's traces."""
+        answers = [trace.final_answer_correct for trace in part.traces]
+        texts = [
+            len(step.text)
+            for trace, encoded in zip(part.traces, part.encoded, strict=True)
+            for step in trace.steps[: len(encoded.spans)]
+        ]
+        return cls(
+            part,
+            problem=_codes([f"{trace.domain}\0{problem_of(trace)}" for trace in part.traces]),
+            domain=_codes([trace.domain for trace in part.traces]),
+            correct=np.array([UNKNOWN if one is None else one for one in answers], dtype=np.int8),
+            chars=np.array(texts, dtype=np.int32),
+        )
+
+    def scored(self, places: Sequence[int], model: Model) -> Pool:
+        """The solutions at `places`, in that order, with what a model says of them."""
+        rows, steps = self.part.rows_at(places)
+        return Pool(
+            problem=_codes(self.problem[places]),
+            domain=_codes(self.domain[places]),
+            steps=steps,
+            p=model.heads(rows),
+            chars=self.chars[rows_of(list(places), self.part.offsets)],
+            correct=self.correct[places],
+            embedding=model.embeddings(rows, steps),
+        )
+
+
+def _codes(names: ArrayLike) -> NDArray[np.int64]:
+    """Numbers from 0 on, none left out, in the order of the names."""
+    return np.unique(np.asarray(names), return_inverse=True)[1].astype(np.int64)
+
+
+class Reading(NamedTuple):
+    """A solution as its reader left it: `trace` has labels for the steps read and None beyond; `steps` were read."""
+
+    trace: Trace
+    steps: int
+    seconds: float
+
+
+def called_errors(traces: Sequence[Trace], noise: float, seed: int) -> list[int]:
+    """The first error that a reader would call in each solution, -1 for none.
+
+    With probability `noise` the verdict is wrong: an error is missed and the solution read to its end, or, where
+    there is none, a step drawn evenly is called one. A solution's reader is the same whoever chose it.
+    """
+    rng = np.random.default_rng(seed)
+    wrong = rng.random(len(traces)) < noise
+    places = rng.random(len(traces))
+    errors = []
+    for trace, mistaken, place in zip(traces, wrong, places, strict=True):
+        error = first_error(trace)
+        assert error is not None, f"{trace.id} has no known first error"
+        if mistaken:
+            error = int(place * len(trace.steps)) if error < 0 else -1
+        errors.append(error)
+    return errors
+
+
+def read(trace: Trace, called: int, cost: CostModel) -> Reading:
+    """Reveal what a reader sees who calls `called` the first error (-1: none), and no more.
+
+    Where the call is the true one the trace's own labels are revealed, soft ones too; else good up to the call.
+    """
+    steps = len(trace.steps) if called < 0 else called + 1
+    called_labels: list[StepLabel | None] = [BAD if k == called else GOOD for k in range(steps)]
+    known = step_labels(trace) if called == first_error(trace) else called_labels
+    labels = [*known[:steps], *[None] * (len(trace.steps) - steps)]
+    revealed = msgspec.structs.replace(
+        trace, labels=labels, first_error=called, split="pool", alternatives=[], final_answer_correct=None
+    )
+    chars = sum(len(step.text) for step in trace.steps[:steps])
+    seconds = cost.fixed_seconds + steps * cost.seconds_per_step + chars * cost.seconds_per_char
+    return Reading(revealed, steps, seconds)
 
 
 def replay(arm: Arm, plan: Plan, features: Features) -> Curve:

@@ -7,13 +7,107 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.evaluation.resampling import Metric, as_metric, draws_of
-from prm.simulation.curves import mean_height, saving
-from prm.simulation.measures import Yardstick, unpack_hits
-from prm.simulation.plan import RANDOM, Plan
-from prm.simulation.points import Curve
+from prm.evaluation.metrics import Metric, as_metric, divide, draws_of, harmonic_mean
+from prm.labels import first_error, problem_of
+from prm.simulation.plan import RANDOM, Curve, Plan
+from prm.traces import Trace
 
 Array = NDArray[np.float64]
+Hits = NDArray[np.bool_]
+
+
+class Yardstick(msgspec.Struct, frozen=True):
+    """A test set: of each solution the number of its problem and of its domain, and whether it has an error."""
+
+    problem: list[int]
+    domain: list[int]
+    erroneous: list[bool]
+
+    @classmethod
+    def of(cls, traces: Sequence[Trace]) -> "Yardstick":
+        """The test set that these solutions make."""
+        problem = np.unique([problem_of(trace) for trace in traces], return_inverse=True)[1]
+        domain = np.unique([trace.domain for trace in traces], return_inverse=True)[1]
+        return cls(problem.tolist(), domain.tolist(), [first_error(trace) != -1 for trace in traces])
+
+    def f1(self, hits: Hits, weights: Array) -> Array:
+        """`hits` [..., solutions] and `weights` [draws, solutions] to F1, averaged over domains: [..., draws].
+
+        A domain that a draw leaves without erroneous or without right solutions does not count in it.
+        """
+        domain, erroneous = np.array(self.domain), np.array(self.erroneous)
+        scores = []
+        for name in np.unique(domain):
+            accuracies = []
+            for kind in (True, False):
+                mask = (domain == name) & (erroneous == kind)
+                part = weights[:, mask]
+                accuracies.append(divide(hits[..., mask].astype(float) @ part.T, part.sum(axis=1)))
+            scores.append(harmonic_mean(*accuracies))
+        stacked = np.stack(scores)
+        return np.asarray(divide(np.nansum(stacked, axis=0), (~np.isnan(stacked)).sum(axis=0)))
+
+
+def pack_hits(hits: Hits) -> str:
+    """Hits [solutions] as hexadecimal bits."""
+    return np.packbits(hits).tobytes().hex()
+
+
+def unpack_hits(text: str, n: int) -> Hits:
+    """The hits of n solutions from `pack_hits`."""
+    return np.unpackbits(np.frombuffer(bytes.fromhex(text), dtype=np.uint8))[:n].astype(bool)
+
+
+def rising(y: Array) -> Array:
+    """The nearest curve, by squared distance, that never falls: pooled adjacent violators (Ayer et al. 1955)."""
+    blocks: list[tuple[float, int]] = []
+    for value in y:
+        mean, size = float(value), 1
+        while blocks and blocks[-1][0] >= mean:
+            before, length = blocks.pop()
+            mean, size = (mean * size + before * length) / (size + length), size + length
+        blocks.append((mean, size))
+    return np.array([mean for mean, size in blocks for _ in range(size)])
+
+
+def mean_height(x: Array, y: Array, low: float, high: float) -> float:
+    """The area under the curve through the points, straight between them, from `low` to `high`, by its width."""
+    inner = x[(x > low) & (x < high)]
+    at = np.concatenate([[low], inner, [high]])
+    return float(np.trapezoid(np.interp(at, x, y), at) / (high - low))
+
+
+def needed(x: Array, y: Array, level: float) -> float:
+    """The x where a rising curve first reaches `level`, straight in ln x between points; inf where it never does.
+
+    At or below its first point that point's x.
+    """
+    if level > y[-1]:
+        return float("inf")
+    after = int(np.searchsorted(y, level))
+    if after == 0:
+        return float(x[0])
+    share = (level - y[after - 1]) / (y[after] - y[after - 1])
+    return float(np.exp(np.log(x[after - 1]) + share * np.log(x[after] / x[after - 1])))
+
+
+def saving(base: tuple[Array, Array], other: tuple[Array, Array], shares: Array) -> tuple[Array, Array]:
+    """How many times less the other curve needs than the base for equal quality, at each of some levels.
+
+    Curves are (x, y). A level lies `share` of the way from the base's first quality to its last, both on rising
+    curves. Where the other never gets there, the ratio is that of its last x, the most it can be; the second
+    array [levels] is True there.
+    """
+    (x_base, y_base), (x, y) = base, other
+    y_base, y = rising(y_base), rising(y)
+    levels = y_base[0] + shares * (y_base[-1] - y_base[0])
+    levels = np.minimum(levels, y_base[-1])
+    needs = np.array([needed(x, y, level) for level in levels])
+    never = np.isinf(needs)
+    ratios = np.array([needed(x_base, y_base, level) for level in levels]) / np.where(never, x[-1], needs)
+    return ratios, never
+
+
 Axis = Literal["solutions", "steps", "seconds"]
 AXES: tuple[Axis, ...] = get_args(Axis)
 SHARES = np.linspace(0.5, 1.0, 6)  # levels of quality compared, of the way that random goes; the last is its end

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from prm.cards import markdown_table
-from prm.evaluation.resampling import Metric
-from prm.evaluation.words import format_metric
+from prm.evaluation.metrics import Metric, format_metric
 from prm.simulation.plan import RANDOM
 from prm.simulation.report import Comparison, Report
 

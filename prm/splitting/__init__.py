@@ -1,6 +1,5 @@
 """Turns the text of a solution into steps: one splitter for imports, sampling, search and rewards. No torch."""
 
-from prm.splitting.rules import RULES
-from prm.splitting.splitting import THINKING, SplitText, Splitting, Thinking
+from prm.splitting.splitting import RULES, THINKING, SplitText, Splitting, Thinking
 
 __all__ = ["RULES", "THINKING", "SplitText", "Splitting", "Thinking"]

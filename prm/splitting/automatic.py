@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-from prm.splitting.cutting import BLANK_LINE, HEADING, LINE, NUMBER, STEP_MARK, Text
-from prm.splitting.protection import Span
+from prm.splitting.cutting import BLANK_LINE, HEADING, LINE, NUMBER, STEP_MARK, Span, Text
 
 LONGEST = 1500  # characters; a longer step is divided where that can be done
 PACKED = 500  # characters up to which the parts of a longer step are put together

@@ -1,13 +1,103 @@
-"""How a text is split, and the steps and the hidden reasoning that come out."""
+"""How a text is split, and the steps and the hidden reasoning that come out.
 
-from typing import Literal, get_args
+Rules never split inside mathematics, an environment or a code fence. Only white space between steps is lost: joined
+again, the steps are the text. Hidden reasoning is what a model writes between `<think>` and `</think>` before its
+answer.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
 from prm.errors import DataError
 from prm.messages import Message
-from prm.splitting.rules import RULES, split_by
-from prm.splitting.thinking import passages
+from prm.splitting.automatic import automatic
+from prm.splitting.cutting import BLANK_LINE, HEADING, LINE, NUMBER, STEP_MARK, Span, Text
+
+
+def split_by(rule: str, text: str) -> list[str]:
+    """The steps of a text by one of RULES; empty for a blank text. Raises KeyError for an unknown rule."""
+    steps = [text[start:end] for start, end in RULES[rule](Text(text))]
+    return [step for step in steps if step.strip()]
+
+
+def _blank_lines(whole: Text) -> list[Span]:
+    return whole.cut(BLANK_LINE)
+
+
+def _lines(whole: Text) -> list[Span]:
+    """One step a line with its indentation, as in code."""
+    pieces = []
+    for start, end in whole.cut(LINE):
+        line = whole.text.rfind("\n", 0, start) + 1
+        pieces.append((line if not whole.text[line:start].strip() else start, end))
+    return pieces
+
+
+def _numbered(whole: Text) -> list[Span]:
+    """At "Step 3", else at headings, else at "3." or "(3)"; by blank lines where none stands twice."""
+    for mark in (STEP_MARK, HEADING, NUMBER):
+        if len(whole.places(mark)) > 1:
+            return whole.cut(mark)
+    return _blank_lines(whole)
+
+
+RULES: dict[str, Callable[[Text], list[Span]]] = {
+    "automatic": automatic,
+    "blank_lines": _blank_lines,
+    "numbered": _numbered,
+    "lines": _lines,
+    "sentences": Text.sentences,
+}
+
+
+# A line that opens or closes a code block, code within a line, or a tag.
+_MARK = re.compile(
+    r"^[ \t]*(?P<fence>```+|~~~+)(?=(?P<info>[^\n]*))|(?P<code>`[^`\n]+`)|<(?P<close>/?)think(?:ing)?>",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class Passage(NamedTuple):
+    """A stretch of a text without its tags and the white space around it, never blank."""
+
+    text: str
+    is_thinking: bool
+
+
+def passages(text: str) -> list[Passage]:
+    """The passages of a text in order.
+
+    An unclosed `<think>` runs to the end of the text. A first `</think>` without an opening tag closes reasoning that
+    began with the text: some chat templates write `<think>` into the prompt. Tags inside code count as text, unless
+    the code is itself part of the reasoning.
+    """
+    passages_read: list[Passage] = []
+    start, thinking, fence, tags = 0, False, "", 0
+
+    def end_passage(end: int, is_thinking: bool) -> None:
+        if passage := text[start:end].strip():
+            passages_read.append(Passage(passage, is_thinking))
+
+    for mark in _MARK.finditer(text):
+        if mark["close"] is None:
+            if mark["fence"] and not thinking:
+                fence = _fence_after(fence, mark["fence"], mark["info"])
+        elif not fence and not (thinking and not mark["close"]):
+            end_passage(mark.start(), thinking or bool(mark["close"] and not tags))
+            start, thinking, tags = mark.end(), not mark["close"], tags + 1
+    end_passage(len(text), thinking)
+    return passages_read
+
+
+def _fence_after(open_fence: str, fence: str, info: str) -> str:
+    """The fence that is open behind a line of backticks or tildes (CommonMark 4.5); empty for none."""
+    if not open_fence:
+        return fence
+    return "" if fence.startswith(open_fence) and not info.strip() else open_fence
+
 
 Thinking = Literal["separate", "drop", "keep"]
 THINKING: tuple[Thinking, ...] = get_args(Thinking)

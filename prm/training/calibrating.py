@@ -3,14 +3,23 @@
 from collections.abc import Sequence
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from prm.backbones import Backbone
 from prm.calibration import fit_temperature, fit_threshold, mean_probability
+from prm.config import TrainConfig
 from prm.encoding import Encoded
-from prm.features import row_offsets
+from prm.features import compute_features, row_offsets
+from prm.heads import Readout
 from prm.labels import first_error
+from prm.scoring.embedding import Embedder
 from prm.traces import Trace
+from prm.training.dataset import Document
+from prm.training.lanes import CachedLane, TunedLane
 from prm.training.supervision import Supervision
+from prm.trust import AbstentionBar, DomainBar, fit_abstention, fit_domain, verdict
 
 
 def calibrate(
@@ -22,17 +31,80 @@ def calibrate(
     values = logits.double().numpy()
     temperature = fit_temperature(values, known.good.double().numpy(), known.weight.double().numpy())
     p = mean_probability(values, temperature)
+    settled = _settled(held, encoded)
+    return temperature, fit_threshold([p[rows] for rows, _ in settled], [error for _, error in settled])
+
+
+def _settled(held: Sequence[Trace], encoded: Sequence[Encoded]) -> list[tuple[slice, int]]:
+    """Of the solutions whose first error is known and whose steps all fit the context: their rows, and the error."""
     offsets = row_offsets(encoded)
-    scores: list[np.ndarray] = []
-    errors: list[int] = []
-    for index, (trace, item) in enumerate(zip(held, encoded, strict=True)):
-        error = first_error(trace)
-        if error is not None and len(item.spans) == item.n_steps:
-            scores.append(p[offsets[index] : offsets[index + 1]])
-            errors.append(error)
-    return temperature, fit_threshold(scores, errors)
+    return [
+        (slice(offsets[index], offsets[index + 1]), error)
+        for index, (trace, item) in enumerate(zip(held, encoded, strict=True))
+        if (error := first_error(trace)) is not None and len(item.spans) == item.n_steps
+    ]
 
 
 def outcome_temperature(known: Supervision, logits: Tensor) -> float:
     """The temperature of p(final answer right), fitted at the held solutions' last steps; 1 where none is known."""
     return fit_temperature(logits.double().numpy(), known.right.double().numpy(), known.ends.double().numpy())
+
+
+MOST_READ = 500  # solutions read once more for their domain, where the backbone was tuned
+
+
+def abstention_bar(
+    held: Sequence[Trace],
+    encoded: Sequence[Encoded],
+    logits: Tensor,
+    *,
+    temperature: float,
+    threshold: float,
+    target: float,
+) -> AbstentionBar | None:
+    """From verdicts on the held solutions whose first error is known and whose steps all fit the context.
+
+    `logits` [heads, steps] are those of all held steps in order, before the temperature.
+    """
+    p = torch.sigmoid(logits.double() / temperature).T.tolist()
+    uncertainty, right = [], []
+    for rows, error in _settled(held, encoded):
+        heads = p[rows]
+        predicted, doubt = verdict(heads, [sum(each) / len(each) for each in heads], threshold)
+        if doubt is not None:
+            uncertainty.append(doubt)
+            right.append(predicted == error)
+    return fit_abstention(uncertainty, right, target=target)
+
+
+def domain_bar(
+    lane: CachedLane | TunedLane,
+    readout: Readout,
+    backbone: Backbone,
+    config: TrainConfig,
+    taught: Sequence[Document],
+    fit: Sequence[Encoded],
+    held: Sequence[Encoded],
+) -> DomainBar | None:
+    """From the taught solutions, without their alternatives, and the held ones."""
+    paths = list({document.owner: i for i, document in reversed(list(enumerate(taught)))}.values())[::-1]
+    embedder = Embedder(readout)
+
+    def marks(parts: Sequence[Tensor]) -> list[NDArray[np.float64]]:
+        return [embedder.marks(part, config.features) for part in parts if len(part)]
+
+    if isinstance(lane, CachedLane):
+        rows, offsets = lane.fit, row_offsets(fit)
+        return fit_domain(marks([rows[offsets[i] : offsets[i + 1]] for i in paths]), marks(_parted(lane.held, held)))
+    return fit_domain(
+        marks(_read(backbone, [fit[i] for i in paths[:MOST_READ]], config)),
+        marks(_read(backbone, held[:MOST_READ], config)),
+    )
+
+
+def _read(backbone: Backbone, items: Sequence[Encoded], config: TrainConfig) -> list[Tensor]:
+    return _parted(compute_features(backbone, items, config.token_budget, config.features), items)
+
+
+def _parted(rows: Tensor, items: Sequence[Encoded]) -> list[Tensor]:
+    return list(rows.split([len(item.spans) for item in items])) if items else []

@@ -3,7 +3,7 @@
 Utilisation counts the arithmetic that the model needs, not what checkpointing does again (PaLM, Chowdhery et al.
 2022, appendix B): 2 N a token for a forward pass over N decoder weights, as much again for the gradients of the
 states, and as much again for those of weights that learn. Causal attention costs 2 T^2 d a layer and pass, and
-its gradients twice that, whatever learns.
+its gradients twice that, whatever learns. Energy comes from the driver's own counters, where there are any.
 """
 
 import re
@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import torch
 
@@ -20,8 +21,84 @@ from prm.backbones import Backbone
 from prm.config import Lane
 from prm.manifest import Costs, StageCost
 from prm.packing import fill_batches, places
+from prm.processes import local_rank
 from prm.training.distributed import ALONE, Team
-from prm.training.energy import energy_counter
+
+RAPL = Path("/sys/class/powercap")
+
+
+def energy_counter(device: torch.device) -> "DeviceEnergy | PackageEnergy | None":
+    """The counter of the device, of the processors for a CPU; None where there is none.
+
+    It counts the joules since it was made; `source` says whose.
+    """
+    if device.type == "cuda":
+        return DeviceEnergy.of(device)
+    if local_rank() != 0:  # the machine's energy is for one of its processes to count
+        return None
+    packages = [package for package in RAPL.glob("intel-rapl:?") if _readable(package / "energy_uj")]
+    return PackageEnergy(packages) if packages else None
+
+
+class DeviceEnergy:
+    """NVML's total of one GPU, whoever uses it."""
+
+    source = "the GPU's counter (NVML), of this process's device"
+
+    def __init__(self, handle: object) -> None:
+        self.handle = handle
+        self.begun = self._joules()
+
+    @classmethod
+    def of(cls, device: torch.device) -> "DeviceEnergy | None":
+        try:
+            import pynvml
+        except ImportError:
+            return None
+        try:
+            pynvml.nvmlInit()
+            uuid = torch.cuda.get_device_properties(device).uuid
+            return cls(pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}"))
+        except pynvml.NVMLError:  # older than Volta, or kept from us
+            return None
+
+    def spent(self) -> float:
+        return self._joules() - self.begun
+
+    def _joules(self) -> float:
+        import pynvml
+
+        return pynvml.nvmlDeviceGetTotalEnergyConsumption(self.handle) / 1000
+
+
+class PackageEnergy:
+    """RAPL's total of all processor packages. Its counters begin anew within the hour: ask oftener than that."""
+
+    source = "the processors' counters (RAPL), of the whole machine"
+
+    def __init__(self, packages: list[Path]) -> None:
+        self.ranges = {package: _number(package / "max_energy_range_uj") for package in packages}
+        self.last = {package: _number(package / "energy_uj") for package in packages}
+        self.microjoules = 0
+
+    def spent(self) -> float:
+        for package, last in self.last.items():
+            now = _number(package / "energy_uj")
+            self.microjoules += (now - last) % self.ranges[package]
+            self.last[package] = now
+        return self.microjoules / 1e6
+
+
+def _number(path: Path) -> int:
+    return int(path.read_text())
+
+
+def _readable(path: Path) -> bool:
+    try:
+        return _number(path) >= 0
+    except (OSError, ValueError):
+        return False
+
 
 PEAKS = {  # dense bf16 FLOP/s by a part of the device's name, from NVIDIA's data sheets; sparse figures are twice these
     "B200": 2250e12,

@@ -15,7 +15,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor, distribute_tensor
 
-from prm.launched import world_size
+from prm.processes import world_size
 
 T = TypeVar("T")
 BUCKET = 64 << 20  # bytes of gradients added up at a time

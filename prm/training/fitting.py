@@ -83,7 +83,10 @@ class Fit:
         self.log.resume(self.state.step)
         self.log.meter.enter("train")
         try:
-            while self.state.epoch < self.config.epochs and not self._stale():
+            while self.state.epoch < self.config.epochs:
+                epochs = self.state.best_epochs.values()
+                if epochs and all(self.state.epoch - best > self.config.patience for best in epochs):
+                    break
                 self._epoch()
         except Cancelled:
             if not self.stepper.sharded:  # else the others may be elsewhere, and the parts cannot be brought together
@@ -170,10 +173,6 @@ class Fit:
         rows = self.passes.attempt(self.lane.held_features)
         self.log.meter.enter("train")
         return rows if self.stepper.sharded else self.team.collect(rows, self.held)
-
-    def _stale(self) -> bool:
-        epochs = self.state.best_epochs.values()
-        return bool(epochs) and all(self.state.epoch - best > self.config.patience for best in epochs)
 
     def _snapshot(self) -> dict[str, Tensor]:
         """A copy of this process's part of all that learns, off the device."""

@@ -10,9 +10,8 @@ from torch import Tensor
 
 from prm.backbones import Backbone
 from prm.config import Feature
-from prm.encoding import Encoded, encode
+from prm.encoding import Encoded, encode, render_step
 from prm.features import compute_features, feature_width
-from prm.rendering import render_step
 from prm.traces import Trace
 from prm.training.caches import Cache, content_key
 from prm.training.distributed import Team

@@ -8,12 +8,11 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from prm.backbones import Backbone
+from prm.backbones import Backbone, tunable_parameters
 from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.features import compute_features, row_offsets, rows_of, step_features
 from prm.packing import draw_batches
-from prm.tuning import tunable_parameters
 
 
 class Lane(Protocol):

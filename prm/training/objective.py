@@ -1,14 +1,58 @@
-"""Everything between a batch's features and one number to minimise."""
+"""Everything between a batch's features and one number to minimise.
+
+The losses are pure functions of tensors, each a weighted mean over heads and rows, in nats.
+"""
 
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 from prm.config import TrainConfig
 from prm.heads import Heads, Readout, bootstrap_weights, good_logit
-from prm.losses import class_log_probabilities, preference_loss, soft_cross_entropy
 from prm.training.supervision import Supervision
+
+
+def class_log_probabilities(logits: Tensor, log_prior: Tensor) -> Tensor:
+    """[heads, steps] or [heads, steps, 3] logits to log-probabilities [heads, steps, classes], good first.
+
+    `log_prior` [classes] is added first. Cross-entropy with weighted classes is least where the softmax is in
+    proportion to weight times share; with the logs of the weights added here, the logits themselves come to be
+    those of the data's own shares, so that balancing does not spoil calibration. (Menon et al. 2021, "Long-tail
+    learning via logit adjustment", shift the same way to the opposite end.)
+    """
+    if logits.dim() == 3:
+        return (logits + log_prior).log_softmax(2)
+    logits = logits + (log_prior[0] - log_prior[1])
+    return torch.stack([logsigmoid(logits), logsigmoid(-logits)], dim=2)
+
+
+def soft_cross_entropy(log_p: Tensor, targets: Tensor, weights: Tensor, robustness: float = 0.0) -> Tensor:
+    """Mean of sum_c t_c * (1 - p_c^q) / q, q being `robustness`: cross-entropy at q = 0.
+
+    `log_p` [heads, steps, classes], `targets` [steps, classes], `weights` [heads, steps]. The generalised
+    cross-entropy of Zhang & Sabuncu 2018 ("... for Training Deep Neural Networks with Noisy Labels", eq. 6):
+    the larger q, the less a label that the model finds absurd can pull; q = 1 is the absolute error.
+    """
+    surprise = -torch.expm1(robustness * log_p) / robustness if robustness else -log_p
+    return _mean((targets * surprise).sum(2), weights)
+
+
+def preference_loss(better: Tensor, other: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Bradley-Terry (1952): cross-entropy of sigmoid(better - other) with p(the first is preferred).
+
+    Logits [heads, pairs], `targets` [pairs], `weights` [heads, pairs].
+    """
+    logits = better - other
+    loss = binary_cross_entropy_with_logits(logits, targets.expand_as(logits), reduction="none")
+    return _mean(loss, weights)
+
+
+def _mean(loss: Tensor, weights: Tensor) -> Tensor:
+    """Weighted mean; 0 where nothing has weight."""
+    return (loss * weights).sum() / weights.sum().clamp(min=1e-9)
+
 
 EFFECTIVE_BETA = 0.999  # of class-balanced weights: a class's labels beyond the first thousand or so add little
 
@@ -30,7 +74,9 @@ class Objective:
         if config.class_balance == "held" and self.held_weights.any():
             self.log_prior = _log_shares(targets, weights) - _log_shares(self.held_targets, self.held_weights)
         balanced = targets * self.class_weights
-        self.targets = _smoothed(balanced / balanced.sum(1, keepdim=True), config.label_smoothing)
+        # Label smoothing (Szegedy et al. 2016, section 7): `share` of each label spread over the classes.
+        share = config.label_smoothing
+        self.targets = (1 - share) * (balanced / balanced.sum(1, keepdim=True)) + share / targets.shape[1]
         self.weights = weights * balanced.sum(1)
         self.preferences, self.decided = _preferences(fit)
         self.rows_in_batch = torch.full((len(fit.good),), -1)
@@ -153,11 +199,6 @@ def _class_targets(known: Supervision, classes: int) -> tuple[Tensor, Tensor]:
     """Targets [rows, classes], good first, and weights [rows]."""
     weights = known.step_weights(classes)
     return (known.posterior if classes == 3 else torch.stack([known.good, 1 - known.good], dim=1)), weights
-
-
-def _smoothed(targets: Tensor, share: float) -> Tensor:
-    """Label smoothing (Szegedy et al. 2016, section 7): `share` of each label spread over the classes."""
-    return (1 - share) * targets + share / targets.shape[1]
 
 
 def _preferences(known: Supervision) -> tuple[Tensor, Tensor]:

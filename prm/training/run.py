@@ -13,7 +13,7 @@ import msgspec
 import torch
 from torch import Tensor
 
-from prm.backbones import Backbone, load_backbone
+from prm.backbones import Backbone, load_backbone, prepare_tuning
 from prm.cards import CARD_FILE, model_card
 from prm.checkpoint import save_model
 from prm.config import Progress, Stage, TrainConfig
@@ -25,7 +25,7 @@ from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
 from prm.messages import Message
 from prm.training.caches import Cache
-from prm.training.calibrating import calibrate, outcome_temperature
+from prm.training.calibrating import abstention_bar, calibrate, domain_bar, outcome_temperature
 from prm.training.costs import Arithmetic, Meter
 from prm.training.dataset import Document, TrainingData, as_documents, documents, read_training_data
 from prm.training.distributed import ALONE, Team, shard_layers
@@ -36,9 +36,7 @@ from prm.training.logs import TENSORBOARD_FOLDER, Log
 from prm.training.memory import Budget
 from prm.training.objective import Objective
 from prm.training.supervision import Supervision, counts
-from prm.training.trusting import abstention_bar, domain_bar
 from prm.trust import Trust
-from prm.tuning import prepare_tuning
 
 CHECKPOINT_FOLDER = "checkpoint"
 METRICS_FILE = "metrics.jsonl"

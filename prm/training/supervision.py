@@ -10,8 +10,7 @@ from torch import Tensor
 from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.labels import problem_of, step_labels, step_target
-from prm.manifest import Counts, PositionCount
-from prm.provenance import provenance_of
+from prm.manifest import Counts, PositionCount, provenance_of
 from prm.training.dataset import Document, TrainingData
 from prm.vocabulary import NeutralPolicy
 

@@ -78,7 +78,7 @@ def test_environment_is_read_in_one_place():
         for path in (BASE_DIR / package).rglob("*.py")
         if any(reading in path.read_text() for reading in ("os.environ[", "os.environ.get", "os.getenv"))
     }
-    assert readers <= {"config/env.py", "prm/launched.py"}, "settings; and what torchrun tells the processes it starts"
+    assert readers <= {"config/env.py", "prm/processes.py"}, "settings; and what torchrun tells the processes it starts"
 
 
 def test_bodies_are_structs_and_no_serializers():

@@ -53,10 +53,10 @@ def test_no_more_errors_accepts_nothing_before_all_was_on_the_screen(workbench: 
     neutral = int(unread.locator(".number").inner_text())
     workbench.keyboard.press("2")
     for _ in range(STEPS):
-        if re.search("Every step is rated", note.inner_text()):
+        if re.search("All steps rated", note.inner_text()):
             break
         workbench.keyboard.press("0")
-    expect(note).to_have_text("Every step is rated, no error")
+    expect(note).to_have_text("All steps rated, no error")
     expect(workbench.get_by_role("status").filter(has_text=f"{STEPS - 2} other steps changed too")).to_have_count(1)
     workbench.keyboard.press("z")
     assert workbench.locator(".shown li.step[data-answer=good]").count() == 0
@@ -81,7 +81,7 @@ def test_no_more_errors_goes_on_by_a_screen_within_a_step_that_is_longer(open_fo
     open_workbench(page, generation.project)
     note = page.locator("#readiness")
     places = []
-    while "Every step is rated" not in note.inner_text():
+    while "All steps rated" not in note.inner_text():
         page.keyboard.press("0")
         places.append(page.evaluate("scrollY"))
         assert len(places) < 20, places

@@ -57,7 +57,7 @@ def test_what_a_reviewer_sends_back_is_read_changed_and_told_of_with_the_dispute
     step(page, 1).focus()
     for key in ("1", "1", "1", "Enter"):
         page.keyboard.press(key)
-    expect(page.get_by_role("heading", name="Your change is handed in")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your change is submitted")).to_be_visible()
     expect(page.locator("[data-saved=saved]")).to_be_visible()
 
     page.goto(f"/p/{project.slug}/my-work/")

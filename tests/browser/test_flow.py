@@ -81,7 +81,7 @@ def test_a_minute_without_network_stops_nobody_and_loses_nothing(workbench: Page
     for problem in (1, 2, 3):
         label(workbench, problem)
     workbench.clock.fast_forward(MINUTE_MS)
-    expect(workbench.get_by_text("What you did with 3 solutions is kept here")).to_be_visible()
+    expect(workbench.get_by_text("Your work on 3 solutions is stored in this browser")).to_be_visible()
     until(lambda: len(kept_in_browser(workbench)) == 3)
     workbench.keyboard.press("2")
     workbench.context.set_offline(False)
@@ -220,9 +220,9 @@ def test_a_sitting_has_a_goal_and_breaks_in_which_no_time_counts(workbench: Page
     expect(step(workbench, 1)).to_have_attribute("data-answer", "")
     workbench.clock.fast_forward(1_000)  # hands that rest a moment are sighted again
     label(workbench, 1)
-    expect(workbench.get_by_text("Your goal is reached: 1 solution")).to_be_visible()
-    workbench.get_by_role("button", name="Go on", exact=True).click()
-    expect(workbench.get_by_text("Your goal is reached")).to_have_count(0)
+    expect(workbench.get_by_text("You reached your goal: 1 solution")).to_be_visible()
+    workbench.get_by_role("button", name="Continue", exact=True).click()
+    expect(workbench.get_by_text("You reached your goal")).to_have_count(0)
     expect(workbench.get_by_role("button", name="1 of 1")).to_be_visible()
     until(Annotation.objects.exists)
     total = Annotation.objects.get().total_ms
@@ -233,10 +233,10 @@ def test_a_sitting_has_a_goal_and_breaks_in_which_no_time_counts(workbench: Page
 def test_time_that_runs_out_is_told_and_can_be_had_again(workbench: Page) -> None:
     expires = Lease.objects.order_by("pk").first().expires_at
     workbench.clock.fast_forward(28 * MINUTE_MS)
-    expect(workbench.get_by_text("This solution stays yours for less than 2 minutes more")).to_be_visible()
+    expect(workbench.get_by_text("reserved for you for less than 2 more minutes")).to_be_visible()
     with workbench.expect_response(lambda answer: answer.url.endswith("/heartbeat/")):
         workbench.get_by_role("button", name="Keep it").click()
-    expect(workbench.get_by_text("This solution stays yours for")).to_have_count(0)
+    expect(workbench.get_by_text("reserved for you for less than")).to_have_count(0)
     until(lambda: Lease.objects.order_by("pk").first().expires_at > expires)
 
 
@@ -247,7 +247,7 @@ def test_what_one_person_typed_is_never_sent_as_another_who_signs_in_meanwhile(
     other = MembershipFactory(project=project, role=Membership.Role.ANNOTATOR).user
     sign_in(workbench, other)
     label(workbench, 1)
-    expect(workbench.get_by_text(f"You are not signed in as {annotator.username} any more")).to_be_visible()
+    expect(workbench.get_by_text(f"You are no longer signed in as {annotator.username}")).to_be_visible()
     until(lambda: len(kept_in_browser(workbench)) == 1)
     assert not Annotation.objects.exists()
     sign_in(workbench, annotator)

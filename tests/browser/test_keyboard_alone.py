@@ -100,7 +100,7 @@ def test_what_is_closed_gives_the_keyboard_back_to_what_opened_it(
         opener.focus()
         page.keyboard.press("Enter")
         expect(opener).not_to_be_focused()
-        page.get_by_role("button", name="Close" if name == "Guidelines" else "Stay").focus()
+        page.get_by_role("button", name="Close" if name == "Guidelines" else "Cancel").focus()
         page.keyboard.press("Enter")
         expect(opener).to_be_focused()
 
@@ -147,5 +147,5 @@ def test_a_screen_reader_hears_what_was_done_and_what_comes(
     expect(next_in_hand(page)).to_be_visible()
     page.keyboard.press("Enter")
     expect(problem_of(page)).to_contain_text("Problem 2:")
-    expect(heard(page)).to_have_text("Handed in. Next solution, 3 steps.")
+    expect(heard(page)).to_have_text("Submitted. Next solution, 3 steps.")
     expect(step(page, 1)).to_be_focused()

@@ -48,7 +48,7 @@ def test_work_done_while_the_database_is_away_is_saved_once_when_it_is_back(
     page.keyboard.press("Enter")
     expect(problem(page)).not_to_have_text(first)  # the next one was in hand: the work goes on
     expect(page.get_by_text("not saved yet")).to_be_visible()
-    expect(page.get_by_text(re.compile("What you did with 1 solution is kept here"))).to_be_visible()
+    expect(page.get_by_text(re.compile("Your work on 1 solution is stored in this browser"))).to_be_visible()
     page.keyboard.press("1")
     until(lambda: len(kept_in_browser(page)) == 2)  # the submission and the draft are written down
     page.close()

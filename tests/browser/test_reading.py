@@ -139,7 +139,7 @@ def test_formulas_tables_and_code_are_drawn_what_is_broken_stands_as_written_and
     page.locator(".map button").nth(3).click()
     expect(steps.nth(3)).to_have_attribute("aria-current", "step")
     expect(steps.nth(3)).not_to_contain_text("And here it ends.")
-    steps.nth(3).get_by_role("button", name="Show the other").click()
+    steps.nth(3).get_by_role("button", name="Show the remaining").click()
     expect(steps.nth(3)).to_contain_text("And here it ends.")
 
 

@@ -73,7 +73,7 @@ def test_a_solution_is_labelled_by_keyboard_alone(workbench: Page) -> None:
     expect(step(workbench, 1).locator(".katex").first).to_be_visible()
     for key in "124":
         workbench.keyboard.press(key)
-    expect(workbench.locator("#readiness")).to_have_text("Every step is rated, no error")
+    expect(workbench.locator("#readiness")).to_have_text("All steps rated, no error")
     workbench.keyboard.press("Enter")
     expect(problem_of(workbench)).to_contain_text("Problem 2:")
     expect(workbench.get_by_text("1 today")).to_be_visible()
@@ -157,10 +157,10 @@ def test_two_drafts_are_both_kept_until_the_person_chooses(
     with draft_sent(workbench):
         workbench.keyboard.press("1")
     elsewhere.keyboard.press("2")
-    expect(elsewhere.get_by_text("Which work do you keep?")).to_be_visible()
-    elsewhere.get_by_role("button", name="Take the other").click()
+    expect(elsewhere.get_by_text("Which version do you want to keep?")).to_be_visible()
+    elsewhere.get_by_role("button", name="Use the other version").click()
     expect(step(elsewhere, 1)).to_have_attribute("data-answer", "good")
-    expect(elsewhere.get_by_text("Which work do you keep?")).to_have_count(0)
+    expect(elsewhere.get_by_text("Which version do you want to keep?")).to_have_count(0)
 
 
 def test_work_goes_on_without_network_and_is_sent_once(workbench: Page) -> None:
@@ -214,7 +214,7 @@ def test_a_key_that_does_nothing_leaves_the_reason_the_keyboard(workbench: Page)
 
 def test_giving_up_needs_a_reason(workbench: Page) -> None:
     workbench.get_by_role("button", name="Give up").click()
-    expect(workbench.get_by_text("Say why, then submit", exact=True)).to_be_visible()
+    expect(workbench.get_by_text("Give a reason, then submit", exact=True)).to_be_visible()
     workbench.get_by_role("button", name="Too hard for me").click()
     workbench.get_by_role("button", name="The reference is wrong").click()
     workbench.get_by_role("button", name="Submit").click()
@@ -228,7 +228,7 @@ def test_giving_up_needs_a_reason(workbench: Page) -> None:
 def test_giving_up_has_a_key_and_a_digit_chooses_the_reason(workbench: Page) -> None:
     """There was no key for it, and 1 was taken for the reason itself."""
     workbench.keyboard.press("8")
-    expect(workbench.get_by_role("group", name="There is something wrong with the problem. What?")).to_be_visible()
+    expect(workbench.get_by_role("form", name="There is something wrong with the problem. What?")).to_be_visible()
     workbench.keyboard.press("Escape")
     expect(workbench.get_by_role("button", name="Bad problem")).to_have_attribute("aria-pressed", "false")
     workbench.keyboard.press("9")
@@ -273,7 +273,7 @@ def test_a_digit_chooses_why_a_solution_is_skipped(workbench: Page) -> None:
 def test_a_text_longer_than_is_kept_is_cut_while_it_is_written_and_not_refused_later(workbench: Page) -> None:
     workbench.keyboard.press("c")
     workbench.keyboard.insert_text("x" * (LONGEST_TEXT + 1))
-    expect(workbench.get_by_text("room for 20,000 characters")).to_be_visible()
+    expect(workbench.get_by_text("at most 20,000 characters")).to_be_visible()
     workbench.keyboard.press("Escape")
     for key in "111":
         workbench.keyboard.press(key)
@@ -314,7 +314,7 @@ def test_keys_pressed_while_nothing_is_shown_rate_nothing_that_comes(workbench: 
         expect(problem_of(workbench)).to_contain_text(f"Problem {number}:")
         workbench.keyboard.press("e")
         workbench.keyboard.press("Enter")
-    expect(workbench.get_by_role("heading", name="Getting your next solution")).to_be_visible()
+    expect(workbench.get_by_role("heading", name="Loading your next solution")).to_be_visible()
     workbench.keyboard.type("I wrote these 123")
     workbench.evaluate("window.late = new KeyboardEvent('keydown', { key: 'e', bubbles: true })")
     holding = False
@@ -393,14 +393,14 @@ def test_two_tabs_hand_in_different_labels_and_the_person_chooses_by_keyboard(
     for key in "112":
         elsewhere.keyboard.press(key)
     elsewhere.keyboard.press("Enter")
-    versions = elsewhere.get_by_role("region", name=re.compile("You handed in solution"))
+    versions = elsewhere.get_by_role("region", name=re.compile("You also submitted solution"))
     expect(versions.get_by_role("row", name="Step 1 good bad")).to_be_visible()
-    expect(versions.get_by_role("row", name="Ended no error error found")).to_be_visible()
+    expect(versions.get_by_role("row", name="Result no error error found")).to_be_visible()
     assert Annotation.objects.get().finish_reason == "found_error"
     elsewhere.reload()  # it is written down: nothing typed is lost
     expect(versions).to_be_visible()
     elsewhere.keyboard.press("v")
-    expect(elsewhere.get_by_role("button", name="Take the one from here")).to_be_focused()
+    expect(elsewhere.get_by_role("button", name="Use this version")).to_be_focused()
     elsewhere.keyboard.press("Enter")
     expect(versions).to_have_count(0)
     expect(saved(elsewhere)).to_be_visible()
@@ -438,7 +438,7 @@ def test_ones_own_label_is_opened_from_the_list_and_changed(workbench: Page, pro
     step(workbench, 3).get_by_text("The answer is").click()
     workbench.keyboard.press("1")
     workbench.get_by_role("button", name="Submit").click()
-    expect(workbench.get_by_role("heading", name="Your change is handed in")).to_be_visible()
+    expect(workbench.get_by_role("heading", name="Your change is submitted")).to_be_visible()
     expect(workbench.get_by_role("link", name="Back to your labels")).to_be_visible()
     expect(saved(workbench)).to_be_visible()
     latest = Annotation.objects.get(revision=2)
@@ -478,7 +478,7 @@ def test_where_one_of_the_browsers_stores_fails_the_other_keeps_the_work(
     page.keyboard.press("Enter")
     page.keyboard.press("2")
     until(lambda: len(kept_in_browser(page)) == 2)
-    expect(page.get_by_text("What you did with 1 solution is kept here")).to_be_visible()
+    expect(page.get_by_text("Your work on 1 solution is stored in this browser")).to_be_visible()
     expect(page.get_by_text("This browser cannot store your work")).to_have_count(0)
     page.close()
     page.context.set_offline(False)

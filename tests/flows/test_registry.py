@@ -7,7 +7,7 @@ from annotation.loop import registry
 from annotation.loop.model_jobs import auditing, exporting, importing, jobs
 from annotation.loop.rounds import pipeline
 from annotation.models import ModelJob, ModelVersion, RunStage, TrainingRun
-from prm.evaluation.words import short
+from prm.evaluation.metrics import short
 from tests.factories import UserFactory
 from tests.rounds_world import folders, labelled_project, serving_version
 

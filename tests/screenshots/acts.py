@@ -179,7 +179,7 @@ def two_drafts(page: Page) -> None:
     with other.expect_response(lambda answer: answer.url.endswith("/draft/")):
         other.keyboard.press("1")
     page.keyboard.press("2")
-    expect(page.get_by_text("Which work do you keep?")).to_be_visible()
+    expect(page.get_by_text("Which version do you want to keep?")).to_be_visible()
     other.context.close()
     Draft.objects.all().delete()
 

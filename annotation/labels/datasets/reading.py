@@ -11,8 +11,7 @@ import msgspec
 from annotation.core.statements import fetch_named
 from annotation.labels.quality.batches import is_set_aside
 from annotation.models import Annotation
-from prm.formats.provenance import Provenance
-from prm.formats.record import Completion, HintDraw, PathPosition, Rating, Record, RecordAnnotation, Span
+from prm.formats.record import Completion, HintDraw, PathPosition, Provenance, Rating, Record, RecordAnnotation, Span
 
 # JSON comes as text; almost all of it is empty and is not read.
 SOLUTIONS = """

@@ -10,7 +10,7 @@ from annotation.loop.registry.verdict import Measured
 from prm.messages import Message
 
 if TYPE_CHECKING:
-    from prm.evaluation.comparison import Comparison
+    from prm.evaluation.report import Comparison
 
 REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
 

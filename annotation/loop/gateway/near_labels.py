@@ -44,8 +44,7 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
     Raises DomainError (`no_explanation`: the file is gone; `model_unusable`).
     """
     from prm.errors import PRMError
-    from prm.probes.explanation import explain
-    from prm.probes.neighbours import FILE, Neighbours
+    from prm.probes.neighbours import FILE, Neighbours, explain
 
     scorer = loaded_scorer(version)
     stored = model_path(version) / FILE

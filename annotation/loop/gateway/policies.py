@@ -89,7 +89,7 @@ class AskedPolicy:
 
 def step_in(text: str) -> tuple[str, StepKind]:
     """A step's text and its kind, which may lead it: "[tool_call] rate("crowns")"."""
-    from prm.rendering import parse_step
+    from prm.encoding import parse_step
 
     step = parse_step(text)
     return step.text, cast(StepKind, step.kind)

@@ -31,7 +31,7 @@ def loaded_scorer(version: ModelVersion) -> "Scorer":
 
 
 def _scorer(model: Path | None, backbone: str) -> "Scorer":
-    from prm.cores import use_half_the_cores
+    from prm.processes import use_half_the_cores
 
     if model is None:
         check_backbone(backbone)

@@ -22,7 +22,7 @@ AGGREGATES = ("product", "min", "mean", "last")
 
 def prepare_thread() -> None:
     """Once in each thread that reads with a model."""
-    from prm.cores import use_half_the_cores
+    from prm.processes import use_half_the_cores
 
     use_half_the_cores()
 
@@ -90,7 +90,7 @@ class ServingModel:
 
         Raises DomainError (`no_plain_states`) where the backbone was tuned, (`beyond_context`), (`unknown_token`).
         """
-        from prm.scoring.states import last_states
+        from prm.features import last_states
 
         scorer = self._scorer
         if scorer.manifest is None or scorer.manifest.config.lane != "heads":

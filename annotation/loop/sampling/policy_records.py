@@ -4,8 +4,7 @@ from annotation.files.answer_grading import answer_in, grade_records
 from annotation.files.preparing import prepared
 from annotation.loop.gateway.policies import Sample, step_in
 from annotation.models import Problem, SamplingRun
-from prm.formats.provenance import Provenance
-from prm.formats.record import Completion, Record, Rejection
+from prm.formats.record import Completion, Provenance, Record, Rejection
 from prm.messages import Message
 
 GENERATOR_LENGTH = 200

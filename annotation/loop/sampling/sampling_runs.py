@@ -15,7 +15,7 @@ from annotation.loop.gateway.policies import PROMPT, model_of
 from annotation.loop.sampling.problem_choice import chosen_problems
 from annotation.loop.selection.generations import new_seed
 from annotation.models import Membership, Problem, Project, SampledProblem, SamplingRun
-from prm.formats.provenance import LONGEST_PROMPT
+from prm.formats.record import LONGEST_PROMPT
 from prm.messages import Message
 from prm.splitting import RULES, THINKING
 

@@ -10,11 +10,22 @@ export const ANSWERS = [
   "bad",
   "unsure"
 ] as const;
+export const RATINGS = [
+  1,
+  0,
+  -1
+] as const;
 export const RATING_OF = {
   "good": 1,
   "neutral": 0,
   "bad": -1
 } as const;
+export const ANSWER_OF = {
+  "1": "good",
+  "0": "neutral",
+  "-1": "bad"
+} as const;
+export const LONGEST_TEXT = 20000 as const;
 export const DEFAULT_KEYS = {
   "good": "1",
   "neutral": "2",

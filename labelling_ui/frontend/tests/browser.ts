@@ -1,6 +1,4 @@
-import type { Change, Database } from "../src/storage/database";
-import type { Journal } from "../src/storage/journal";
-import { JournaledStorage } from "../src/storage/journaled";
+import { type Change, type Database, type Journal, JournaledStorage } from "../src/storage/journaled";
 
 /**
  * A browser with its local storage, its database and the pages that share them. Each of the two stores may fail; a

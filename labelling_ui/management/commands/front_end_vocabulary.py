@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from annotation.core.bounds import LONGEST_TEXT
 from annotation.models.scheme import DEFAULT_KEYS
 from prm import vocabulary
 
@@ -17,7 +18,10 @@ UNIONS = {
 }
 CONSTANTS = {
     "ANSWERS": vocabulary.WORDS,
+    "RATINGS": vocabulary.RATINGS,
     "RATING_OF": vocabulary.RATING_OF,
+    "ANSWER_OF": {rating: answer for answer, rating in vocabulary.RATING_OF.items()},
+    "LONGEST_TEXT": LONGEST_TEXT,
     "DEFAULT_KEYS": DEFAULT_KEYS,
 }
 

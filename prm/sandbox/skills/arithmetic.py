@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from prm.sandbox.registry import skill
-from prm.sandbox.work import Work
+from prm.sandbox.work import Work, skill
 
 TOTAL = "The answer is #.|So the answer is #.|Therefore the answer is #."
 

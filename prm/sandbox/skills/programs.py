@@ -1,7 +1,6 @@
 """Tracing small Python programs: loops, lists, scope, and what the language does against intuition."""
 
-from prm.sandbox.registry import skill
-from prm.sandbox.work import Work
+from prm.sandbox.work import Work, skill
 
 QUESTIONS = (
     "What does this program print?",

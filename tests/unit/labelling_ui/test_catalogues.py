@@ -20,7 +20,7 @@ def test_no_message_is_missing_or_in_doubt() -> None:
 def test_messages_come_from_templates_and_from_python(messages: Catalog) -> None:
     assert messages.get("Skip to the content")  # {% translate %} in an indented template
     assert messages.get(("%(n)s row", "%(n)s rows"))  # {% blocktranslate count %}
-    assert messages.get("A pause between alike solutions") is None  # the workbench has catalogues of its own
+    assert messages.get("A pause between similar solutions") is None  # the workbench has catalogues of its own
     assert messages.get("Finish the solutions you have first.")  # gettext_lazy
 
 

@@ -29,8 +29,7 @@ from prm.audits.finding import Check, conclude
 from prm.formats.record import Rejection
 from prm.formats.registry import FORMATS
 from prm.messages import SENTENCES, Message, as_json, from_json
-from prm.training.costs import DATA_SHEET
-from prm.training.energy import DeviceEnergy, PackageEnergy
+from prm.training.costs import DATA_SHEET, DeviceEnergy, PackageEnergy
 
 ENGLISH, GERMAN = "en", "de"
 

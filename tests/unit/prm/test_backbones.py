@@ -9,12 +9,11 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, BertConfig, BertLMHeadModel, Phi3Config, Phi3ForCausalLM
 
-from prm.backbones import load_backbone
+from prm.backbones import load_backbone, prepare_tuning, tunable_parameters
 from prm.config import FEATURES, TrainConfig
 from prm.encoding import encode
 from prm.errors import ModelFileError
 from prm.features import step_features
-from prm.tuning import prepare_tuning, tunable_parameters
 from tests.unit.prm.conftest import Folders
 from tests.unit.prm.small_world import make_traces
 

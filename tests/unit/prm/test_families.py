@@ -9,15 +9,14 @@ import torch
 from torch import Tensor
 
 from prm.attention import PACKED_FAMILIES
-from prm.backbones import Backbone, load_backbone
+from prm.backbones import Backbone, load_backbone, prepare_tuning, tunable_parameters
 from prm.config import FEATURES, TrainConfig
 from prm.encoding import Encoded, encode
 from prm.features import step_features
 from prm.heads import Heads
-from prm.losses import class_log_probabilities, soft_cross_entropy
 from prm.packing import pack
 from prm.traces import Step, Trace
-from prm.tuning import prepare_tuning, tunable_parameters
+from prm.training.objective import class_log_probabilities, soft_cross_entropy
 from tests.unit.prm.conftest import FAMILIES, WINDOW, Folders
 from tests.unit.prm.small_world import make_traces
 

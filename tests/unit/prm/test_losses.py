@@ -11,8 +11,8 @@ import torch
 from prm.calibration import fit_temperature, fit_threshold
 from prm.heads import Heads, bootstrap_weights, good_logit
 from prm.labels import BAD, GOOD, first_error, step_labels, step_target
-from prm.losses import class_log_probabilities, soft_cross_entropy
 from prm.traces import Step, StepLabel, Trace
+from prm.training.objective import class_log_probabilities, soft_cross_entropy
 
 
 @pytest.mark.parametrize(

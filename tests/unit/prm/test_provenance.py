@@ -1,6 +1,6 @@
 """What traces say of their makers is counted, and what they do not say is not guessed."""
 
-from prm.provenance import provenance_of
+from prm.manifest import provenance_of
 from prm.traces import LabelSource, Step, Trace
 
 

@@ -11,6 +11,7 @@ export type StepPosition = Schemas["StepsAtPosition"];
 export type Scheme = Schemas["LabelScheme"];
 export type Hint = Schemas["TaskHint"];
 export type HintScore = Schemas["HintScoreOfStep"];
+export type Span = Readonly<Schemas["GivenSpan"]>;
 export type Term = Schemas["Term"];
 export type Dimensions = Schemas["DimensionsRequest"];
 export type Task = Schemas["Task"];
@@ -25,7 +26,6 @@ export type OwnWork = Schemas["LabelToRevise"];
 export type Progress = Schemas["OwnProgress"];
 export type Example = Schemas["Example"];
 export type PracticePlace = Schemas["Place"];
-export type PracticeWords = Schemas["StepWords"];
 export type Explanation = Schemas["Explanation"];
 export type PracticeOutcome = Explanation["outcome"];
 /** What a task is without a lease. */
@@ -36,7 +36,7 @@ export type ErrorBody = Schemas["ErrorBody"];
 // out where nothing is said.
 type Said<Shape, Narrower> = Omit<Required<Shape>, keyof Narrower> & Narrower;
 
-export type StepJudgement = Said<Schemas["GivenRatingRequest"], { rating: Rating | null; accepted?: true; spans: Schemas["GivenSpan"][]; dimensions?: Dimensions }>;
+export type StepJudgement = Said<Schemas["GivenRatingRequest"], { rating: Rating | null; accepted?: true; spans: Span[]; dimensions?: Dimensions }>;
 export type PathEntry = Said<Schemas["GivenPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
 export type Submission = Said<
   Schemas["SubmissionRequest"],

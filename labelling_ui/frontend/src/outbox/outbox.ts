@@ -1,8 +1,42 @@
 import { ApiError } from "../api/call";
+import type { Api } from "../api/endpoints";
 import type { OwnLabel, Submission } from "../api/types";
-import { Backoff } from "./backoff";
-import { idOf, type Ending } from "./ending";
+import type { DraftBody } from "../state/draft";
 import { readJson, type Storage } from "../storage/storage";
+import { Backoff } from "./backoff";
+
+/** A solution that is given back to the queue, why, and what had been said of it by then. */
+export interface Skip {
+  lease: number;
+  solution: number;
+  reason: string;
+  draft: DraftBody;
+}
+
+/** How the work on a solution ends: it is handed in, or skipped. */
+export type Ending = { submission: Submission } | { skip: Skip };
+
+/** The same ending sent twice is one: a lease is given back once, a submission has an id of its own. */
+export function idOf(ending: Ending): string {
+  return "skip" in ending ? `skip-${ending.skip.lease}` : ending.submission.submission_id;
+}
+
+export function leaseOf(ending: Ending): number | null {
+  return "skip" in ending ? ending.skip.lease : ending.submission.lease;
+}
+
+/**
+ * Brings it to the server, whose rules decide. A skip that comes after the lease ran out is kept, too; what was handed
+ * in elsewhere meanwhile stands, and the skip of it says nothing any more.
+ */
+export async function deliver(api: Pick<Api, "submit" | "release">, ending: Ending): Promise<void> {
+  if ("submission" in ending) return void (await api.submit(ending.submission));
+  try {
+    await api.release(ending.skip.lease, ending.skip.reason);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === "lease_ended")) throw error;
+  }
+}
 
 export type OutboxEntry = Ending & {
   /** Milliseconds since 1970, each later than the one before: the order of sending. */
@@ -11,9 +45,9 @@ export type OutboxEntry = Ending & {
   refused?: { code: string; message: string; extra: unknown };
 };
 
-export type Delivery = "idle" | "sending" | "unreachable" | "signed_out";
+type Delivery = "idle" | "sending" | "unreachable" | "signed_out";
 
-export interface OutboxOptions {
+interface OutboxOptions {
   storage: Storage;
   /** Keys start with this: one per user and project. */
   prefix: string;
@@ -26,16 +60,16 @@ const FIRST_WAIT_MS = 1_000;
 
 /** Two versions of a label: the one on its way, and the one that the server has by now, whose number is `revision`. */
 export interface Rivals {
-  given: Submission;
-  kept: OwnLabel;
+  mine: Submission;
+  theirs: OwnLabel;
   revision: number;
 }
 
 /** What the server has instead, where it refused a submission that was made without knowing of it; else null. */
 export function newerVersion(entry: OutboxEntry): Rivals | null {
   if ("skip" in entry || entry.refused?.code !== "revision_conflict") return null;
-  const { kept, revision } = entry.refused.extra as Omit<Rivals, "given">;
-  return { given: entry.submission, kept, revision };
+  const { kept, revision } = entry.refused.extra as { kept: OwnLabel; revision: number };
+  return { mine: entry.submission, theirs: kept, revision };
 }
 
 /**
@@ -80,7 +114,7 @@ export class Outbox {
     const rivals = entry && newerVersion(entry);
     if (!rivals) return;
     if (choice === "theirs") return this.dismiss(submissionId);
-    this.write({ submission: { ...rivals.given, based_on: rivals.revision }, queued_at: entry.queued_at });
+    this.write({ submission: { ...rivals.mine, based_on: rivals.revision }, queued_at: entry.queued_at });
     this.options.onChange();
     void this.flush();
   }

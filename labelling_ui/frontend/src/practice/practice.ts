@@ -1,12 +1,27 @@
-import type { Explanation, PracticePlace, Task, Work } from "../api/types";
+import { callAPI, type Caller } from "../api/call";
+import type { Explanation, PracticePlace, Submission, Task, Work } from "../api/types";
 import { randomId } from "../outbox/outbox";
-import type { Desk } from "../session/desk";
-import { failure, LOADING, messageOf } from "../session/source";
+import type { Desk } from "../session/session";
+import { failure, LOADING, messageOf } from "../session/sources";
 import type { Idle, View } from "../session/view";
 import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
 import { toSubmission } from "../state/submission";
-import type { PracticeApi, Unleased } from "./api";
+
+/** Practice is nobody's turn in a queue. */
+export type Unleased = Omit<Submission, "lease">;
+
+/** The server as practice uses it. */
+export type PracticeApi = ReturnType<typeof createPracticeApi>;
+
+export function createPracticeApi(caller: Caller, projectSlug: string) {
+  const practice = `/projects/${projectSlug}/practice/`;
+  return {
+    places: () => callAPI<PracticePlace[]>(caller, "GET", practice),
+    work: (solution: number) => callAPI<Work>(caller, "GET", `${practice}${solution}/`),
+    answer: (submission: Unleased) => callAPI<Explanation>(caller, "POST", practice, submission),
+  };
+}
 
 interface Options {
   api: PracticeApi;
@@ -40,6 +55,7 @@ export class Practice implements Desk {
   private ahead: { solution: number; work: Promise<Work> } | null = null;
   private idle: Idle = LOADING;
   private notice = "";
+  readonly resting = false;
 
   constructor(private readonly options: Options) {}
 
@@ -87,19 +103,6 @@ export class Practice implements Desk {
     }
     return true;
   }
-
-  // There is no queue, no lease, no draft and no sitting here.
-  skip(): void {}
-  async heartbeat(): Promise<void> {}
-  settle(): void {}
-  understood(): void {}
-  dismiss(): void {}
-  choose(): void {}
-  readonly resting = false;
-  aim(): void {}
-  putOff(): void {}
-  rest(): void {}
-  goOn(): void {}
 
   private async begin(): Promise<void> {
     try {

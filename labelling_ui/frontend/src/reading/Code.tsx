@@ -1,24 +1,13 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { text as words } from "../text";
-import { unifiedDiff, type Change } from "./changes";
+import { type Line, unifiedDiff } from "./diffs";
 import { Drawn, placeOf } from "./Drawn";
-import { coloured, highlighterFor } from "./highlighting";
-import { useArrival } from "./loading";
-import { sourceOffset, type Leaf } from "./source";
-import { Unfold } from "./Unfold";
+import { type Leaf, sourceOffset } from "./source";
 
 const SHOWN_ROWS = 16;
 const ROW_CHARS = 80;
 const WRAP_FROM = 400;
 const DIFFS = ["diff", "patch"];
-
-export interface Line extends Leaf {
-  change?: Change;
-  /** Stands before a changed line where its text does not begin with one. */
-  sign?: "+" | "-" | " ";
-  /** How deep it stands, where the layout is ours and not the text's. */
-  depth?: number;
-}
 
 interface Props {
   lines: readonly Line[];
@@ -34,14 +23,10 @@ interface Props {
 
 /** Code, or what a program said: line by line, long ones folded, changed lines marked, coloured where the language is known. */
 export function Code({ lines, language = "", caption = null, unfoldTo = 0, wrap }: Props) {
-  const [open, setOpen] = useState(false);
   const start = useMemo(() => beginningOf(lines), [lines]);
   const end = start ? endOf(start.at(-1)!) : Infinity;
-  const sought = unfoldTo > end && unfoldTo <= endOf(lines.at(-1)!);
-  const fold = !open && start !== null && !sought;
-  useEffect(() => {
-    if (sought) setOpen(true);
-  }, [sought]);
+  const [open, unfold] = useUnfolded(unfoldTo > end && unfoldTo <= endOf(lines.at(-1)!));
+  const fold = !open && start !== null;
   const shown = useMemo(() => {
     const visible = fold ? start : lines;
     return DIFFS.includes(language) ? unifiedDiff(visible) : visible;
@@ -54,8 +39,26 @@ export function Code({ lines, language = "", caption = null, unfoldTo = 0, wrap 
         </figcaption>
       )}
       <Lines lines={shown} language={language} wrap={wrap ?? shown.some((line) => line.text.length > WRAP_FROM)} />
-      {fold && <Unfold onClick={() => setOpen(true)} label={restOf(lines)} />}
+      {fold && <Unfold onClick={unfold} label={restOf(lines)} />}
     </figure>
+  );
+}
+
+/** Whether something long is shown whole: because a part that is hidden was `sought`, or the person unfolded it. */
+export function useUnfolded(sought: boolean): [boolean, () => void] {
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (sought) setOpen(true);
+  }, [sought]);
+  return [open || sought, () => setOpen(true)];
+}
+
+/** The button that shows the rest of something long. */
+export function Unfold({ onClick, label }: { onClick: () => void; label: string }) {
+  return (
+    <button type="button" class="link unfold" onClick={onClick}>
+      {label}
+    </button>
   );
 }
 
@@ -90,8 +93,7 @@ function rowsOf({ text }: Line): number {
 
 function Lines({ lines, language, wrap }: { lines: readonly Line[]; language: string; wrap: boolean }) {
   const plain = !lines.some((line) => line.change);
-  useArrival(plain ? highlighterFor(language) : null);
-  const html = plain ? coloured(lines.map((line) => line.text).join("\n"), language) : null;
+  const html = useHighlighted(plain ? language : "", () => lines.map((line) => line.text).join("\n"));
   return (
     <pre class={wrap ? "wrapped" : ""} tabIndex={-1}>
       <code>
@@ -109,4 +111,21 @@ function Lines({ lines, language, wrap }: { lines: readonly Line[]; language: st
       </code>
     </pre>
   );
+}
+
+type Highlighter = typeof import("./highlighter");
+let highlighter: Highlighter | null = null;
+
+/** Each line of the code as HTML; null without a known language, and until the highlighter, a chunk of its own, is loaded. */
+function useHighlighted(language: string, code: () => string): string[] | null {
+  const [, setLoaded] = useState(false);
+  useEffect(() => {
+    if (!language || highlighter) return;
+    const use = (module: Highlighter) => {
+      highlighter = module;
+      setLoaded(true);
+    };
+    import("./highlighter").then(use, () => undefined); // without it the code stays uncoloured
+  }, [language]);
+  return (language && highlighter?.highlight(code(), language)) || null;
 }

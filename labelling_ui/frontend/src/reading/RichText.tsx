@@ -1,17 +1,15 @@
-import { Fragment, type ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { memo } from "preact/compat";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { text as words } from "../text";
-import { parse, type Block } from "./blocks";
-import { Code } from "./Code";
+import { type Block, parse } from "./blocks";
+import { Code, Unfold, useUnfolded } from "./Code";
 import { Drawn } from "./Drawn";
-import { foldAt } from "./folding";
 import { formula, formulaSoon } from "./formulas";
-import { isImage } from "./images";
+import { imagesIn, isImage } from "./images";
 import type { Inline } from "./inlines";
 import type { Formula } from "./maths";
 import { useTellDrawn } from "./near";
-import { Unfold } from "./Unfold";
 
 // A browser may break a line between a formula and these signs after it, unless they are kept together; and within a
 // formula, which a long one needs.
@@ -21,19 +19,16 @@ const LONGEST_ADDRESS = 60;
 
 /** A text from a file, typeset. Nothing in it is taken as HTML; formulas come from KaTeX, which escapes them. */
 export const RichText = memo(function RichText({ text, unfoldTo = 0 }: { text: string; unfoldTo?: number }) {
-  const [open, setOpen] = useState(false);
   const end = foldAt(text);
-  const fold = !open && end < text.length && unfoldTo <= end;
-  useEffect(() => {
-    if (unfoldTo > end) setOpen(true);
-  }, [unfoldTo, end]);
+  const [open, unfold] = useUnfolded(unfoldTo > end);
+  const fold = !open && end < text.length;
   const blocks = useMemo(() => parse(fold ? text.slice(0, end) : text), [text, fold]);
   return (
     <div class="rich" dir="auto" data-open={open || undefined}>
       {blocks.map((block, index) => (
         <BlockView key={index} block={block} unfoldTo={unfoldTo} />
       ))}
-      {fold && <Unfold onClick={() => setOpen(true)} label={words.reading.showRest(text.length - end)} />}
+      {fold && <Unfold onClick={unfold} label={words.reading.showRest(text.length - end)} />}
     </div>
   );
 });
@@ -179,4 +174,16 @@ function ImageView({ alt, address }: Extract<Inline, { type: "image" }>) {
       {words.reading.imageElsewhere} <Drawn class="linked" {...alt} /> <AddressView {...address} />
     </>
   );
+}
+
+const FOLD_CHARS = 6_000;
+
+/** Where a long text is folded: behind a paragraph or a line where one ends not far before the limit, and in no image. */
+export function foldAt(text: string): number {
+  const images = imagesIn(text);
+  const shown = images.reduce((length, { from, to }) => length - (to - from), text.length);
+  if (shown <= FOLD_CHARS * 1.25) return text.length;
+  const edges = ["\n\n", "\n", " "].map((edge) => text.lastIndexOf(edge, FOLD_CHARS));
+  const cut = edges.find((edge) => edge > FOLD_CHARS / 2) ?? FOLD_CHARS;
+  return images.find(({ from, to }) => from < cut && cut < to)?.to ?? cut;
 }

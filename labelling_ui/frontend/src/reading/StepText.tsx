@@ -2,13 +2,17 @@ import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import type { StepKind } from "../api/types";
 import { text as words } from "../text";
-import { isUnified } from "./changes";
+import { type Call, editOf, isText, languageOf, partsOf } from "./calls";
 import { Code } from "./Code";
+import { editLines, isUnified } from "./diffs";
+import { Drawn } from "./Drawn";
 import { imagesIn } from "./images";
-import { jsonLines } from "./json";
-import { linesIn } from "./lines";
+import { jsonLines, type Member, unquoted } from "./json";
 import { RichText } from "./RichText";
-import { ToolCalls } from "./ToolCalls";
+import { linesIn, linesOf } from "./source";
+
+/** A value longer than this has lines of its own. */
+const SHORT = 80;
 
 interface Props {
   text: string;
@@ -34,9 +38,74 @@ export const StepText = memo(function StepText({ text, kind, unfoldTo }: Props) 
   }
 });
 
+type OutputProps = Omit<Props, "kind"> & { language: string };
+
 /** What came back: JSON laid out, everything else line by line. */
-function Output({ text, language, unfoldTo }: { text: string; language: string; unfoldTo?: number }) {
+function Output({ text, language, unfoldTo }: OutputProps) {
   const laidOut = useMemo(() => jsonLines({ text, from: 0 }), [text]);
   const lines = useMemo(() => laidOut ?? linesIn(text), [text, laidOut]);
   return <Code lines={lines} language={language} unfoldTo={unfoldTo} wrap={laidOut ? true : undefined} />;
+}
+
+/** The calls of tools in a step, with arguments and edits. Without a call it is code: agents without named tools write shell commands. */
+function ToolCalls({ text, language, unfoldTo }: OutputProps) {
+  const parts = useMemo(() => partsOf(text), [text]);
+  const calls = parts.some((part) => part.type === "call");
+  return (
+    <div class="calls">
+      {parts.map((part, index) => {
+        if (part.type === "call") return <CallView key={index} call={part} unfoldTo={unfoldTo} />;
+        return calls ? (
+          <p key={index} class="said-before">
+            <Drawn {...part.said} />
+          </p>
+        ) : (
+          <Code key={index} lines={linesOf(part.said)} language={language} unfoldTo={unfoldTo} />
+        );
+      })}
+    </div>
+  );
+}
+
+function CallView({ call, unfoldTo }: { call: Call; unfoldTo?: number }) {
+  const edit = editOf(call);
+  const others = call.members.filter((member) => member !== edit?.before && member !== edit?.after);
+  return (
+    <section class="call" aria-label={words.reading.call(call.name.text)}>
+      <p class="tool-name">
+        <Drawn {...call.name} />
+      </p>
+      {call.given && <Code lines={linesOf(call.given)} unfoldTo={unfoldTo} wrap />}
+      {others.length > 0 && (
+        <dl>
+          {others.map((member) => (
+            <div key={member.name.from} class={isLong(member) ? "long" : ""}>
+              <dt>
+                <Drawn {...member.name} />
+              </dt>
+              <dd>
+                <Argument call={call} member={member} unfoldTo={unfoldTo} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {edit && <Code lines={editLines(edit.before, edit.after)} unfoldTo={unfoldTo} />}
+    </section>
+  );
+}
+
+function isLong({ value }: Member): boolean {
+  return value.text.length > SHORT || value.text.includes("\\n");
+}
+
+function Argument({ call, member, unfoldTo }: { call: Call; member: Member; unfoldTo?: number }) {
+  const { value } = member;
+  if (!isText(member)) {
+    const laidOut = value.text.length > SHORT ? jsonLines(value) : null;
+    return laidOut ? <Code lines={laidOut} unfoldTo={unfoldTo} wrap /> : <code><Drawn {...value} /></code>;
+  }
+  const said = unquoted(value);
+  if (!isLong(member)) return <code><Drawn {...said} /></code>;
+  return <Code lines={linesOf(said)} language={languageOf(call, member)} unfoldTo={unfoldTo} wrap />;
 }

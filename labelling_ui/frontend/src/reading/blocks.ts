@@ -1,9 +1,9 @@
 import { atomAt, parseInline, type Inline } from "./inlines";
 import type { Formula } from "./maths";
-import { Source, type Leaf } from "./source";
+import { type Leaf, Source } from "./source";
 import { tableAt, type Table } from "./tables";
 
-export interface Item {
+interface Item {
   /** As written, so that nobody's numbering is put right. */
   marker: Leaf;
   depth: number;

@@ -9,7 +9,7 @@ export interface Call {
 }
 
 /** What a step of an agent says, in its order: prose, and calls of tools. */
-export type Part = { type: "prose"; said: Leaf } | ({ type: "call" } & Call);
+type Part = { type: "prose"; said: Leaf } | ({ type: "call" } & Call);
 
 const BEGIN = /^([A-Za-z_][\w.:-]*)\(/gm;
 

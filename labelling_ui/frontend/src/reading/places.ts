@@ -1,6 +1,6 @@
 /** Between what is drawn and the text that it was drawn from. Offsets are UTF-16, `to` is behind the last. */
 
-import { drawnOffset, sourceOffset, type Skip } from "./source";
+import { drawnOffset, type Skip, sourceOffset } from "./source";
 
 export interface Place {
   from: number;

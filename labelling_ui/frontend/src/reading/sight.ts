@@ -79,7 +79,7 @@ export function clearStretch(): { top: number; bottom: number } {
 }
 
 /** Whether something of a step's text is folded away, or not drawn yet. */
-export function isFolded(step: number): boolean {
+function isFolded(step: number): boolean {
   return textElement(step)?.querySelector(".unfold, .far") != null;
 }
 

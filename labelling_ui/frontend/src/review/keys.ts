@@ -1,4 +1,6 @@
-export type Word = "1" | "0" | "-1" | "unsure";
+import type { Rating } from "../vocabulary";
+
+export type Word = `${Rating}` | "unsure";
 
 export type Action =
   | { kind: "rate"; word: Word }

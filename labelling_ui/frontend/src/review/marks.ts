@@ -1,5 +1,5 @@
 import { selectedText, selectNothing } from "../reading/selecting";
-import { light } from "../reading/lighting";
+import { light } from "../reading/highlights";
 import { codePointsTo, placeOf } from "../state/spans";
 
 /** What the steps of the page say, before they are typeset. */

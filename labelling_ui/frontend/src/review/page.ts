@@ -1,7 +1,7 @@
 import "../reading/page";
+import { choosing, type Press } from "../ui/keyboard";
 import { Case } from "./case";
 import { actionOf, type Keys } from "./keys";
-import { rateCritiques } from "./critiques";
 import { letMarksGo, lightMarks } from "./marks";
 
 // The review page works by its forms alone; this gives it keys and marks, and folds what everybody agrees on.
@@ -17,4 +17,17 @@ if (table) {
     const action = actionOf(event, keys);
     if (action && open.perform(action)) event.preventDefault();
   });
+}
+
+/** Keys within an explanation that came with a step: they rate it, and go on to the next that has no rating, else back to the step. */
+function rateCritiques(table: HTMLTableElement): void {
+  for (const group of table.querySelectorAll<HTMLElement>(".given")) {
+    const rate = (index: number) => {
+      group.querySelectorAll<HTMLInputElement>("input")[index]!.checked = true;
+      const row = group.closest("tr")!;
+      const next = [...row.querySelectorAll<HTMLElement>(".given")].find((other) => !other.querySelector(":checked"));
+      (next?.querySelector("input") ?? row).focus();
+    };
+    group.addEventListener("keydown", (event) => choosing(rate)(event as Press));
+  }
 }

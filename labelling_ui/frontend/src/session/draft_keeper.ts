@@ -1,10 +1,22 @@
-import type { Api } from "../api/endpoints";
 import { ApiError } from "../api/call";
+import type { Api } from "../api/endpoints";
 import type { StoredDraft, Task } from "../api/types";
 import { Backoff } from "../outbox/backoff";
-import type { Storage } from "../storage/storage";
-import { parseDraft, type DraftBody } from "../state/draft";
-import { LocalDrafts, type FoundDraft } from "./local_drafts";
+import { type DraftBody, parseDraft } from "../state/draft";
+import { readJson, type Storage } from "../storage/storage";
+
+/** What the browser stores of a draft. */
+interface LocalDraft {
+  /** The server's version that it was based on. */
+  version: number;
+  /** True while the server does not have this body. */
+  dirty: boolean;
+  /** The own revision that was being revised; absent for none. */
+  based_on?: number;
+  body: DraftBody;
+}
+
+type KeyedDraft = LocalDraft & { key: string };
 
 /** Two drafts of one solution that know nothing of each other. The person chooses. */
 export interface Conflict {
@@ -22,7 +34,7 @@ export interface Conflict {
  */
 export type Saving = "saved" | "saving" | "unreachable" | "signed_out" | "local";
 
-export interface KeeperOptions {
+interface KeeperOptions {
   storage: Storage;
   /** Of the keys under which drafts are kept: one for each user and project. */
   prefix: string;
@@ -52,8 +64,10 @@ export class DraftKeeper {
   private readonly backoff = new Backoff(RETRY_AFTER_MS);
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** Drafts of other tabs to choose between once the conflict at hand is settled. */
-  private rivals: FoundDraft[] = [];
-  private readonly locals: LocalDrafts;
+  private rivals: KeyedDraft[] = [];
+  /** Of the keys of all the lease's drafts: each page writes its own, so that tabs never overwrite each other's. */
+  private readonly prefix: string;
+  private readonly key: string;
   private inFlight = false;
   private closed = false;
 
@@ -61,7 +75,8 @@ export class DraftKeeper {
     private readonly lease: number,
     private readonly options: KeeperOptions,
   ) {
-    this.locals = new LocalDrafts(options.storage, `${options.prefix}${lease}:`, options.page);
+    this.prefix = `${options.prefix}${lease}:`;
+    this.key = this.prefix + options.page;
   }
 
   /** The draft to go on with: the server's, the browser's, the revised label, or none. May leave conflicts to settle. */
@@ -71,7 +86,9 @@ export class DraftKeeper {
     const [local, ...others] = this.worthKeeping(theirs);
     if (!local) return theirs;
     const mine = local.body;
-    this.locals.adopt(local);
+    const { key, ...adopted } = local;
+    this.store(adopted);
+    if (key !== this.key) this.options.storage.remove(key);
     this.rivals = others;
     if (theirs && this.isBehind(local, theirs)) {
       this.conflict = { mine, theirs, theirVersion: this.version, theirKey: null };
@@ -82,26 +99,39 @@ export class DraftKeeper {
   }
 
   /** What this browser has that the server has not, or has no more of, the newest first; each draft once. */
-  private worthKeeping(theirs: DraftBody | null): FoundDraft[] {
-    const kept: FoundDraft[] = [];
-    for (const local of this.locals.all()) {
+  private worthKeeping(theirs: DraftBody | null): KeyedDraft[] {
+    const kept: KeyedDraft[] = [];
+    for (const local of this.localDrafts()) {
       const known = kept.some(({ body }) => same(body, local.body));
       const replaced = theirs && !local.dirty && this.isBehind(local, theirs) && !this.isOfEarlierRevision(local);
       const saved = kept.length > 0 && !local.dirty && !this.isOfEarlierRevision(local);
-      if (known || replaced || saved) this.locals.remove(local.key);
+      if (known || replaced || saved) this.options.storage.remove(local.key);
       else kept.push(local);
     }
     return kept;
   }
 
+  /** The drafts of all pages, the newest first. */
+  private localDrafts(): KeyedDraft[] {
+    const { storage } = this.options;
+    return storage
+      .keys(this.prefix)
+      .flatMap((key) => {
+        const local = readJson<LocalDraft>(storage, key);
+        const body = local && parseDraft(local.body);
+        return body ? [{ ...local, body, key }] : [];
+      })
+      .sort((a, b) => b.body.edited_at.localeCompare(a.body.edited_at));
+  }
+
   /** Whether the server has something that the local draft was made without. */
-  private isBehind(local: FoundDraft, theirs: DraftBody): boolean {
+  private isBehind(local: KeyedDraft, theirs: DraftBody): boolean {
     if (this.isOfEarlierRevision(local)) return true;
     return local.version < this.version && !same(theirs, local.body);
   }
 
   /** Whether it was typed before the label was handed in elsewhere. */
-  private isOfEarlierRevision(local: FoundDraft): boolean {
+  private isOfEarlierRevision(local: KeyedDraft): boolean {
     return (local.based_on ?? 0) !== this.basedOn;
   }
 
@@ -123,7 +153,7 @@ export class DraftKeeper {
 
   /** Only time went by: not worth a request, and it travels with the next change. */
   keepTime(body: DraftBody): void {
-    const local = this.locals.own();
+    const local = readJson<LocalDraft>(this.options.storage, this.key);
     if (local) this.write(local.dirty, body);
     if (this.body) this.body = body;
   }
@@ -137,7 +167,7 @@ export class DraftKeeper {
     const taken = choice === "mine" ? (this.body ?? conflict.mine) : conflict.theirs;
     if (choice === "mine" || conflict.theirKey) this.keep(taken);
     else this.forget();
-    if (conflict.theirKey) this.locals.remove(conflict.theirKey);
+    if (conflict.theirKey) this.options.storage.remove(conflict.theirKey);
     if (this.nextConflict(taken)) this.options.onChange();
     return taken;
   }
@@ -146,7 +176,7 @@ export class DraftKeeper {
   private forget(): void {
     this.body = null;
     clearTimeout(this.timer);
-    this.locals.remove();
+    this.options.storage.remove(this.key);
     this.saving = "saved";
     this.options.onChange();
   }
@@ -177,7 +207,7 @@ export class DraftKeeper {
   /** The work is in the outbox or given up: the draft is not needed any more. */
   discard(): void {
     this.stop();
-    this.locals.remove();
+    this.options.storage.remove(this.key);
   }
 
   /** Stops saving; what is written down stays. */
@@ -217,7 +247,11 @@ export class DraftKeeper {
 
   private write(dirty: boolean, body = this.body): void {
     if (!body) return;
-    this.locals.write({ version: this.version, dirty, based_on: this.basedOn, body });
+    this.store({ version: this.version, dirty, based_on: this.basedOn, body });
+  }
+
+  private store(draft: LocalDraft): void {
+    this.options.storage.set(this.key, JSON.stringify(draft));
   }
 
   private become(saving: Saving): void {

@@ -1,16 +1,15 @@
 import type { Api } from "../api/endpoints";
 import type { OwnLabel, Task } from "../api/types";
-import type { Storage } from "../storage/storage";
-import { toDraft, withDraft, type DraftBody } from "../state/draft";
-import type { Action, State } from "../state/model";
+import { type DraftBody, toDraft, withDraft } from "../state/draft";
 import { fitting, type Moved } from "../state/fitting";
 import { missingScores } from "../state/hints";
+import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
-import { asDraft } from "../state/revision";
+import { asDraft } from "../state/submission";
+import type { Storage } from "../storage/storage";
 import { DraftKeeper } from "./draft_keeper";
-import { HintScores } from "./hint_scores";
 
-export interface HandOptions {
+interface HandOptions {
   storage: Storage;
   api: Api;
   scope: string;
@@ -21,7 +20,6 @@ export interface HandOptions {
 /** The solution in front of the person, what they have said of it, and its draft. */
 export class Hand {
   readonly keeper: DraftKeeper;
-  private readonly hints: HintScores;
   state: State;
   /** The own revision that the work began with, 0 for none. */
   readonly basedOn: number;
@@ -29,41 +27,56 @@ export class Hand {
   private editedAt = "";
   /** What the draft says that the project does not ask any more, until the person has seen it. */
   moved: readonly Moved[] = [];
+  private closed = false;
+  private fetchingHints = false;
+  /** Hints became due while others were fetched, which may fail for an earlier step. */
+  private hintsDue = false;
 
   /** `label` is the person's own that is being revised. Goes on with the draft that is kept, here or on the server. */
   constructor(
     readonly task: Task,
     label: OwnLabel | null,
-    { scope, ...options }: HandOptions,
+    private readonly options: HandOptions,
   ) {
     this.keeper = new DraftKeeper(task.lease.id, {
       ...options,
-      prefix: `stepmark:draft:${scope}:`,
+      prefix: `stepmark:draft:${options.scope}:`,
       revised: label && { revision: label.revision, said: asDraft(task, label) },
     });
     this.state = startState(task);
     this.resume(this.keeper.open(task));
     this.basedOn = label?.revision ?? 0;
-    this.hints = new HintScores(task.lease.id, {
-      api: options.api,
-      missing: () => missingScores(this.state),
-      onScore: (position, score) => {
-        this.act([{ type: "score", position, score }]);
-        options.onChange();
-      },
-    });
-    this.fetchHints();
+    void this.fetchHints();
   }
 
-  /** Fetches the model's scores that are due. */
-  fetchHints(): void {
-    void this.hints.fetch();
+  /**
+   * Fetches the model's scores that are due, one at a time, so that what was seen has an order. A step that is left again
+   * before its turn gets none. A failure ends it: work goes on without a hint until this is called again.
+   */
+  async fetchHints(): Promise<void> {
+    this.hintsDue = true;
+    if (this.fetchingHints) return;
+    this.fetchingHints = true;
+    while (this.hintsDue) {
+      this.hintsDue = false;
+      await this.fetchDueHints().catch(() => undefined); // what is wrong shows where work would be lost by it
+    }
+    this.fetchingHints = false;
+  }
+
+  private async fetchDueHints(): Promise<void> {
+    for (let position = missingScores(this.state)[0]; position !== undefined; position = missingScores(this.state)[0]) {
+      const { score } = await this.options.api.hintScore(this.task.lease.id, position);
+      if (this.closed) return;
+      this.act([{ type: "score", position, score }]);
+      this.options.onChange();
+    }
   }
 
   /** The person is done with it, or it is no longer theirs. */
   leave(): void {
     this.keeper.stop();
-    this.hints.close();
+    this.closed = true;
   }
 
   /** Goes on with a draft, as far as it fits what the project asks by now. */
@@ -81,28 +94,27 @@ export class Hand {
     return toDraft(this.state, this.editedAt);
   }
 
-  /** Applies actions as one; says what changed. */
-  act(actions: Action[]): "nothing" | "time" | "work" {
+  /** Applies actions as one; returns whether anything changed. */
+  act(actions: Action[]): boolean {
     const before = this.state;
     this.state = actions.reduce(reduce, before);
     const asked = actions.some(({ type }) => type === "hint");
     if (asked || this.state.cursor !== before.cursor || missingScores(this.state).length > missingScores(before).length) {
-      this.fetchHints();
+      void this.fetchHints();
     }
-    if (this.state === before) return "nothing";
-    if (this.state.work === before.work) {
-      this.keeper.keepTime(this.draft);
-      return "time";
+    if (this.state === before) return false;
+    if (this.state.work === before.work) this.keeper.keepTime(this.draft);
+    else {
+      this.editedAt = new Date().toISOString();
+      this.keeper.keep(this.draft);
     }
-    this.editedAt = new Date().toISOString();
-    this.keeper.keep(this.draft);
-    return "work";
+    return true;
   }
 
   /** Goes on with one of two drafts that differ. */
   settle(choice: "mine" | "theirs"): void {
     const draft = this.keeper.settle(choice);
     if (choice === "theirs") this.resume(draft);
-    this.fetchHints();
+    void this.fetchHints();
   }
 }

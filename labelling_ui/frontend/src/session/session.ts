@@ -1,20 +1,17 @@
 import type { Api } from "../api/endpoints";
 import type { Progress, Task } from "../api/types";
-import { deliver, leaseOf, type Ending } from "../outbox/ending";
-import { randomId, Outbox } from "../outbox/outbox";
+import { deliver, type Ending, leaseOf, Outbox, randomId } from "../outbox/outbox";
 import type { Storage } from "../storage/storage";
 import type { Action } from "../state/model";
 import { toSubmission } from "../state/submission";
 import type { Saving } from "./draft_keeper";
 import { Hand } from "./hand";
 import { Leases } from "./leases";
-import { OwnLabelSource } from "./own_label_source";
-import { QueueSource } from "./queue_source";
+import { OwnLabelSource, QueueSource, type Source } from "./sources";
 import { Sitting } from "./sitting";
-import type { Source } from "./source";
 import type { View } from "./view";
 
-export interface SessionOptions {
+interface SessionOptions {
   api: Api;
   storage: Storage;
   /** Separates people and projects that share a browser. */
@@ -82,7 +79,7 @@ export class Session {
   /** The network or the sign-in may be back: try everything that waits. */
   wake(): void {
     this.save();
-    this.hand?.fetchHints();
+    void this.hand?.fetchHints();
     void this.source.refill();
   }
 
@@ -98,7 +95,7 @@ export class Session {
     if (!hand) return;
     const changed = this.unshown(() => hand.act(actions));
     this.sitting.spend(actions.reduce((ms, action) => ms + (action.type === "spend" ? action.ms : 0), 0));
-    if (changed !== "nothing") this.show();
+    if (changed) this.show();
   }
 
   /** Hands the work in and shows the next solution at once; false while something is missing. */
@@ -192,7 +189,7 @@ export class Session {
     if (!queue) return;
     const ended = hand && (await this.leases.renew(hand.task.lease.id));
     if (this.hand === hand) this.leaseEnded = ended;
-    hand?.fetchHints();
+    void hand?.fetchHints();
     for (const lease of queue.leases) if ((await this.leases.renew(lease)) !== null) queue.drop(lease);
     void queue.refill();
     this.show();
@@ -293,3 +290,7 @@ export class Session {
     return delivery === "sending" ? "saving" : draft;
   }
 }
+
+/** What the page needs of its session. Practice has no queue, no lease, no draft and no sitting. */
+export type Desk = Pick<Session, "dispatch" | "submit" | "wake" | "resting"> &
+  Partial<Pick<Session, "skip" | "heartbeat" | "settle" | "understood" | "dismiss" | "choose" | "aim" | "putOff" | "rest" | "goOn">>;

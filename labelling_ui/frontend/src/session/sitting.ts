@@ -32,7 +32,7 @@ export interface SittingView {
   restingSince: number | null;
 }
 
-export interface SittingOptions {
+interface SittingOptions {
   storage: Storage;
   key: string;
   /** Milliseconds of work after which a break is proposed; 0 for never. */

@@ -64,11 +64,11 @@ export function askedAtError(basis: Basis): { what: Asked; step: number } | null
   const step = at && rows(basis).find((row) => row.position === at.position && row.main)?.step;
   if (!step) return null;
   if (basis.scheme.ask_progress && basis.work.progress === null) return { what: "progress", step: step.id };
-  const { beside } = markOf(basis.work, step.id);
-  return missingOfCritique(step, beside, basis.scheme.critique) ? { what: "critique", step: step.id } : null;
+  const { dimensions } = markOf(basis.work, step.id);
+  return missingOfCritique(step, dimensions, basis.scheme.critique) ? { what: "critique", step: step.id } : null;
 }
 
-export type Readiness =
+type Readiness =
   | { ready: true; finish: FinishReason; firstError: number | null }
   | { ready: false; why: "left"; count: number; next: number }
   | { ready: false; why: "asked"; what: Asked; next: number }
@@ -91,4 +91,29 @@ export function readiness(basis: Basis): Readiness {
   const asked = askedAtError(basis);
   if (asked) return { ready: false, why: "asked", what: asked.what, next: asked.step };
   return { ready: true, finish: error < 0 ? "solution" : "found_error", firstError };
+}
+
+/** Whether steps can be accepted together: where a path is chosen, or every step asked for by itself, they cannot. */
+export function mayAccept({ scheme }: Basis): boolean {
+  return scheme.offer_accepting && !scheme.choose_path;
+}
+
+/**
+ * The steps that one key finds good, in reading order: those before the step `error`, where one is named, else all that
+ * are left. Nothing was said of them; of a flagged one something was.
+ */
+export function acceptable(basis: Basis, error: number | null = null): Row[] {
+  if (!mayAccept(basis)) return [];
+  const before = error === null ? Infinity : (errorRow(basis, error)?.position ?? 0);
+  return left(basis).filter((row) => row.main && row.position < before && !markOf(basis.work, row.step.id).flagged);
+}
+
+/** The first of them that was not seen to its end; null where all were. */
+export function firstUnseen(basis: Basis, seen: ReadonlySet<number>, error: number | null = null): Row | null {
+  return acceptable(basis, error).find((row) => !seen.has(row.step.id)) ?? null;
+}
+
+/** The line of a step that can be the solution's first error; another completion, or one not reached, cannot. */
+export function errorRow(basis: Basis, step: number): Row | undefined {
+  return rows(basis).find((row) => row.step.id === step && row.main && row.reached);
 }

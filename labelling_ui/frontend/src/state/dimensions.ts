@@ -1,30 +1,21 @@
 import type { Dimensions, Rating, Scheme, Step, Term } from "../api/types";
 
-/**
- * What is said of a step beside its rating. `consistentWith` is an earlier position: of the step that this one agrees
- * with, or contradicts where `consistent` is false. `critiqueRatings` are by the number of the given critique.
- */
-export interface Beside {
-  readonly clauses: readonly string[];
-  readonly consistent: boolean | null;
-  readonly consistentWith: number | null;
-  readonly redundant: boolean;
-  readonly recovers: boolean;
-  readonly critique: string;
-  readonly critiqueRatings: Readonly<Record<number, Rating>>;
+/** What is said of a step besides its rating, as the API has it; null stands for a given critique that is not rated yet. */
+export interface StepDimensions extends Readonly<Omit<Required<Dimensions>, "critique_ratings">> {
+  readonly critique_ratings: readonly (Rating | null)[];
 }
 
-export const NOTHING_BESIDE: Beside = {
+export const NO_DIMENSIONS: StepDimensions = {
   clauses: [],
   consistent: null,
-  consistentWith: null,
+  consistent_with: null,
   redundant: false,
   recovers: false,
   critique: "",
-  critiqueRatings: {},
+  critique_ratings: [],
 };
 
-export type BesideAction =
+export type DimensionAction =
   | { type: "clause"; step: number; name: string }
   | { type: "consistency"; step: number; consistent: boolean | null; with: number | null }
   | { type: "redundant"; step: number }
@@ -33,108 +24,85 @@ export type BesideAction =
   | { type: "critique_rating"; step: number; number: number; rating: Rating };
 
 /** What is said after the action: a clause, a mark or a rating that stands already is taken back by saying it again. */
-export function besideAfter(beside: Beside, action: BesideAction): Beside {
+export function reduceDimensions(dimensions: StepDimensions, action: DimensionAction): StepDimensions {
   switch (action.type) {
     case "clause":
-      return { ...beside, clauses: toggled(beside.clauses, action.name) };
+      return { ...dimensions, clauses: toggled(dimensions.clauses, action.name) };
     case "consistency":
-      return { ...beside, consistent: action.consistent, consistentWith: action.consistent === null ? null : action.with };
+      return { ...dimensions, consistent: action.consistent, consistent_with: action.consistent === null ? null : action.with };
     case "redundant":
-      return { ...beside, redundant: !beside.redundant };
+      return { ...dimensions, redundant: !dimensions.redundant };
     case "recovers":
-      return { ...beside, recovers: !beside.recovers };
+      return { ...dimensions, recovers: !dimensions.recovers };
     case "critique":
-      return { ...beside, critique: action.value };
-    case "critique_rating": {
-      const { [action.number]: before, ...others } = beside.critiqueRatings;
-      return {
-        ...beside,
-        critiqueRatings: before === action.rating ? others : { ...others, [action.number]: action.rating },
-      };
-    }
+      return { ...dimensions, critique: action.value };
+    case "critique_rating":
+      return { ...dimensions, critique_ratings: rerated(dimensions.critique_ratings, action) };
   }
 }
 
+function rerated(ratings: StepDimensions["critique_ratings"], { number, rating }: { number: number; rating: Rating }) {
+  const length = Math.max(ratings.length, number + 1);
+  const toggled = ratings[number] === rating ? null : rating;
+  return Array.from({ length }, (_, index) => (index === number ? toggled : (ratings[index] ?? null)));
+}
+
 /** A critique belongs to a bad step: it goes with the rating. */
-export function withoutCritique(beside: Beside): Beside {
-  return { ...beside, critique: "", critiqueRatings: {} };
+export function withoutCritique(dimensions: StepDimensions): StepDimensions {
+  return { ...dimensions, critique: "", critique_ratings: [] };
 }
 
 /** What is missing of a critique of this step: a rating of a given one, or one to be written; null where it is whole. */
-export function missingOfCritique(step: Step, beside: Beside, asked: Scheme["critique"]): "rating" | "text" | null {
-  if (asked === "none" || (asked === "written" && beside.critique.trim())) return null;
+export function missingOfCritique(step: Step, dimensions: StepDimensions, asked: Scheme["critique"]): "rating" | "text" | null {
+  if (asked === "none" || (asked === "written" && dimensions.critique.trim())) return null;
   if (asked === "written") return "text";
-  const ratings = step.critiques.map((_, number) => beside.critiqueRatings[number]);
-  if (ratings.includes(undefined)) return "rating";
-  return ratings.includes(1) || beside.critique.trim() ? null : "text";
+  const ratings = step.critiques.map((_, number) => dimensions.critique_ratings[number]);
+  if (ratings.some((rating) => rating == null)) return "rating";
+  return ratings.includes(1) || dimensions.critique.trim() ? null : "text";
 }
 
 /** What of it the project asks about, and the rest: each part says nothing of the other's. */
-export function splitBeside(beside: Beside, scheme: Scheme): { asked: Beside; rest: Beside } {
+export function splitDimensions(dimensions: StepDimensions, scheme: Scheme): { asked: StepDimensions; rest: StepDimensions } {
   const known = (name: string) => scheme.policy_clauses.some((clause) => clause.name === name);
-  const part = (ofAsked: boolean): Beside => {
+  const part = (ofAsked: boolean): StepDimensions => {
     const where = <T>(asks: boolean, said: T, nothing: T) => (asks === ofAsked ? said : nothing);
     return {
-      clauses: beside.clauses.filter((name) => known(name) === ofAsked),
-      consistent: where(scheme.consistency, beside.consistent, null),
-      consistentWith: where(scheme.consistency, beside.consistentWith, null),
-      redundant: where(scheme.redundancy, beside.redundant, false),
-      recovers: where(scheme.recovery, beside.recovers, false),
-      critique: where(scheme.critique !== "none", beside.critique, ""),
-      critiqueRatings: where(scheme.critique === "given", beside.critiqueRatings, {}),
+      clauses: dimensions.clauses.filter((name) => known(name) === ofAsked),
+      consistent: where(scheme.consistency, dimensions.consistent, null),
+      consistent_with: where(scheme.consistency, dimensions.consistent_with, null),
+      redundant: where(scheme.redundancy, dimensions.redundant, false),
+      recovers: where(scheme.recovery, dimensions.recovers, false),
+      critique: where(scheme.critique !== "none", dimensions.critique, ""),
+      critique_ratings: where(scheme.critique === "given", dimensions.critique_ratings, []),
     };
   };
   return { asked: part(true), rest: part(false) };
 }
 
-/** As it is handed in, and as far as the project asks for it; undefined where nothing is said. */
-export function toDimensions(beside: Beside, scheme: Scheme, place: { behindError: boolean }): Dimensions | undefined {
-  const { asked } = splitBeside(beside, scheme);
-  const critique = asked.critique.trim();
-  const said: Dimensions = {
-    ...(asked.clauses.length > 0 && { clauses: [...asked.clauses] }),
-    ...consistencyOf(asked),
-    ...(asked.redundant && { redundant: true }),
-    ...(place.behindError && asked.recovers && { recovers: true }),
-    ...(critique && { critique }),
-    ...ratingsOf(asked),
+/** What the project asks for of it, as it is submitted: without defaults, and undefined if nothing else is left. */
+export function toDimensions(said: StepDimensions, scheme: Scheme, place: { behindError: boolean }): Dimensions | undefined {
+  const { asked } = splitDimensions(said, scheme);
+  const dangling = asked.consistent === false && asked.consistent_with === null;
+  const unrated = asked.critique_ratings.indexOf(null);
+  const submitted: StepDimensions = {
+    ...asked,
+    consistent: dangling ? null : asked.consistent, // a contradiction whose earlier step is not chosen yet is none
+    recovers: place.behindError && asked.recovers,
+    critique: asked.critique.trim(),
+    critique_ratings: asked.critique_ratings.slice(0, unrated < 0 ? undefined : unrated), // a list has no gaps
   };
-  return Object.keys(said).length > 0 ? said : undefined;
+  const isDefault = (name: keyof StepDimensions) => JSON.stringify(submitted[name]) === JSON.stringify(NO_DIMENSIONS[name]);
+  const names = (Object.keys(submitted) as (keyof StepDimensions)[]).filter((name) => !isDefault(name));
+  return names.length > 0 ? Object.fromEntries(names.map((name) => [name, submitted[name]])) : undefined;
 }
 
-/** A contradiction whose earlier step is not pointed at yet is not one. */
-function consistencyOf({ consistent, consistentWith }: Beside): Dimensions {
-  if (consistent === null || (!consistent && consistentWith === null)) return {};
-  return { consistent, ...(consistentWith !== null && { consistent_with: consistentWith }) };
-}
-
-/** They are handed in as a list: what stands behind one that is not rated cannot be said. */
-function ratingsOf({ critiqueRatings }: Beside): Dimensions {
-  const ratings: Rating[] = [];
-  for (let number = 0; critiqueRatings[number] !== undefined; number += 1) ratings.push(critiqueRatings[number]!);
-  return ratings.length > 0 ? { critique_ratings: ratings } : {};
-}
-
-/** The way back from what was handed in. */
-export function fromDimensions(said: Dimensions | undefined): Beside {
-  return {
-    clauses: said?.clauses ?? [],
-    consistent: said?.consistent ?? null,
-    consistentWith: said?.consistent_with ?? null,
-    redundant: said?.redundant ?? false,
-    recovers: said?.recovers ?? false,
-    critique: said?.critique ?? "",
-    critiqueRatings: Object.fromEntries((said?.critique_ratings ?? []).map((rating, number) => [number, rating])),
-  };
-}
-
-/** Terms under their groups, in the order in which each group comes first; with their place among all of them. */
-export function grouped(terms: readonly Term[]): { group: string; terms: { term: Term; index: number }[] }[] {
-  const groups = new Map<string, { term: Term; index: number }[]>();
-  terms.forEach((term, index) => groups.set(term.group, [...(groups.get(term.group) ?? []), { term, index }]));
+/** Terms under their groups, in the order in which each group comes first. */
+export function grouped(terms: readonly Term[]): { group: string; terms: Term[] }[] {
+  const groups = new Map<string, Term[]>();
+  for (const term of terms) groups.set(term.group, [...(groups.get(term.group) ?? []), term]);
   return [...groups].map(([group, inGroup]) => ({ group, terms: inGroup }));
 }
 
-function toggled(names: readonly string[], name: string): readonly string[] {
+function toggled(names: string[], name: string): string[] {
   return names.includes(name) ? names.filter((other) => other !== name) : [...names, name];
 }

@@ -1,9 +1,8 @@
 import type { StepPosition } from "../api/types";
 import { text } from "../text";
 import { firstErrorIndex, ownStepsAt, rows } from "./derived";
-import { splitBeside } from "./dimensions";
-import { besideInWords } from "./dimensions_in_words";
-import { markInWords, spanInWords } from "./mark_in_words";
+import { splitDimensions } from "./dimensions";
+import { dimensionsInWords, markInWords, spanInWords } from "./in_words";
 import { BLANK_MARK, type Mark, markOf, offers, type Row, type State, type Work } from "./model";
 
 /** What a person was asked about: steps by their ids, steps of their own by position. */
@@ -59,24 +58,24 @@ function withoutUnasked(work: Work, { scheme }: Basis): Work {
 /** What of a mark the scheme asks for, and the words for the rest. */
 function split(mark: Mark, scheme: State["scheme"]): { kept: Mark; words: string[] } {
   const known = (type: string) => type === "" || scheme.error_types.some(({ name }) => name === type);
-  const { asked, rest } = splitBeside(mark.beside, scheme);
+  const { asked, rest } = splitDimensions(mark.dimensions, scheme);
   // Where every step is asked for by hand, what was accepted with others was not said.
   const stands = mark.answer !== null && offers(scheme, mark.answer) && (scheme.offer_accepting || !mark.accepted);
   const kept: Mark = {
     ...mark,
     answer: stands ? mark.answer : null,
     accepted: stands && mark.accepted,
-    errorType: known(mark.errorType) ? mark.errorType : "",
-    spans: mark.spans.map((span) => (known(span.errorType) ? span : { ...span, errorType: "" })),
-    beside: asked,
+    error_type: known(mark.error_type) ? mark.error_type : "",
+    spans: mark.spans.map((span) => (known(span.error_type) ? span : { ...span, error_type: "" })),
+    dimensions: asked,
   };
   const gone: Mark = {
     ...BLANK_MARK,
     answer: kept.answer ? null : mark.answer,
-    errorType: kept.errorType ? "" : mark.errorType,
+    error_type: kept.error_type ? "" : mark.error_type,
   };
-  const types = mark.spans.filter(({ errorType }) => !known(errorType)).map((span) => spanInWords({ ...span, comment: "" }));
-  return { kept, words: [...markInWords(gone, scheme), ...types, ...besideInWords(rest)] };
+  const types = mark.spans.filter(({ error_type }) => !known(error_type)).map((span) => spanInWords({ ...span, comment: "" }));
+  return { kept, words: [...markInWords(gone, scheme), ...types, ...dimensionsInWords(rest)] };
 }
 
 function ofMarks(work: Work, { steps, scheme }: Basis): Move[] {

@@ -15,10 +15,10 @@ const COMES: Record<Hint["reveal"], (state: State, row: Row) => boolean> = {
 
 /** The positions whose score is due and was not sent yet, also those that were seen before the page was reloaded. */
 export function missingScores(state: State): number[] {
-  const { hint, scores, seen } = state;
+  const { hint, scores, hints_seen } = state;
   if (!hint) return [];
   const due = rows(state).filter((row) => hasScore(state, row) && row.reached && COMES[hint.reveal](state, row));
-  const wanted = new Set([...due, ...seen].map(({ position }) => position));
+  const wanted = new Set([...due, ...hints_seen].map(({ position }) => position));
   return [...wanted].filter((position) => hint.positions.includes(position) && scores[position] === undefined);
 }
 
@@ -32,9 +32,10 @@ export function ask(state: State, step: number): State {
 export function showScore(state: State, position: number, score: number): State {
   const step = state.steps.find((entry) => entry.position === position)?.alternatives[0];
   if (!step || !state.hint?.positions.includes(position)) return state;
-  const known = state.seen.some((one) => one.position === position);
-  const seen = known ? state.seen : [...state.seen, { position, before: ratingOf(state, step) }];
-  return { ...state, scores: { ...state.scores, [position]: score }, seen };
+  const { hints_seen: before } = state;
+  const known = before.some((one) => one.position === position);
+  const hints_seen = known ? before : [...before, { position, before: ratingOf(state, step) }];
+  return { ...state, scores: { ...state.scores, [position]: score }, hints_seen };
 }
 
 /** How likely the model takes the step of the solution at this position to be right; null where it is not in sight. */

@@ -1,7 +1,7 @@
-import type { Hint, Scheme, Step, StepPosition } from "../api/types";
-import type { Answer, GivenUp } from "../vocabulary";
-import { NOTHING_BESIDE, type Beside, type BesideAction } from "./dimensions";
-import type { Span, SpanAction } from "./spans";
+import type { Hint, Scheme, Span, Step, StepPosition } from "../api/types";
+import type { Answer, GivenUp, Rating } from "../vocabulary";
+import { NO_DIMENSIONS, type StepDimensions, type DimensionAction } from "./dimensions";
+import type { SpanAction } from "./spans";
 
 /** What a person can say of a step. Nothing said is null; a step after the first error is never asked about. */
 export type { Answer } from "../vocabulary";
@@ -11,21 +11,21 @@ export interface Mark {
   /** The answer was given to this step together with others, by one key. */
   readonly accepted: boolean;
   readonly flagged: boolean;
-  readonly errorType: string;
+  readonly error_type: string;
   readonly comment: string;
   /** What was marked in the text, in the order in which it was. */
   readonly spans: readonly Span[];
-  readonly beside: Beside;
+  readonly dimensions: StepDimensions;
 }
 
 export const BLANK_MARK: Mark = {
   answer: null,
   accepted: false,
   flagged: false,
-  errorType: "",
+  error_type: "",
   comment: "",
   spans: [],
-  beside: NOTHING_BESIDE,
+  dimensions: NO_DIMENSIONS,
 };
 
 /** The person ends the work without rating to the end. */
@@ -82,7 +82,7 @@ export interface Row {
 /** The model's score of a position came before the person's eyes, who had rated the step `before`; null for not yet. */
 export interface Seen {
   readonly position: number;
-  readonly before: 1 | 0 | -1 | null;
+  readonly before: Rating | null;
 }
 
 /**
@@ -97,25 +97,25 @@ export interface State {
   readonly past: readonly Moment[];
   readonly future: readonly Moment[];
   readonly typing: string | null;
-  readonly dwellMs: Readonly<Record<number, number>>;
-  readonly totalMs: number;
+  readonly dwell_ms: Readonly<Record<number, number>>;
+  readonly total_ms: number;
   /** Where the model has scores and when they are shown; null where the person is shown none. */
   readonly hint: Hint | null;
   /** Positions whose score the person asked for. */
   readonly asked: readonly number[];
   /** The scores that the server has sent, by position, and which were seen, in that order. */
   readonly scores: Readonly<Record<number, number>>;
-  readonly seen: readonly Seen[];
+  readonly hints_seen: readonly Seen[];
 }
 
-export type ChoosingAction =
+type ChoosingAction =
   | { type: "choose"; step: number }
   | { type: "write_own"; position: number }
   | { type: "complete" }
   | { type: "onward" };
 
 /** The person asks for the model's score of a step; the server has sent one. */
-export type HintAction = { type: "hint"; step: number } | { type: "score"; position: number; score: number };
+type HintAction = { type: "hint"; step: number } | { type: "score"; position: number; score: number };
 
 export type Action =
   | SpanAction
@@ -128,7 +128,7 @@ export type Action =
   | { type: "flag"; step: number }
   | { type: "error_type"; step: number; value: string }
   | { type: "step_comment"; step: number; value: string }
-  | BesideAction
+  | DimensionAction
   | { type: "progress"; value: number }
   | { type: "own_step"; position: number; value: string }
   | { type: "comment"; value: string }

@@ -1,11 +1,10 @@
 import type { Task } from "../api/types";
-import { acceptable, accepting, answered, errorRow, firstUnseen, mayAccept, withMark } from "./answering";
 import { choose, complete, isPassed, placesOf, writeOwn } from "./choosing";
-import { firstErrorIndex, left, rows } from "./derived";
-import { besideAfter, type BesideAction } from "./dimensions";
+import { acceptable, errorRow, firstErrorIndex, firstUnseen, left, mayAccept, rows } from "./derived";
+import { reduceDimensions, withoutCritique, type DimensionAction } from "./dimensions";
 import { ask, showScore } from "./hints";
 import { type Action, type Answer, BLANK_WORK, type Mark, markOf, type Row, type State, type Work } from "./model";
-import { reduceSpans, type SpanAction } from "./spans";
+import { reduceSpans, withoutErrorTypes, type SpanAction } from "./spans";
 
 const UNDO_DEPTH = 500;
 const NO_STEP = -1;
@@ -20,12 +19,12 @@ export function startState(task: Pick<Task, "solution" | "scheme"> & Partial<Pic
     past: [],
     future: [],
     typing: null,
-    dwellMs: {},
-    totalMs: 0,
+    dwell_ms: {},
+    total_ms: 0,
     hint: task.hint ?? null,
     asked: [],
     scores: {},
-    seen: [],
+    hints_seen: [],
   };
 }
 
@@ -47,7 +46,7 @@ export function reduce(state: State, action: Action): State {
       return changeMark(state, action.step, (mark) => ({ ...mark, flagged: !mark.flagged }));
     case "error_type":
       if (markOf(state.work, action.step).answer !== "bad") return state;
-      return changeMark(state, action.step, (mark) => ({ ...mark, errorType: action.value }));
+      return changeMark(state, action.step, (mark) => ({ ...mark, error_type: action.value }));
     case "step_comment":
       return changeMark(state, action.step, (mark) => ({ ...mark, comment: action.value }), `step ${action.step}`);
     case "mark_span":
@@ -65,7 +64,7 @@ export function reduce(state: State, action: Action): State {
     case "recovers":
     case "critique":
     case "critique_rating":
-      return changeBeside(state, action);
+      return changeDimensions(state, action);
     case "progress":
       return firstErrorIndex(state) < 0 ? state : change(state, { ...state.work, progress: action.value });
     case "own_step":
@@ -128,11 +127,11 @@ function changeSpans(state: State, action: SpanAction): State {
   return changeMark(state, action.step, (mark) => ({ ...mark, spans: after }), typing);
 }
 
-function changeBeside(state: State, action: BesideAction): State {
+function changeDimensions(state: State, action: DimensionAction): State {
   const critical = action.type === "critique" || action.type === "critique_rating";
   if (critical && markOf(state.work, action.step).answer !== "bad") return state;
   const typing = action.type === "critique" ? `critique ${action.step}` : null;
-  return changeMark(state, action.step, (mark) => ({ ...mark, beside: besideAfter(mark.beside, action) }), typing);
+  return changeMark(state, action.step, (mark) => ({ ...mark, dimensions: reduceDimensions(mark.dimensions, action) }), typing);
 }
 
 function rate(state: State, step: number, answer: Answer): State {
@@ -235,10 +234,35 @@ function redo(state: State): State {
 
 function spend(state: State, ms: number): State {
   if (ms <= 0) return state;
-  const here = state.dwellMs[state.cursor] ?? 0;
+  const here = state.dwell_ms[state.cursor] ?? 0;
   return {
     ...state,
-    totalMs: state.totalMs + ms,
-    dwellMs: { ...state.dwellMs, [state.cursor]: here + ms },
+    total_ms: state.total_ms + ms,
+    dwell_ms: { ...state.dwell_ms, [state.cursor]: here + ms },
   };
+}
+
+/** The mark with an answer given to this step alone. Error types and a critique belong to a bad one: they go with it. */
+function answered(mark: Mark, answer: Answer): Mark {
+  if (answer === "bad") return { ...mark, answer, accepted: false };
+  return {
+    ...mark,
+    answer,
+    accepted: false,
+    error_type: "",
+    spans: withoutErrorTypes(mark.spans),
+    dimensions: withoutCritique(mark.dimensions),
+  };
+}
+
+function withMark(work: Work, step: number, mark: Mark): Work {
+  return { ...work, marks: { ...work.marks, [step]: mark } };
+}
+
+/** The work with these steps good, accepted with others. */
+function accepting(work: Work, steps: readonly Row[]): Work {
+  return steps.reduce(
+    (after, { step }) => withMark(after, step.id, { ...answered(markOf(after, step.id), "good"), accepted: true }),
+    work,
+  );
 }

@@ -1,12 +1,4 @@
-import type { StepJudgement } from "../api/types";
-
-/** A stretch of a step's text that the person marked, in code points; `end` is not in it. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-  readonly errorType: string;
-  readonly comment: string;
-}
+import type { Span } from "../api/types";
 
 export type SpanAction =
   | { type: "mark_span"; step: number; start: number; end: number }
@@ -22,12 +14,12 @@ export function reduceSpans(spans: Spans, action: SpanAction): Spans {
     case "mark_span": {
       const { start, end } = action;
       if (start >= end || indexOfSpan(spans, start, end) >= 0) return spans;
-      return [...spans, { start, end, errorType: "", comment: "" }];
+      return [...spans, { start, end, error_type: "", comment: "" }];
     }
     case "span_comment":
       return changed(spans, action.index, { comment: action.value });
     case "span_error_type":
-      return changed(spans, action.index, { errorType: action.value });
+      return changed(spans, action.index, { error_type: action.value });
     case "remove_span":
       return spans[action.index] ? spans.filter((_, index) => index !== action.index) : spans;
   }
@@ -37,33 +29,13 @@ function changed(spans: Spans, at: number, change: Partial<Span>): Spans {
   return spans[at] ? spans.map((span, index) => (index === at ? { ...span, ...change } : span)) : spans;
 }
 
-export function indexOfSpan(spans: Spans, start: number, end: number): number {
+function indexOfSpan(spans: Spans, start: number, end: number): number {
   return spans.findIndex((span) => span.start === start && span.end === end);
 }
 
 /** Types of error belong to a bad step: they go with the rating. */
 export function withoutErrorTypes(spans: Spans): Spans {
-  return spans.some((span) => span.errorType) ? spans.map((span) => ({ ...span, errorType: "" })) : spans;
-}
-
-type Given = StepJudgement["spans"];
-
-export function toGiven(spans: Spans): Given {
-  return spans.map(({ start, end, errorType, comment }) => ({
-    start,
-    end,
-    error_type: errorType,
-    comment: comment.trim(),
-  }));
-}
-
-export function fromGiven(given: Given | undefined): Spans {
-  return (given ?? []).map(({ start, end, error_type: errorType = "", comment = "" }) => ({
-    start,
-    end,
-    errorType,
-    comment,
-  }));
+  return spans.some((span) => span.error_type) ? spans.map((span) => ({ ...span, error_type: "" })) : spans;
 }
 
 /** The index in a string behind all that is marked in it, 0 for nothing. */

@@ -1,10 +1,11 @@
-import type { FinishReason, PathEntry, StepJudgement, StepPosition, Submission, Task } from "../api/types";
+import type { FinishReason, OwnLabel, PathEntry, StepJudgement, StepPosition, Submission, Task } from "../api/types";
+import { ANSWER_OF, type Rating, RATING_OF } from "../vocabulary";
 import { placesOf } from "./choosing";
 import { firstErrorIndex, ownStepsAt, readiness, rows } from "./derived";
-import { toDimensions } from "./dimensions";
-import { markOf, type Mark, type State } from "./model";
-import { toGiven } from "./spans";
-import { RATING_OF } from "../vocabulary";
+import { NO_DIMENSIONS, toDimensions } from "./dimensions";
+import type { DraftBody } from "./draft";
+import type { Asked } from "./fitting";
+import { BLANK_MARK, BLANK_WORK, type Mark, markOf, type State, type Work } from "./model";
 
 /**
  * The submission of finished work, or null while something is missing. `submissionId` is a UUID made here once;
@@ -20,12 +21,12 @@ export function toSubmission(task: Task, state: State, submissionId: string, bas
     based_on: basedOn,
     finish_reason: ready.finish,
     reason: state.work.stop?.reason.trim() ?? "",
-    total_ms: Math.round(state.totalMs),
+    total_ms: Math.round(state.total_ms),
     comment: state.work.comment.trim(),
     reference_disputed: state.work.referenceDisputed,
     ...progressOf(state, ready.finish),
     path: toPath(state),
-    ...(state.hint && { hints_seen: state.seen.map((hint) => ({ ...hint })) }),
+    ...(state.hint && { hints_seen: [...state.hints_seen] }),
   };
 }
 
@@ -51,7 +52,7 @@ function toPath(state: State): PathEntry[] {
       chosen: main && said !== null && !endsHere ? main.step.id : null,
       own_text: ownText || null,
       dwell_ms: dwellAt(state, entry),
-      ratings: shown.map(({ step, reached }) => toWord(state, step.id, { reached, behindError: error >= 0 && index > error })),
+      ratings: shown.map(({ step, reached }) => toJudgement(state, step.id, { reached, behindError: error >= 0 && index > error })),
     };
   });
 }
@@ -66,31 +67,76 @@ function toChosenPath(state: State): PathEntry[] {
     dwell_ms: dwellAt(state, entry),
     ratings: entry.alternatives
       .filter((step) => state.work.marks[step.id])
-      .map((step) => toWord(state, step.id, { reached: true, behindError: error >= 0 && index > error })),
+      .map((step) => toJudgement(state, step.id, { reached: true, behindError: error >= 0 && index > error })),
   }));
 }
 
-/** A judgement with what the project asks beside it. */
-function toWord(state: State, step: number, place: { reached: boolean; behindError: boolean }): StepJudgement {
-  const mark = place.reached ? markOf(state.work, step) : null;
-  const beside = mark?.answer && toDimensions(mark.beside, state.scheme, place);
-  return { ...toJudgement(step, mark), ...(beside && { dimensions: beside }) };
-}
-
-function dwellAt({ dwellMs }: State, { alternatives }: StepPosition): number {
-  return Math.round(alternatives.reduce((sum, step) => sum + (dwellMs[step.id] ?? 0), 0));
-}
-
-function toJudgement(step: number, mark: Mark | null): StepJudgement {
-  const notes = {
-    flagged: mark?.flagged ?? false,
-    error_type: mark?.errorType ?? "",
-    comment: mark?.comment.trim() ?? "",
-    spans: toGiven(mark?.spans ?? []),
-  };
-  const answer = mark?.answer ?? null;
-  // What is not reached has nothing marked in it: the server would say so.
+function toJudgement(state: State, step: number, place: { reached: boolean; behindError: boolean }): StepJudgement {
+  const mark = place.reached ? markOf(state.work, step) : BLANK_MARK;
+  const { answer, accepted, flagged, error_type } = mark;
+  const spans = mark.spans.map((span) => ({ ...span, comment: span.comment.trim() }));
+  const notes = { flagged, error_type, comment: mark.comment.trim(), spans };
+  // The server refuses spans in a step that is not reached.
   if (answer === null) return { step, state: "not_reached", rating: null, ...notes, spans: [] };
-  if (answer === "unsure") return { step, state: "unsure", rating: null, ...notes };
-  return { step, state: "rated", rating: RATING_OF[answer], ...notes, ...(mark?.accepted && { accepted: true }) };
+  const dimensions = toDimensions(mark.dimensions, state.scheme, place);
+  const judgement = { step, ...notes, ...(dimensions && { dimensions }) };
+  if (answer === "unsure") return { ...judgement, state: "unsure", rating: null };
+  return { ...judgement, state: "rated", rating: RATING_OF[answer], ...(accepted && { accepted: true }) };
+}
+
+function dwellAt({ dwell_ms }: State, { alternatives }: StepPosition): number {
+  return Math.round(alternatives.reduce((sum, step) => sum + (dwell_ms[step.id] ?? 0), 0));
+}
+
+type Rated = OwnLabel["path"][number]["ratings"][number] | StepJudgement;
+
+/** A label that was handed in, as work to go on with: what `toSubmission` would make this label of. */
+export function toWork(label: OwnLabel): Work {
+  const chosen: Record<number, number> = {};
+  const marks: Record<number, Mark> = {};
+  const ownSteps: Record<number, string> = {};
+  for (const place of label.path) {
+    for (const said of place.ratings ?? []) marks[said.step] = toMark(said);
+    if (place.chosen != null) chosen[place.position] = place.chosen;
+    if (place.own_text != null) ownSteps[place.position] = place.own_text;
+  }
+  const { finish_reason: finish, reason, comment, reference_disputed: referenceDisputed } = label;
+  const stop = finish === "give_up" || finish === "bad_problem" ? { kind: finish, reason } : null;
+  const last = label.path.at(-1);
+  const endsAt = !stop && last && (last.chosen != null || last.own_text != null) ? last.position : null;
+  const { progress = null } = label;
+  return { ...BLANK_WORK, marks, ownSteps, chosen, endsAt, comment, referenceDisputed, stop, progress };
+}
+
+/** The same as a draft. Time is known by position, and stands with the first completion there. */
+export function asDraft(task: Task, label: OwnLabel): DraftBody {
+  const dwell: Record<number, number> = {};
+  for (const { position, dwell_ms: ms } of label.path) {
+    const step = task.solution.steps.find((at) => at.position === position)?.alternatives[0];
+    if (step && ms) dwell[step.id] = ms;
+  }
+  return {
+    format: 1,
+    work: toWork(label),
+    asked: askedOf(label),
+    cursor: task.solution.steps[0]?.alternatives[0]?.id ?? 0,
+    dwell_ms: dwell,
+    total_ms: label.total_ms ?? 0,
+    hints_seen: [],
+    edited_at: label.submitted_at,
+  };
+}
+
+/** All that it says was asked. */
+function askedOf({ path }: OwnLabel): Asked {
+  return {
+    steps: path.flatMap(({ ratings = [] }) => ratings.map(({ step }) => step)),
+    own: path.flatMap(({ position, own_text: own }) => (own == null ? [] : [position])),
+  };
+}
+
+export function toMark(rated: Rated): Mark {
+  const { state, rating, accepted = false, flagged = false, error_type = "", comment = "", spans = [] } = rated;
+  const answer = state === "rated" ? ANSWER_OF[rating as Rating] : state === "unsure" ? "unsure" : null;
+  return { answer, accepted, flagged, error_type, comment, spans, dimensions: { ...NO_DIMENSIONS, ...rated.dimensions } };
 }

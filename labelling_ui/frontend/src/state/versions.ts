@@ -1,25 +1,25 @@
 import type { OwnLabel, Submission } from "../api/types";
 import { text } from "../text";
-import { markInWords } from "./mark_in_words";
-import { toMark } from "./revision";
+import { markInWords } from "./in_words";
+import { toMark } from "./submission";
 
 type Version = Pick<OwnLabel | Submission, "finish_reason" | "reason" | "comment" | "reference_disputed" | "path">;
 type Said = NonNullable<Version["path"][number]["ratings"]>[number];
 
 /** One thing that two versions of a label say differently, in words. */
-export interface Difference {
+interface Difference {
   about: string;
-  kept: string;
-  given: string;
+  mine: string;
+  theirs: string;
 }
 
 /** What two versions of a label on one solution say differently, in reading order. */
-export function differences(kept: Version, given: Version): Difference[] {
-  const [left, right] = [inWords(kept), inWords(given)];
-  const about = [...new Set([...left.keys(), ...right.keys()])];
-  return about
-    .map((name) => ({ about: name, kept: left.get(name) ?? text.versions.nothing, given: right.get(name) ?? text.versions.nothing }))
-    .filter((row) => row.kept !== row.given);
+export function differences(mine: Version, theirs: Version): Difference[] {
+  const [left, right] = [inWords(mine), inWords(theirs)];
+  const { nothing } = text.versions;
+  return [...new Set([...right.keys(), ...left.keys()])]
+    .map((about) => ({ about, mine: left.get(about) ?? nothing, theirs: right.get(about) ?? nothing }))
+    .filter((row) => row.mine !== row.theirs);
 }
 
 function inWords(version: Version): Map<string, string> {

@@ -1,7 +1,22 @@
 import { Backoff } from "../outbox/backoff";
-import type { Change, Database } from "./database";
-import type { Journal } from "./journal";
 import type { Storage } from "./storage";
+
+/** Text that is written down within the call, or not at all: `write` tells. An empty text is kept, too. */
+export interface Journal {
+  read(): Map<string, string>;
+  write(key: string, text: string): boolean;
+  /** Forgets what stands there; where `text` is given, only if it is that and no other page's. */
+  forget(key: string, text?: string): void;
+}
+
+/** A text to be kept; or none, where what stands there is one of `was`. */
+export type Change = { key: string; text: string } | { key: string; text: null; was: string[] };
+
+export interface Database {
+  read(): Promise<Map<string, string>>;
+  /** All of the changes or, where it rejects, none. What was kept is on the disk. */
+  write(changes: Change[]): Promise<void>;
+}
 
 const RETRY_AFTER_MS = 1_000;
 /** The journal entry of a removed key, which the database may still hold. */
@@ -14,7 +29,7 @@ interface Pending {
   journaled: boolean;
 }
 
-export interface Parts {
+interface Parts {
   journal: Journal;
   database: Database;
   /** Notifies the browser's other pages, whose `receive` is called. */

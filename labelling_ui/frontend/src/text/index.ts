@@ -19,7 +19,13 @@ export async function speak(language = document.documentElement.lang): Promise<v
   text = load ? await load().catch(() => en) : en;
 }
 
-/** As the reader's browser writes it in that language: English alone does not say whether a day has 12 hours or 24. */
-export function regional(): string {
-  return navigator.languages.find((tag) => tag.split("-")[0] === text.locale) ?? text.locale;
+/**
+ * The time of day of a timestamp (ISO 8601, or milliseconds since 1970); empty for one that cannot be read. The browser's
+ * own region decides: English alone does not say whether a day has 12 hours or 24.
+ */
+export function timeOf(timestamp: string | number): string {
+  const date = new Date(timestamp);
+  if (Number.isNaN(date.getTime())) return "";
+  const region = navigator.languages.find((tag) => tag.split("-")[0] === text.locale) ?? text.locale;
+  return date.toLocaleTimeString(region, { hour: "2-digit", minute: "2-digit" });
 }

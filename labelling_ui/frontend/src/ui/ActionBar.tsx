@@ -1,8 +1,9 @@
-import { acceptable } from "../state/answering";
-import { left, readiness, rows } from "../state/derived";
-import { markOf, type Action, type State } from "../state/model";
+import { placesOf } from "../state/choosing";
+import { acceptable, left, readiness, rows } from "../state/derived";
+import { type Action, markOf, type State } from "../state/model";
 import { text } from "../text";
-import { PathEnd, whatNextOnPath } from "./PathEnd";
+import { KeyButton } from "./controls";
+import { keyOf, shortcutsOf } from "./keys";
 import { SkipPrompt, StopPrompt } from "./prompts";
 import { Rating } from "./Rating";
 import { useScheme } from "./scheme";
@@ -23,7 +24,6 @@ interface Props {
 export function ActionBar({ state, skipping, note, act, onSubmit, onNoError, onSkip, onStay }: Props) {
   const ready = readiness(state);
   const { stop } = state.work;
-  const noErrorKey = useScheme().keyOf("no_error");
   const current = rows(state).find((row) => row.step.id === state.cursor);
   return (
     <div class="action-bar">
@@ -55,27 +55,13 @@ export function ActionBar({ state, skipping, note, act, onSubmit, onNoError, onS
           </p>
           <PathEnd state={state} act={act} />
           {!stop && acceptable(state).length > 0 && (
-            <button
-              type="button"
-              class="quiet"
-              title={text.accepting.noErrorHelp}
-              aria-keyshortcuts={noErrorKey || undefined}
-              onMouseDown={(event) => event.preventDefault()}
-              onClick={onNoError}
-            >
-              {text.accepting.noError} {noErrorKey && <kbd aria-hidden="true">{noErrorKey}</kbd>}
-            </button>
+            <KeyButton about="no_error" title={text.accepting.noErrorHelp} onClick={onNoError}>
+              {text.accepting.noError}
+            </KeyButton>
           )}
-          <button
-            type="button"
-            class="primary"
-            aria-disabled={!ready.ready}
-            aria-describedby="readiness"
-            aria-keyshortcuts="Enter"
-            onClick={onSubmit}
-          >
-            {text.submit.submit} <kbd aria-hidden="true">Enter</kbd>
-          </button>
+          <KeyButton about="submit" class="primary" aria-disabled={!ready.ready} aria-describedby="readiness" onClick={onSubmit}>
+            {text.submit.submit}
+          </KeyButton>
         </div>
       )}
     </div>
@@ -109,4 +95,28 @@ export function whatNext(state: State): string {
   }
   if (ready.finish === "give_up" || ready.finish === "bad_problem") return text.submit.stop[ready.finish];
   return ready.firstError === null ? text.submit.noError : text.submit.foundError(ready.firstError + 1);
+}
+
+/** Where the path is chosen: says that the solution is complete before its candidates are, or takes that back. */
+function PathEnd({ state, act }: { state: State; act: (action: Action) => void }) {
+  if (!state.scheme.choose_path || state.work.stop) return null;
+  const ended = state.work.endsAt !== null && readiness(state).ready;
+  const places = placesOf(state).length;
+  if (!ended && (places === 1 || places === state.steps.length)) return null;
+  return (
+    <KeyButton about="complete" aria-pressed={ended} onClick={() => act({ type: "complete" })}>
+      {ended ? text.choosing.incomplete : text.choosing.complete}
+    </KeyButton>
+  );
+}
+
+/** One line that says where the path stands. */
+function whatNextOnPath(state: State): string {
+  const ready = readiness(state);
+  const places = placesOf(state);
+  const here = (places.at(-1)?.entry.position ?? 0) + 1;
+  if (ready.ready) return places.at(-1)?.deadEnd ? text.choosing.deadEnd(here) : text.choosing.done(places.length);
+  if (ready.why === "asked") return text.submit.asked[ready.what];
+  if (ready.why === "left") return text.choosing.left(ready.count, here);
+  return text.choosing.choose(here, keyOf("choose", shortcutsOf(state.scheme)));
 }

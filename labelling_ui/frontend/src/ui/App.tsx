@@ -1,10 +1,9 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Config } from "../config";
-import { Explained } from "../practice/Known";
+import { Explained, Verdict } from "../practice/Explanation";
 import type { Practice } from "../practice/practice";
-import { PracticeEnd } from "../practice/PracticeEnd";
-import { Verdict } from "../practice/Verdict";
-import type { Desk } from "../session/desk";
+import { BreakScreen, IdleScreen, PracticeEnd } from "./IdleScreen";
+import type { Desk } from "../session/session";
 import type { View } from "../session/view";
 import type { Action } from "../state/model";
 import { text } from "../text";
@@ -12,25 +11,19 @@ import { ActionBar } from "./ActionBar";
 import { useAccepting } from "./accepting";
 import { Announcer, type Saying } from "./Announcer";
 import { Banners } from "./Banners";
-import { useBeats } from "./beating";
+import { useBeats, useFocusClock } from "./focus_clock";
 import { leave, runCommand, submit, type Workbench } from "./commands";
-import { GoTo } from "./GoTo";
+import { GoTo, SearchBar, useSearch } from "./SearchBar";
 import { Header } from "./Header";
-import { IdleScreen } from "./IdleScreen";
-import { useFocusClock } from "./focus";
 import { focusCurrent, useWayBack } from "./keyboard";
 import { useMarking } from "./marking";
 import { MiniMap } from "./MiniMap";
-import { usePanel } from "./panel";
+import { usePanel, useTools } from "./tools";
 import { usePresses } from "./pressing";
 import { Problem } from "./Problem";
-import { SearchBar } from "./SearchBar";
-import { useSearch } from "./searching";
 import { coloursOf, lookOf, SchemeContext } from "./scheme";
 import { SidePanel } from "./SidePanel";
-import { BreakScreen, SittingPanel } from "./Sitting";
 import { Sheets } from "./Sheets";
-import { useTools } from "./tools";
 
 interface Props {
   config: Config;
@@ -69,12 +62,12 @@ export function App({ config, session, view, practice }: Props) {
 
   const rest = () => {
     spend();
-    session.rest();
+    session.rest?.();
     clock.sync();
   };
   const goOn = () => {
     focusNext.current = "current";
-    session.goOn();
+    session.goOn?.();
     clock.moved();
   };
   const bench: Workbench = {
@@ -166,7 +159,7 @@ export function App({ config, session, view, practice }: Props) {
                   onSubmit={() => submit(bench)}
                   onSkip={(reason) => {
                     tools.set({ skipping: false });
-                    session.skip(reason);
+                    session.skip?.(reason);
                   }}
                   onStay={() => leave(bench)}
                 />
@@ -181,13 +174,7 @@ export function App({ config, session, view, practice }: Props) {
         <aside class="side">
           {state && !resting && <MiniMap state={state} hits={search.hits} act={act} />}
           {panels.panel && (
-            <SidePanel
-              panel={panels.panel}
-              guidelines={config.guidelines}
-              examples={config.examples}
-              onClose={panels.close}
-              sitting={<SittingPanel view={view} session={session} onBreak={rest} />}
-            />
+            <SidePanel panel={panels.panel} config={config} view={view} session={session} onClose={panels.close} onBreak={rest} />
           )}
         </aside>
       </div>

@@ -1,15 +1,13 @@
-import type { Rating as Value } from "../api/types";
 import { RichText } from "../reading/RichText";
 import { missingOfCritique } from "../state/dimensions";
 import { text } from "../text";
-import { backToStep, choosing } from "./choosing";
+import { ANSWER_OF, RATINGS } from "../vocabulary";
+import { backToStep, choosing } from "./keyboard";
+import { Field } from "./controls";
 import { useScheme } from "./scheme";
-import { Sign } from "./signs";
+import { TermChips } from "./TermChips";
+import { Sign } from "./Rating";
 import type { RowProps } from "./row_props";
-import { Written } from "./Written";
-
-const VALUES: Value[] = [1, 0, -1];
-const SIGNS = ["good", "neutral", "bad"] as const;
 
 /** What the project asks about the first error: how far the solution had got, and what is wrong. */
 export function AtError(props: RowProps) {
@@ -26,27 +24,16 @@ export function AtError(props: RowProps) {
 
 function Progress({ progress, act }: RowProps) {
   const { keyOf } = useScheme();
-  const choose = (value: number, from: HTMLElement) => {
-    act({ type: "progress", value });
-    backToStep(from);
-  };
+  const { far } = text.atError;
   return (
-    <div class="terms progress" role="group" aria-label={text.atError.progress} onKeyDown={choosing(choose)}>
-      <span>
-        {text.atError.progress} <kbd aria-hidden="true">{keyOf("progress")}</kbd>
-      </span>
-      {text.atError.far.map((word, value) => (
-        <button
-          key={word}
-          type="button"
-          class="chip"
-          aria-pressed={progress === value}
-          onClick={(event) => choose(value, event.currentTarget)}
-        >
-          <kbd aria-hidden="true">{value + 1}</kbd> {word}
-        </button>
-      ))}
-    </div>
+    <TermChips
+      title={text.atError.progress}
+      keys={keyOf("progress")}
+      class="progress"
+      terms={far.map((name) => ({ name, help: "", group: "" }))}
+      chosen={progress === null ? [] : [far[progress]!]}
+      onChoose={(name) => act({ type: "progress", value: far.indexOf(name) })}
+    />
   );
 }
 
@@ -58,9 +45,9 @@ function GivenCritiques({ step, mark, act }: RowProps) {
         {text.atError.critiques} <kbd aria-hidden="true">{keyOf("critique")}</kbd>
       </p>
       {step.critiques.map((critique, number) => {
-        const rated = mark.beside.critiqueRatings[number];
+        const rated = mark.dimensions.critique_ratings[number];
         const choose = (index: number, group: HTMLElement) => {
-          act({ type: "critique_rating", step: step.id, number, rating: VALUES[index]! });
+          act({ type: "critique_rating", step: step.id, number, rating: RATINGS[index]! });
           toNextCritique(group);
         };
         return (
@@ -70,18 +57,18 @@ function GivenCritiques({ step, mark, act }: RowProps) {
               class="rating"
               role="group"
               aria-label={text.atError.critique(number + 1)}
-              onKeyDown={choosing((index, group) => choose(index, group))}
+              onKeyDown={choosing(choose)}
             >
-              {SIGNS.map((sign, index) => (
+              {RATINGS.map((rating, index) => (
                 <button
-                  key={sign}
+                  key={rating}
                   type="button"
-                  class={sign}
-                  aria-pressed={rated === VALUES[index]}
-                  aria-label={text.answers[sign]}
+                  class={ANSWER_OF[rating]}
+                  aria-pressed={rated === rating}
+                  aria-label={text.answers[ANSWER_OF[rating]]}
                   onClick={(event) => choose(index, event.currentTarget)}
                 >
-                  <Sign answer={sign} /> <small aria-hidden="true">{index + 1}</small>
+                  <Sign answer={ANSWER_OF[rating]} /> <small aria-hidden="true">{index + 1}</small>
                 </button>
               ))}
             </div>
@@ -102,24 +89,20 @@ function toNextCritique(from: HTMLElement): void {
 }
 
 function WrittenCritique({ step, mark, act }: RowProps) {
-  const { scheme, keyOf } = useScheme();
-  const { critique } = mark.beside;
-  const missing = missingOfCritique(step, mark.beside, scheme?.critique ?? "none");
+  const { scheme } = useScheme();
+  const { critique } = mark.dimensions;
+  const missing = missingOfCritique(step, mark.dimensions, scheme?.critique ?? "none");
   if (scheme?.critique === "given" && missing !== "text" && !critique) return null;
   return (
-    <label class="field">
-      <span>
-        {scheme?.critique === "given" && step.critiques.length > 0 ? text.atError.noneGood : text.atError.written}{" "}
-        <kbd aria-hidden="true">{keyOf("critique")}</kbd>
-      </span>
-      <Written
-        class="critique-text"
-        rows={2}
-        placeholder={text.atError.writtenPlaceholder}
-        value={critique}
-        onInput={(event) => act({ type: "critique", step: step.id, value: event.currentTarget.value })}
-      />
-    </label>
+    <Field
+      label={scheme?.critique === "given" && step.critiques.length > 0 ? text.atError.noneGood : text.atError.written}
+      about="critique"
+      class="critique-text"
+      rows={2}
+      placeholder={text.atError.writtenPlaceholder}
+      value={critique}
+      onInput={(event) => act({ type: "critique", step: step.id, value: event.currentTarget.value })}
+    />
   );
 }
 

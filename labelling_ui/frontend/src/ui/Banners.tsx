@@ -1,18 +1,18 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import type { Config } from "../config";
-import { idOf } from "../outbox/ending";
-import { newerVersion, type OutboxEntry } from "../outbox/outbox";
-import type { Desk } from "../session/desk";
-import type { View } from "../session/view";
+import { idOf, newerVersion, type OutboxEntry, type Rivals } from "../outbox/outbox";
 import type { Conflict } from "../session/draft_keeper";
-import { LeaseNote } from "./LeaseNote";
-import { ScreeningNews } from "./Screening";
-import { Proposal } from "./Sitting";
-import type { Moved } from "../state/fitting";
+import type { Desk } from "../session/session";
+import type { View } from "../session/view";
 import { answeredCount, type DraftBody } from "../state/draft";
-import { text } from "../text";
-import { timeOf } from "./clock";
-import { Versions } from "./Versions";
+import type { Moved } from "../state/fitting";
+import { differences } from "../state/versions";
+import { text, timeOf } from "../text";
+import { rightAnswers } from "./IdleScreen";
+
+const MINUTE = 60_000;
+const LEASE_CHECK_MS = 10_000;
 
 interface Props {
   view: View;
@@ -22,10 +22,12 @@ interface Props {
 }
 
 /** What the person has to know or decide about keeping their work; nothing when all is well. */
-export function Banners({ view, session, config, onBreak }: Props) {
+export function Banners(props: Props) {
+  const { view, session, config } = props;
+  const working = view.task || view.revising;
   return (
     <div class="banners" role="status" aria-atomic="false">
-      {view.saved === "signed_out" && (view.task || view.revising) && (
+      {view.saved === "signed_out" && working && (
         <Banner>
           {text.banner.signedOut(config.user.name)}{" "}
           <a href={config.loginUrl} target="_blank" rel="noopener">
@@ -33,7 +35,7 @@ export function Banners({ view, session, config, onBreak }: Props) {
           </a>
         </Banner>
       )}
-      {view.saved === "unreachable" && (view.task || view.revising) && (
+      {view.saved === "unreachable" && working && (
         <Banner>
           {text.banner.unreachable(view.waiting)} {view.trouble} <Button onClick={() => session.wake()}>{text.banner.retry}</Button>
         </Banner>
@@ -42,16 +44,14 @@ export function Banners({ view, session, config, onBreak }: Props) {
       {config.sentBack && view.revising && view.task && (
         <Banner>{text.banner.sentBack(config.sentBack.reason, config.sentBack.place, config.sentBack.of)}</Banner>
       )}
-      {!view.revising && <ScreeningNews screening={view.progress?.screening} config={config} />}
+      {!view.revising && <ScreeningNews {...props} />}
       {view.leaseEnded && <Banner>{view.leaseEnded}</Banner>}
-      {view.heldUntil !== null && view.sitting.restingSince === null && (
-        <LeaseNote heldUntil={view.heldUntil} leaseMinutes={config.leaseMinutes} onKeep={() => void session.heartbeat()} />
-      )}
-      <Proposal view={view} session={session} onBreak={onBreak} />
-      {view.practice?.begins && view.task && <p class="banner calm">{text.practice.noLabels}</p>}
+      {view.heldUntil !== null && view.sitting.restingSince === null && <LeaseNote {...props} heldUntil={view.heldUntil} />}
+      <Proposal {...props} />
+      {view.practice?.begins && view.task && <Banner calm>{text.practice.noLabels}</Banner>}
       {view.notice && <Banner>{view.notice}</Banner>}
-      {view.moved.length > 0 && <Changed moved={view.moved} onUnderstood={() => session.understood()} />}
-      {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle(choice)} />}
+      {view.moved.length > 0 && <Changed moved={view.moved} onUnderstood={() => session.understood?.()} />}
+      {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle?.(choice)} />}
       {view.refused.map((entry) => {
         const rivals = newerVersion(entry);
         const key = idOf(entry);
@@ -62,15 +62,68 @@ export function Banners({ view, session, config, onBreak }: Props) {
   );
 }
 
-function Banner({ children }: { children: ComponentChildren }) {
-  return <p class="banner">{children}</p>;
+function Banner({ calm, children }: { calm?: boolean; children: ComponentChildren }) {
+  return <p class={calm ? "banner calm" : "banner"}>{children}</p>;
 }
 
-function Button({ onClick, children }: { onClick: () => void; children: ComponentChildren }) {
+/** A way to decide, which the key for deciding leads to; `calm` ones can wait. */
+function Button({ calm, onClick, children }: { calm?: boolean; onClick: () => void; children: ComponentChildren }) {
   return (
-    <button type="button" class="quiet decide" onClick={onClick}>
+    <button type="button" class={calm ? "quiet" : "quiet decide"} onClick={onClick}>
       {children}
     </button>
+  );
+}
+
+/** How a screening begins and how it ended, with what comes next; nothing in between. */
+function ScreeningNews({ view, config }: Props) {
+  const screening = view.progress?.screening;
+  if (!screening || screening.outcome === "failed") return null; // the idle screen says so
+  const { outcome, given, items } = screening;
+  if (outcome !== "passed" && given > 0) return null;
+  return (
+    <Banner calm>
+      {outcome === "passed" ? text.screening.passed : outcome === "again" ? text.screening.again(items) : text.screening.begins(items)}{" "}
+      {rightAnswers(screening)}{" "}
+      {outcome === "passed" && config.screeningUrl && <a href={config.screeningUrl}>{text.idle.screening}</a>}
+    </Banner>
+  );
+}
+
+/** Warns when the lease is about to expire: while the person works it is renewed long before. */
+function LeaseNote({ heldUntil, config, session }: Props & { heldUntil: number }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), LEASE_CHECK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const left = heldUntil - now;
+  if (left > MINUTE * Math.min(5, config.leaseMinutes / 4)) return null;
+  return (
+    <Banner calm>
+      {left > 0 ? text.sitting.runsOut(Math.ceil(left / MINUTE)) : text.sitting.ranOut}{" "}
+      <Button calm onClick={() => void session.heartbeat?.()}>
+        {text.sitting.keepIt}
+      </Button>
+    </Banner>
+  );
+}
+
+/** Says that the goal is reached, or that a break is due. */
+function Proposal({ view, onBreak, session }: Props) {
+  const { proposal, done, workedMs, restingSince } = view.sitting;
+  if (!proposal || restingSince !== null) return null;
+  const reached = proposal === "goal";
+  return (
+    <Banner calm>
+      {reached ? text.sitting.goalReached(done, Math.round(workedMs / MINUTE)) : text.sitting.breakDue}{" "}
+      <Button calm onClick={onBreak}>
+        {text.sitting.takeBreak}
+      </Button>{" "}
+      <Button calm onClick={() => session.putOff?.()}>
+        {reached ? text.sitting.goOn : text.sitting.notNow}
+      </Button>
+    </Banner>
   );
 }
 
@@ -114,14 +167,53 @@ function Refused({ entry, session }: { entry: OutboxEntry; session: Desk }) {
   const skipped = "skip" in entry;
   const ended = skipped ? entry.skip : entry.submission;
   const copy = `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(ended, null, 2))}`;
-  const said = skipped ? text.banner.refusedSkip : text.banner.refused;
+  const explain = skipped ? text.banner.refusedSkip : text.banner.refused;
   return (
     <div class="banner">
-      <p>{said(ended.solution, entry.refused?.message ?? "")}</p>
+      <p>{explain(ended.solution, entry.refused?.message ?? "")}</p>
       <a class="quiet" href={copy} download={`${skipped ? "" : "submission-"}${idOf(entry)}.json`}>
         {text.banner.download}
       </a>{" "}
-      <Button onClick={() => session.dismiss(idOf(entry))}>{text.banner.dismiss}</Button>
+      <Button onClick={() => session.dismiss?.(idOf(entry))}>{text.banner.dismiss}</Button>
     </div>
+  );
+}
+
+/** Two versions of one label, made without knowing of each other: what differs, side by side, and the choice. */
+function Versions({ rivals, queuedAt, session }: { rivals: Rivals; queuedAt: number; session: Desk }) {
+  const { mine, theirs } = rivals;
+  const rows = differences(mine, theirs);
+  const choose = (choice: "mine" | "theirs") => session.choose?.(mine.submission_id, choice);
+  return (
+    <section class="banner versions" aria-label={text.versions.title(mine.solution)}>
+      <p>{text.versions.title(mine.solution)}</p>
+      {rows.length === 0 ? (
+        <p>{text.versions.same}</p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <td />
+              <th scope="col">{text.versions.mine(timeOf(queuedAt))}</th>
+              <th scope="col">{text.versions.theirs(timeOf(theirs.submitted_at))}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.about}>
+                <th scope="row">{row.about}</th>
+                <td>{row.mine}</td>
+                <td>{row.theirs}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <p class="ways">
+        <Button onClick={() => choose("mine")}>{text.versions.takeMine}</Button>{" "}
+        <Button onClick={() => choose("theirs")}>{text.versions.takeTheirs}</Button>{" "}
+        <span class="muted">{text.versions.bothStay}</span>
+      </p>
+    </section>
   );
 }

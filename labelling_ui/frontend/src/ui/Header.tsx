@@ -1,8 +1,8 @@
 import type { Config } from "../config";
-import type { PracticeView, View } from "../session/view";
+import type { View } from "../session/view";
 import { text } from "../text";
+import { KeyButton } from "./controls";
 import { useScheme } from "./scheme";
-import { ScreeningPlace } from "./Screening";
 
 export type Panel = "guidelines" | "keys" | "sitting";
 
@@ -18,6 +18,7 @@ interface Props {
 export function Header({ config, view, panel, onPanel, onSkip }: Props) {
   const { progress, sitting, practice } = view;
   const { keyOf } = useScheme();
+  const screening = progress?.screening;
   return (
     <header class="top">
       {view.state && (
@@ -48,34 +49,30 @@ export function Header({ config, view, panel, onPanel, onSkip }: Props) {
             {text.header.sentBack(progress.sent_back)}
           </a>
         )}
-        <ScreeningPlace screening={progress?.screening} />
+        {screening && screening.given < screening.items && (
+          <span class="each">{text.screening.place(screening.given, screening.items)}</span>
+        )}
         {progress?.median_seconds != null && <span class="each">{text.header.each(progress.median_seconds)}</span>}
         {practice ? (
-          <Place practice={practice} />
+          practice.of > 0 && (
+            <>
+              <span class="today">{text.practice.place(practice.place, practice.of)}</span>
+              <span class="each">{text.practice.right(practice.right)}</span>
+            </>
+          )
         ) : (
           <span class={`saved ${view.saved}`} data-saved={view.saved}>
             {text.header[view.saved]}
           </span>
         )}
       </p>
-      <button type="button" class="quiet" aria-expanded={panel === "guidelines"} aria-keyshortcuts={keyOf("guidelines")} onClick={() => onPanel("guidelines")}>
-        <span class="label">{text.header.guidelines}</span> <kbd aria-hidden="true">{keyOf("guidelines")}</kbd>
-      </button>
-      <button type="button" class="quiet open-keys" aria-expanded={panel === "keys"} aria-keyshortcuts={keyOf("keys")} onClick={() => onPanel("keys")}>
-        <span class="label">{text.header.keys}</span> <kbd aria-hidden="true">{keyOf("keys")}</kbd>
-      </button>
+      <KeyButton about="guidelines" aria-expanded={panel === "guidelines"} onClick={() => onPanel("guidelines")}>
+        {text.panel.guidelines}
+      </KeyButton>
+      <KeyButton about="keys" class="quiet open-keys" aria-expanded={panel === "keys"} onClick={() => onPanel("keys")}>
+        {text.panel.keys}
+      </KeyButton>
       <span class="user">{config.user.name}</span>
     </header>
-  );
-}
-
-function Place({ practice }: { practice: PracticeView }) {
-  const { place, of, right } = practice;
-  if (of === 0) return null;
-  return (
-    <>
-      <span class="today">{text.practice.place(place, of)}</span>
-      <span class="each">{text.practice.right(right)}</span>
-    </>
   );
 }

@@ -1,8 +1,9 @@
+import { useEffect } from "preact/hooks";
+import type { Progress } from "../api/types";
 import type { Config } from "../config";
-import type { Idle, View } from "../session/view";
-import { text } from "../text";
-import { timeOf } from "./clock";
-import { rightAnswers } from "./Screening";
+import type { Idle, PracticeView, View } from "../session/view";
+import { text, timeOf } from "../text";
+import { KeyButton } from "./controls";
 
 /** While there is no work, and may be some later. */
 const MEANWHILE = new Set<Idle["kind"]>(["done", "all_leased", "paused", "screening_failed", "screening_unready"]);
@@ -62,4 +63,60 @@ function Skeleton() {
       ))}
     </div>
   );
+}
+
+interface PracticeEndProps {
+  practice: PracticeView;
+  config: Config;
+  onAgain: (which: "all" | "missed") => void;
+}
+
+/** When the round is over: how it went, and what to do next. */
+export function PracticeEnd({ practice, config, onAgain }: PracticeEndProps) {
+  const wrong = practice.total - practice.known;
+  return (
+    <div class="idle" role="status">
+      <h1>{text.idle.practised[0]}</h1>
+      <p>{text.practice.done(practice.known, practice.total)}</p>
+      <div class="ways">
+        <a class="primary" href={config.labelUrl}>
+          {text.practice.label}
+        </a>
+        {wrong > 0 && (
+          <button type="button" class="quiet" onClick={() => onAgain("missed")}>
+            {text.practice.missed(wrong)}
+          </button>
+        )}
+        <button type="button" class="quiet" onClick={() => onAgain("all")}>
+          {text.practice.again}
+        </button>
+        <a class="quiet" href={config.homeUrl}>
+          {text.idle.home}
+        </a>
+      </div>
+    </div>
+  );
+}
+
+/** During a break. */
+export function BreakScreen({ view: { heldUntil, sitting }, onGoOn }: { view: View; onGoOn: () => void }) {
+  useEffect(() => document.querySelector<HTMLElement>(".idle .primary")?.focus(), []);
+  return (
+    <div class="idle" role="status">
+      <h1>{text.sitting.resting(timeOf(sitting.restingSince ?? 0))}</h1>
+      <p>{text.sitting.restingHelp}</p>
+      {heldUntil !== null && <p class="muted">{text.sitting.stillYours(timeOf(heldUntil))}</p>}
+      <div class="ways">
+        <KeyButton about="break" class="primary" onClick={onGoOn}>
+          {text.sitting.goOn}
+        </KeyButton>
+      </div>
+    </div>
+  );
+}
+
+/** How many screening answers were right, if the project shows it; else empty. */
+export function rightAnswers(screening: Progress["screening"] | undefined): string {
+  const { right = null, of = null } = screening ?? {};
+  return right === null || of === null ? "" : text.screening.right(right, of);
 }

@@ -8,7 +8,7 @@ import { rows } from "../state/derived";
 import { markOf, type Action, type Answer, type State } from "../state/model";
 import { text } from "../text";
 import { useScheme } from "./scheme";
-import { Sign } from "./signs";
+import { Sign } from "./Rating";
 
 /** From here on a square a step would be longer than the page: signs become bars of different heights. */
 const LONG = 60;

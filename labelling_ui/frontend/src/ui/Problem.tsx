@@ -3,8 +3,7 @@ import type { Task } from "../api/types";
 import { RichText } from "../reading/RichText";
 import type { Action, Stop, Work } from "../state/model";
 import { text } from "../text";
-import { useScheme } from "./scheme";
-import { Written } from "./Written";
+import { Field, KeyButton } from "./controls";
 
 interface Props {
   task: Task;
@@ -28,7 +27,6 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
   const [unfolded, setUnfolded] = useState(false);
   const [noting, setNoting] = useState(work.comment !== "");
   const { problem } = task;
-  const { keyOf } = useScheme();
   const firstLine = problem.text.trim().split("\n")[0] ?? "";
   return (
     <section class={unfolded ? "problem unfolded" : "problem"} aria-label={text.problem.title}>
@@ -48,21 +46,14 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
         <Reference task={task} work={work} shown={referenceShown} onToggle={onReference} act={act} />
         <div class="ways">
           {STOPS.map((kind) => (
-            <button
-              key={kind}
-              type="button"
-              class="quiet"
-              aria-pressed={work.stop?.kind === kind}
-              aria-keyshortcuts={keyOf(kind)}
-              onClick={() => act(turnStop(work, kind))}
-            >
-              {text.problem.stops[kind]} <kbd aria-hidden="true">{keyOf(kind)}</kbd>
-            </button>
+            <KeyButton key={kind} about={kind} aria-pressed={work.stop?.kind === kind} onClick={() => act(turnStop(work, kind))}>
+              {text.problem.stops[kind]}
+            </KeyButton>
           ))}
           {onSkip && (
-            <button type="button" class="quiet" aria-keyshortcuts={keyOf("skip")} onClick={onSkip}>
-              {text.problem.skip} <kbd aria-hidden="true">{keyOf("skip")}</kbd>
-            </button>
+            <KeyButton about="skip" onClick={onSkip}>
+              {text.problem.skip}
+            </KeyButton>
           )}
           {!noting && (
             <button type="button" class="quiet" onClick={() => setNoting(true)}>
@@ -71,14 +62,12 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
           )}
         </div>
         {noting && (
-          <label class="field">
-            <span>{text.problem.note}</span>
-            <Written
-              rows={3}
-              value={work.comment}
-              onInput={(event) => act({ type: "comment", value: event.currentTarget.value })}
-            />
-          </label>
+          <Field
+            label={text.problem.note}
+            rows={3}
+            value={work.comment}
+            onInput={(event) => act({ type: "comment", value: event.currentTarget.value })}
+          />
         )}
       </div>
     </section>
@@ -89,13 +78,12 @@ type ReferenceProps = Pick<Props, "task" | "work" | "act"> & { shown: boolean; o
 
 function Reference({ task, work, shown, onToggle, act }: ReferenceProps) {
   const { reference_answer: answer, reference_solution: solution } = task.problem;
-  const key = useScheme().keyOf("reference");
   if (!answer && !solution) return null;
   return (
     <div class="reference">
-      <button type="button" class="quiet" aria-expanded={shown} aria-keyshortcuts={key} onClick={onToggle}>
-        {shown ? text.problem.hideReference : text.problem.showReference} <kbd aria-hidden="true">{key}</kbd>
-      </button>
+      <KeyButton about="reference" aria-expanded={shown} onClick={onToggle}>
+        {shown ? text.problem.hideReference : text.problem.showReference}
+      </KeyButton>
       {shown && (
         <>
           {answer && (

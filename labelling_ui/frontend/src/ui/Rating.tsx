@@ -1,7 +1,23 @@
 import type { Answer } from "../state/model";
 import { text } from "../text";
 import { useScheme } from "./scheme";
-import { Sign } from "./signs";
+
+const PATHS: Record<Answer, string> = {
+  good: "M3 8.6 6.4 12 13 4.6",
+  neutral: "M2.6 9.4c1.4-3 3.4-3.2 5.2-1.5s3.9 1.7 5.6-1.3",
+  bad: "M4 4l8 8M12 4l-8 8",
+  unsure: "M5.6 6.2a2.4 2.4 0 1 1 3.4 2.2c-.7.35-1 .8-1 1.6M8 12.1v.1",
+};
+
+/** The sign of a rating: a check, a tilde, a cross, a hollow question mark. Shape tells them apart, colour helps. */
+export function Sign({ answer }: { answer: Answer }) {
+  return (
+    <svg class={`sign ${answer}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      {answer === "unsure" && <circle cx="8" cy="8" r="7" stroke-width="1.2" />}
+      <path d={PATHS[answer]} />
+    </svg>
+  );
+}
 
 interface Props {
   label: string;

@@ -1,6 +1,67 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { markHits, rangeShowing } from "../reading/highlights";
+import { onDrawn } from "../reading/near";
+import { find, firstFrom, type Hit } from "../reading/search";
+import { rows } from "../state/derived";
+import type { Action, State } from "../state/model";
 import { text } from "../text";
-import type { Search } from "./searching";
+import { showCurrent } from "./keyboard";
+
+type Search = ReturnType<typeof useSearch>;
+
+/** Searching within the solution on the page; the cursor goes with the hits. `open` is whether it is asked for. */
+export function useSearch(state: State | null, open: boolean, act: (action: Action) => void) {
+  const [sought, setSought] = useState("");
+  const [at, setAt] = useState(0);
+  const steps = state?.steps;
+  const shown = state && open ? rows(state).map(({ step }) => step) : [];
+  const shape = shown.map((step) => step.id).join();
+  const hits = useMemo(() => find(shown, sought), [shape, sought]);
+  const here = hits[at] ?? null;
+
+  useEffect(() => setSought(""), [steps]);
+
+  useLayoutEffect(() => {
+    markHits(hits, here);
+    const stop = onDrawn(() => markHits(hits, here));
+    return () => {
+      stop();
+      markHits([], null);
+    };
+  }, [hits, here]);
+
+  // Steps on the way get their height only when they come near: where the first look was off, the second is not.
+  useLayoutEffect(() => {
+    if (!here) return;
+    bringIntoView(here);
+    const again = requestAnimationFrame(() => bringIntoView(here));
+    return () => cancelAnimationFrame(again);
+  }, [here]);
+
+  // Asked for by the hand and not by an effect: an action draws the page at once, and that may not happen while it is drawn.
+  const take = (index: number, among: readonly Hit[]) => {
+    setAt(index);
+    const hit = among[index];
+    if (hit) act({ type: "go", step: hit.step });
+  };
+  return {
+    sought,
+    hits,
+    /** Index of the hit that the person is at. */
+    at,
+    seek: (next: string) => {
+      setSought(next);
+      const found = find(shown, next);
+      take(firstFrom(found, shown.map((step) => step.id), state?.cursor ?? 0), found);
+    },
+    go: (by: 1 | -1) => take((at + by + hits.length) % Math.max(1, hits.length), hits),
+  };
+}
+
+function bringIntoView(hit: Hit): void {
+  const place = rangeShowing(hit)?.getBoundingClientRect();
+  if (place) window.scrollBy(0, place.top - innerHeight / 2);
+}
 
 /** Looks for a text in the solution: Enter goes to the next place, Shift and Enter to the one before. */
 export function SearchBar({ search, onClose }: { search: Search; onClose: () => void }) {
@@ -38,5 +99,44 @@ export function SearchBar({ search, onClose }: { search: Search; onClose: () => 
         ✕
       </button>
     </search>
+  );
+}
+
+interface Props {
+  state: State;
+  act: (action: Action) => void;
+}
+
+/** A step by its number: each digit goes there, and any other key leaves the box and does what it does. */
+export function GoTo({ state, act }: Props) {
+  const input = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState("");
+  useEffect(() => input.current?.focus(), []);
+  const steps = rows(state).filter((row) => row.main);
+  const seek = (value: string) => {
+    const digits = value.replace(/\D/g, "");
+    setTyped(digits);
+    const row = steps.find(({ position }) => position + 1 === Number(digits));
+    if (!row) return;
+    act({ type: "go", step: row.step.id });
+    showCurrent();
+  };
+  const there = steps.some(({ position }) => position + 1 === Number(typed));
+  return (
+    <div class="search-bar" role="group" aria-label={text.goTo.label}>
+      <label htmlFor="go-to">{text.goTo.label}</label>
+      <input
+        ref={input}
+        id="go-to"
+        data-number
+        inputMode="numeric"
+        autocomplete="off"
+        value={typed}
+        onInput={(event) => seek(event.currentTarget.value)}
+      />
+      <span class="count" role="status">
+        {typed && !there ? text.goTo.none(steps.length) : text.goTo.of(steps.length)}
+      </span>
+    </div>
   );
 }

@@ -1,22 +1,17 @@
 import { memo } from "preact/compat";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Task } from "../api/types";
-import { Reading, type Stretch } from "../reading/StepBody";
 import { whenIdle } from "../reading/idle";
 import { watchSheet } from "../reading/near";
-import { rows } from "../state/derived";
-import type { Action, State } from "../state/model";
+import { Reading, type Stretch } from "../reading/StepBody";
+import { firstErrorIndex, ownStepsAt, rows } from "../state/derived";
+import { mayAskScore, scoreInSight } from "../state/hints";
+import { markOf, type Row, type State } from "../state/model";
 import { stateAhead } from "../state/reducer";
+import { text } from "../text";
 import { lookOf, SchemeContext } from "./scheme";
-import { Solution } from "./Solution";
-
-/** What a sheet needs in any place; these stay the same ones, so that a sheet is not drawn anew when it is shown. */
-interface Hands {
-  act: (action: Action) => void;
-  onComment: (step: number | null) => void;
-  onMark: () => void;
-  onFirstError: (step: number) => void;
-}
+import type { Hands } from "./row_props";
+import { StepRow } from "./StepRow";
 
 interface Props extends Hands {
   lease: number;
@@ -95,4 +90,46 @@ function useDrawnAhead(sheet: { current: HTMLElement | null }, shown: boolean, s
     return ready ? undefined : whenIdle(() => setDrawn(drawn + AT_ONCE));
   }, [shown, ready, drawn]);
   return shown ? Infinity : drawn;
+}
+
+interface SolutionProps extends Hands {
+  state: State;
+  upTo: number;
+  commenting: number | null;
+}
+
+function Solution({ state, upTo, commenting, ...hands }: SolutionProps) {
+  const shown = rows(state);
+  const ownAt = ownStepsAt(state);
+  // A step of the person's own stands below what was given at its position.
+  const holdsOwnStep = ({ position, candidate, main }: Row) =>
+    ownAt.includes(position) && (candidate ? candidate.number === candidate.of : main);
+  const errorAt = state.steps[firstErrorIndex(state)]?.position ?? Infinity;
+  return (
+    <ol class="steps" aria-label={text.solution.title}>
+      {shown.slice(0, upTo).map((row) => (
+        <StepRow
+          key={row.step.id}
+          step={row.step}
+          position={row.position}
+          main={row.main}
+          reached={row.reached}
+          way={row.candidate?.number ?? null}
+          ways={row.candidate?.of ?? 1}
+          taken={row.candidate?.taken ?? false}
+          mark={markOf(state.work, row.step.id)}
+          current={state.cursor === row.step.id}
+          commenting={commenting === row.step.id}
+          steps={state.steps}
+          atError={row.main && row.position === errorAt}
+          progress={row.main && row.position === errorAt ? state.work.progress : null}
+          behindError={row.position > errorAt}
+          ownStep={holdsOwnStep(row) ? (state.work.ownSteps[row.position] ?? "") : null}
+          score={row.main && !row.candidate ? scoreInSight(state, row.position) : null}
+          mayAsk={!row.candidate && state.cursor === row.step.id && mayAskScore(state, row.step.id)}
+          {...hands}
+        />
+      ))}
+    </ol>
+  );
 }

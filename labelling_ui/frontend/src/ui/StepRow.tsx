@@ -1,16 +1,14 @@
 import { memo } from "preact/compat";
-import { Known } from "../practice/Known";
+import { Known } from "../practice/Explanation";
 import { endOf } from "../reading/sight";
 import { StepBody } from "../reading/StepBody";
-import type { Answer } from "../state/model";
 import { furthest } from "../state/spans";
 import { text } from "../text";
 import { HintBar, hintSaid } from "./HintBar";
 import { placeOf } from "./keys";
-import { Rating } from "./Rating";
+import { Rating, Sign } from "./Rating";
 import type { RowProps } from "./row_props";
 import { useScheme } from "./scheme";
-import { Sign } from "./signs";
 import { StepNotes } from "./StepNotes";
 import { StepTools } from "./StepTools";
 
@@ -35,7 +33,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       <span class="number" aria-hidden="true">
         {main ? position + 1 : way ? "○" : "↳"}
       </span>
-      <span class="said">{reached && <Said answer={mark.answer} />}</span>
+      <span class="said">{reached && (mark.answer ? <Sign answer={mark.answer} /> : <span class="dot" aria-hidden="true" />)}</span>
       <div class="body">
         <StepBody step={step} wanted={current} seenTo={furthest(mark.spans, step.text)} />
         <div id={endOf(step.id)} class="step-end" />
@@ -62,8 +60,4 @@ function labelOf({ position, main, way, ways, taken }: RowProps): string {
   if (way === null || ways === 1) return main ? text.step(position + 1) : text.otherCompletion(position + 1);
   const label = text.choosing.candidate(position + 1, way, ways);
   return taken ? text.choosing.taken(label) : label;
-}
-
-function Said({ answer }: { answer: Answer | null }) {
-  return answer ? <Sign answer={answer} /> : <span class="dot" aria-hidden="true" />;
 }

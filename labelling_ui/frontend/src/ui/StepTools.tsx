@@ -1,64 +1,42 @@
+import type { ComponentProps } from "preact";
 import { text } from "../text";
-import { useScheme } from "./scheme";
+import { KeyButton } from "./controls";
 import type { RowProps } from "./row_props";
+import { useScheme } from "./scheme";
 
 /** What can be done with the current step besides rating it. */
 export function StepTools({ step, main, way, taken, mark, commenting, mayAsk, act, onComment, onMark, onFirstError }: RowProps) {
-  const { scheme, keyOf } = useScheme();
+  const { scheme } = useScheme();
   return (
     <div class="tools">
       {way !== null && (
-        <ToolButton keys={keyOf("choose")} pressed={taken} title={text.choosing.takeHelp} onClick={() => act({ type: "choose", step: step.id })}>
+        <Tool about="choose" aria-pressed={taken} title={text.choosing.takeHelp} onClick={() => act({ type: "choose", step: step.id })}>
           {text.choosing.take}
-        </ToolButton>
+        </Tool>
       )}
       {way === null && main && scheme?.offer_accepting && (
-        <ToolButton
-          keys={keyOf("first_error")}
-          title={text.solution.firstErrorHelp}
-          onClick={() => onFirstError(step.id)}
-        >
+        <Tool about="first_error" title={text.solution.firstErrorHelp} onClick={() => onFirstError(step.id)}>
           {text.solution.firstError}
-        </ToolButton>
+        </Tool>
       )}
-      <ToolButton keys={keyOf("comment")} pressed={commenting} onClick={() => onComment(commenting ? null : step.id)}>
+      <Tool about="comment" aria-pressed={commenting} onClick={() => onComment(commenting ? null : step.id)}>
         {text.solution.comment}
-      </ToolButton>
-      <ToolButton keys={keyOf("mark")} title={text.spans.markHelp} onClick={onMark}>
+      </Tool>
+      <Tool about="mark" title={text.spans.markHelp} onClick={onMark}>
         {text.spans.mark}
-      </ToolButton>
-      <ToolButton keys={keyOf("flag")} pressed={mark.flagged} onClick={() => act({ type: "flag", step: step.id })}>
+      </Tool>
+      <Tool about="flag" aria-pressed={mark.flagged} onClick={() => act({ type: "flag", step: step.id })}>
         {mark.flagged ? text.solution.flagged : text.solution.flag}
-      </ToolButton>
+      </Tool>
       {mayAsk && (
-        <ToolButton keys={keyOf("hint")} title={text.hint.help} onClick={() => act({ type: "hint", step: step.id })}>
+        <Tool about="hint" title={text.hint.help} onClick={() => act({ type: "hint", step: step.id })}>
           {text.hint.ask}
-        </ToolButton>
+        </Tool>
       )}
     </div>
   );
 }
 
-interface ToolProps {
-  keys: string;
-  children: string;
-  title?: string;
-  pressed?: boolean;
-  onClick: () => void;
-}
-
-function ToolButton({ keys, children, title, pressed, onClick }: ToolProps) {
-  return (
-    <button
-      type="button"
-      class="tool"
-      title={title}
-      aria-pressed={pressed}
-      aria-keyshortcuts={keys}
-      onMouseDown={(event) => event.preventDefault()}
-      onClick={onClick}
-    >
-      {children} <kbd aria-hidden="true">{keys}</kbd>
-    </button>
-  );
+function Tool(props: ComponentProps<typeof KeyButton>) {
+  return <KeyButton class="tool" {...props} />;
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Term } from "../api/types";
 import { grouped } from "../state/dimensions";
-import { backToStep, choosing } from "./choosing";
+import { backToStep, choosing } from "./keyboard";
 
 interface Props {
   /** What is chosen, for a screen reader, and with its key for the eye. */
@@ -18,7 +18,7 @@ interface Props {
 export function TermChips({ title, keys, class: kind, terms, chosen, onChoose }: Props) {
   const [looked, setLooked] = useState<Term | null>(null);
   const groups = grouped(terms);
-  const inOrder = groups.flatMap((group) => group.terms.map(({ term }) => term));
+  const inOrder = groups.flatMap((group) => group.terms);
   const choose = (term: Term, from: HTMLElement) => {
     onChoose(term.name);
     backToStep(from);
@@ -39,7 +39,7 @@ export function TermChips({ title, keys, class: kind, terms, chosen, onChoose }:
       {groups.map(({ group, terms: inGroup }) => (
         <span key={group} class="term-group" role={group ? "group" : undefined} aria-label={group || undefined}>
           {group && <span class="term-heading">{group}</span>}
-          {inGroup.map(({ term }) => (
+          {inGroup.map((term) => (
             <button
               key={term.name}
               type="button"

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { onNear } from "../reading/near";
 import { clearStretch, endIn, Sight, unseenSaid } from "../reading/sight";
-import { acceptable, firstUnseen } from "../state/answering";
+import { acceptable, firstUnseen } from "../state/derived";
 import type { Action, State } from "../state/model";
 import { whatNext } from "./ActionBar";
 import { focusCurrent } from "./keyboard";
@@ -17,16 +17,13 @@ interface Options {
   say: (sentence: string) => void;
 }
 
-export interface Accepting {
-  /** Why not all was accepted, as long as it is so; else empty. */
-  note: string;
-  /** These stay the same ones. */
-  noError: () => void;
-  firstError: (step: number) => void;
-}
+export type Accepting = ReturnType<typeof useAccepting>;
 
-/** Accepts steps together once they were seen; before that it goes on to where the reading ends, and says so. */
-export function useAccepting(options: Options): Accepting {
+/**
+ * Accepts steps together once they were seen; before that it goes on to where the reading ends, and says so: `note` is why
+ * not all was accepted, as long as that is so. The functions stay the same ones.
+ */
+export function useAccepting(options: Options) {
   const { lease, state } = options;
   const sight = useSight(lease);
   const [refused, setRefused] = useState<{ at: State; words: string } | null>(null);

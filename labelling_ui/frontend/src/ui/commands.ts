@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import type { Desk } from "../session/desk";
+import type { Desk } from "../session/session";
 import type { View } from "../session/view";
 import { readiness, rows } from "../state/derived";
 import type { Action, State } from "../state/model";
@@ -7,13 +7,12 @@ import { text } from "../text";
 import type { Accepting } from "./accepting";
 import { whatNext } from "./ActionBar";
 import { focusAsked } from "./AtError";
-import { pressTool } from "./Beside";
+import { pressTool } from "./Dimensions";
 import { focusCurrent } from "./keyboard";
 import type { Command } from "./keys";
 import type { Marking } from "./marking";
-import type { SidePanels } from "./panel";
+import type { SidePanels, Tools } from "./tools";
 import { turnStop } from "./Problem";
-import type { Tools } from "./tools";
 
 /** What may be done while an explanation is read. */
 const READING = new Set<Command["type"]>(["move", "go_to", "search", "reference", "submit", "leave"]);

@@ -14,15 +14,10 @@ interface Props {
   focusNext: RefObject<string | null>;
 }
 
-export interface Marking {
-  /** Marks what is selected of a step; where nothing is, selects a word to begin with. */
-  mark: () => void;
-  select: (by: number, extend: boolean) => void;
-  leave: () => void;
-}
+export type Marking = ReturnType<typeof useMarking>;
 
 /** Marking a stretch of a step's text, selected by mouse, touch or keys. The functions stay the same ones. */
-export function useMarking(props: Props): Marking {
+export function useMarking(props: Props) {
   const now = useRef(props);
   now.current = props;
   return useMemo(() => {
@@ -32,6 +27,7 @@ export function useMarking(props: Props): Marking {
       const place = state && source && selectWord(state.cursor, source, by, extend);
       if (place) say(text.spans.selected(source.slice(place.from, place.to)));
     };
+    /** Marks what is selected of a step; where nothing is, selects a word to begin with. */
     const mark = () => {
       const { state, act, focusNext } = now.current;
       const selected = selectedText();

@@ -1,21 +1,20 @@
-import type { ComponentChildren, RefObject } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Action, Stop } from "../state/model";
-import { text } from "../text";
-import { inWords, reasons, toKeep, type Reason } from "../text/reasons";
-import { LONGEST_TEXT } from "./Written";
+import { type Catalogue, text } from "../text";
+import { en } from "../text/en";
+import { LONGEST_TEXT } from "../vocabulary";
 
-/** Giving up, or a bad problem: the reason is part of the work, so it is kept and can be undone. */
+/** Giving up, or a bad problem: the reason is part of the work, so it is stored and can be undone. */
 export function StopPrompt({ stop, act, onSubmit }: { stop: Stop; act: (action: Action) => void; onSubmit: () => void }) {
   const set = (reason: string) => act({ type: "stop", kind: stop.kind, reason });
   return (
     <Prompt
       title={text.stop.title[stop.kind]}
       offered={reasons((catalogue) => catalogue.stop.reasons[stop.kind])}
-      hint={text.stop.own}
       value={stop.reason}
       onChange={set}
-      onEnter={onSubmit}
+      onSubmit={onSubmit}
     >
       <button type="button" class="quiet" onClick={() => act({ type: "continue" })}>
         {text.stop.back}
@@ -24,93 +23,82 @@ export function StopPrompt({ stop, act, onSubmit }: { stop: Stop; act: (action: 
   );
 }
 
-/** Skipping gives the solution back; nothing of the work is handed in. */
+/** Skipping gives the solution back; nothing of the work is submitted. */
 export function SkipPrompt({ onSkip, onStay }: { onSkip: (reason: string) => void; onStay: () => void }) {
-  const input = useFocused();
-  const offered = reasons((catalogue) => catalogue.skip.reasons);
-  const submit = (form: HTMLFormElement) => {
-    const reason = String(new FormData(form).get("reason") ?? "").trim();
-    if (reason) onSkip(reason);
-  };
+  const [reason, setReason] = useState("");
   return (
-    <form
-      class="prompt"
-      aria-label={text.skip.title}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit(event.currentTarget);
-      }}
-      onKeyDown={(event) => !input.current?.value && chooseByDigit(event, offered, onSkip)}
+    <Prompt
+      title={text.skip.title}
+      offered={reasons((catalogue) => catalogue.skip.reasons)}
+      value={reason}
+      onChange={setReason}
+      onChoose={onSkip}
+      onSubmit={() => reason.trim() && onSkip(reason.trim())}
     >
-      <p>{text.skip.title}</p>
-      <Chips offered={offered} onChoose={onSkip} />
-      <input ref={input} name="reason" required maxLength={LONGEST_TEXT} placeholder={text.skip.own} aria-label={text.skip.own} />
-      <div class="ways">
-        <button type="submit" class="primary">
-          {text.skip.confirm}
-        </button>
-        <button type="button" class="quiet" onClick={onStay}>
-          {text.skip.back}
-        </button>
-      </div>
-    </form>
+      <button type="submit" class="primary">
+        {text.skip.confirm}
+      </button>
+      <button type="button" class="quiet" onClick={onStay}>
+        {text.skip.back}
+      </button>
+    </Prompt>
   );
 }
 
 interface PromptProps {
   title: string;
   offered: Reason[];
-  hint: string;
   value: string;
   onChange: (value: string) => void;
-  onEnter: () => void;
+  /** Where one of the reasons offered is enough: it is chosen and submitted at once, and one's own must not be empty. */
+  onChoose?: (kept: string) => void;
+  onSubmit: () => void;
   children: ComponentChildren;
 }
 
-function Prompt({ title, offered, hint, value, onChange, onEnter, children }: PromptProps) {
-  const input = useFocused();
+/** Asks for a reason: one of those offered, by mouse or digit, or the person's own. It has the keyboard at once. */
+function Prompt({ title, offered, value, onChange, onChoose, onSubmit, children }: PromptProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => input.current?.focus(), []);
   const own = value !== "" && !offered.some(({ kept }) => kept === value);
+  const choose = onChoose ?? onChange;
   return (
-    <div class="prompt" role="group" aria-label={title} onKeyDown={(event) => !own && chooseByDigit(event, offered, onChange)}>
+    <form
+      class="prompt"
+      aria-label={title}
+      noValidate={!onChoose}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+      onKeyDown={(event) => !own && chooseByDigit(event, offered, choose)}
+    >
       <p>{title}</p>
-      <Chips offered={offered} chosen={value} onChoose={onChange} />
+      <div class="chips">
+        {offered.map(({ kept, said }, index) => (
+          <button
+            key={kept}
+            type="button"
+            class="chip"
+            aria-pressed={onChoose ? undefined : kept === value}
+            aria-keyshortcuts={String(index + 1)}
+            onClick={() => choose(kept)}
+          >
+            <kbd aria-hidden="true">{index + 1}</kbd> {said}
+          </button>
+        ))}
+      </div>
       <input
         ref={input}
+        required
         value={inWords(value, offered)}
         maxLength={LONGEST_TEXT}
-        placeholder={hint}
-        aria-label={hint}
+        placeholder={text.stop.own}
+        aria-label={text.stop.own}
         onInput={(event) => onChange(toKeep(event.currentTarget.value, offered))}
-        onKeyDown={(event) => event.key === "Enter" && onEnter()}
       />
       <div class="ways">{children}</div>
-    </div>
-  );
-}
-
-interface ChipsProps {
-  offered: Reason[];
-  /** Undefined where a reason is done with as soon as it is chosen. */
-  chosen?: string;
-  onChoose: (kept: string) => void;
-}
-
-function Chips({ offered, chosen, onChoose }: ChipsProps) {
-  return (
-    <div class="chips">
-      {offered.map(({ kept, said }, index) => (
-        <button
-          key={kept}
-          type="button"
-          class="chip"
-          aria-pressed={chosen === undefined ? undefined : kept === chosen}
-          aria-keyshortcuts={String(index + 1)}
-          onClick={() => onChoose(kept)}
-        >
-          <kbd aria-hidden="true">{index + 1}</kbd> {said}
-        </button>
-      ))}
-    </div>
+    </form>
   );
 }
 
@@ -123,9 +111,24 @@ function chooseByDigit(event: KeyboardEvent, offered: Reason[], choose: (kept: s
   if (!event.repeat) choose(reason.kept);
 }
 
-/** A box that has the keyboard as soon as it is there: what is typed next goes into it. */
-function useFocused(): RefObject<HTMLInputElement | null> {
-  const input = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => input.current?.focus(), []);
-  return input;
+/** A reason that is offered: `kept` is handed in, the same for everybody who reads the data; `said` is on the button. */
+export interface Reason {
+  kept: string;
+  said: string;
+}
+
+/** The reasons that `of` picks from a catalogue: kept in English, said as the reader says them. */
+export function reasons(of: (catalogue: Catalogue) => Record<string, string>): Reason[] {
+  const said = of(text);
+  return Object.entries(of(en)).map(([name, kept]) => ({ kept, said: said[name] ?? kept }));
+}
+
+/** What is kept, in the reader's words; what somebody wrote stays. */
+export function inWords(kept: string, offered: Reason[]): string {
+  return offered.find((reason) => reason.kept === kept)?.said ?? kept;
+}
+
+/** What is to be kept of the reader's words. */
+export function toKeep(said: string, offered: Reason[]): string {
+  return offered.find((reason) => reason.said === said)?.kept ?? said;
 }

@@ -1,12 +1,16 @@
-import type { Step, StepPosition, Term } from "../api/types";
-import type { Action, Mark } from "../state/model";
+import type { StepPosition } from "../api/types";
+import type { Action, Mark, Row } from "../state/model";
+
+/** What can be done from any step. These stay the same ones, so that a sheet is not drawn anew when it is shown. */
+export interface Hands {
+  act: (action: Action) => void;
+  onComment: (step: number | null) => void;
+  onMark: () => void;
+  onFirstError: (step: number) => void;
+}
 
 /** What a step's row and each of its parts is drawn from. */
-export interface RowProps {
-  step: Step;
-  position: number;
-  main: boolean;
-  reached: boolean;
+export interface RowProps extends Hands, Pick<Row, "step" | "position" | "main" | "reached"> {
   /** Where the path is chosen: which of so many candidates of the position this is, from 1; else null. */
   way: number | null;
   ways: number;
@@ -16,7 +20,6 @@ export interface RowProps {
   current: boolean;
   /** The comment box of this step is open. */
   commenting: boolean;
-  errorTypes: Term[];
   /** All steps of the solution: one may contradict an earlier one. */
   steps: readonly StepPosition[];
   /** The first error is here; how far the solution had got, where that was said. */
@@ -30,8 +33,4 @@ export interface RowProps {
   score: number | null;
   /** Whether the model's score may be asked for. */
   mayAsk: boolean;
-  act: (action: Action) => void;
-  onComment: (step: number | null) => void;
-  onMark: () => void;
-  onFirstError: (step: number) => void;
 }

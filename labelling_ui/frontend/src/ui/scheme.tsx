@@ -6,26 +6,14 @@ import { text } from "../text";
 import { ANSWERS } from "../vocabulary";
 import { keyOf, shortcutsOf, type Shortcut } from "./keys";
 
-/** An answer as the project names it. */
-export interface Look {
-  answer: Answer;
-  name: string;
-  help: string;
-  key: string;
-}
+/** How the project's scheme looks: its answers that can be given, in their order, and its keys. */
+type SchemeLook = ReturnType<typeof lookOf>;
 
-/** How the project's scheme looks: its answers, its keys. */
-export interface SchemeLook {
-  scheme: Scheme | null;
-  /** Those that can be given, in their order. */
-  answers: Look[];
-  shortcuts: readonly Shortcut[];
-  nameOf: (answer: Answer) => string;
-  keyOf: (about: Shortcut["about"]) => string;
-}
+/** An answer as the project names it. */
+export type Look = SchemeLook["answers"][number];
 
 /** `null`: as the workbench looks before there is a solution. */
-export function lookOf(scheme: Scheme | null): SchemeLook {
+export function lookOf(scheme: Scheme | null) {
   const shortcuts = shortcutsOf(scheme);
   const nameOf = (answer: Answer) => scheme?.answers[answer].name || text.answers[answer];
   const offered = ANSWERS.filter((answer) => !scheme || offers(scheme, answer));
@@ -35,7 +23,7 @@ export function lookOf(scheme: Scheme | null): SchemeLook {
     help: scheme?.answers[answer].help || text.answerHelp[answer],
     key: keyOf(answer, shortcuts),
   }));
-  return { scheme, answers, shortcuts, nameOf, keyOf: (about) => keyOf(about, shortcuts) };
+  return { scheme, answers, shortcuts, nameOf, keyOf: (about: Shortcut["about"]) => keyOf(about, shortcuts) };
 }
 
 /** The scheme's colours in place of the workbench's own: each is one of the shared hues, legible in both themes. */

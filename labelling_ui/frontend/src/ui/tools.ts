@@ -1,5 +1,6 @@
 import type { RefObject } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import type { Panel } from "./Header";
 
 /** What stands open beside the steps: prompts, boxes and notes, each for the solution on the page alone. */
 interface Open {
@@ -11,20 +12,16 @@ interface Open {
   referenceFlipped: boolean;
 }
 
-export interface Tools extends Open {
-  set: (part: Partial<Open>) => void;
-  closeAll: () => void;
-  /** Opens or closes the comment of a step, and moves the keyboard with it. */
-  comment: (step: number | null) => void;
-}
+export type Tools = ReturnType<typeof useTools>;
 
 const CLOSED: Open = { skipping: false, searching: false, goingTo: false, commenting: null, referenceFlipped: false };
 
 /** What is open; the functions stay the same ones. */
-export function useTools(focusNext: RefObject<string | null>): Tools {
+export function useTools(focusNext: RefObject<string | null>) {
   const [open, setOpen] = useState(CLOSED);
   const hands = useMemo(() => {
     const set = (part: Partial<Open>) => setOpen((before) => (changes(before, part) ? { ...before, ...part } : before));
+    /** Opens or closes the comment of a step, and moves the keyboard with it. */
     const comment = (step: number | null) => {
       set({ commenting: step });
       focusNext.current = step === null ? "current" : `#comment-${step}`;
@@ -37,4 +34,29 @@ export function useTools(focusNext: RefObject<string | null>): Tools {
 /** A part that changes nothing must not draw the page again: it comes with every key. */
 function changes(before: Open, part: Partial<Open>): boolean {
   return (Object.keys(part) as (keyof Open)[]).some((name) => part[name] !== before[name]);
+}
+
+const WIDE = "(min-width: 1100px)";
+
+export type SidePanels = ReturnType<typeof usePanel>;
+
+/** The panel at the side; on a wide screen the guidelines are open at first. */
+export function usePanel(focusNext: RefObject<string | null>, goBack: (from: Element) => void) {
+  const [panel, setPanel] = useState<Panel | null>(() => (matchMedia(WIDE).matches ? "guidelines" : null));
+  const close = () => {
+    const open = document.querySelector("#panel");
+    if (open?.contains(document.activeElement)) goBack(open);
+    setPanel(null);
+  };
+  /** Opens a panel with the keyboard in it, or closes it. */
+  const turn = (name: Panel) => {
+    if (panel === name) return close();
+    focusNext.current = "#panel";
+    setPanel(name);
+  };
+  /** Closes the panel where it covers the solution. */
+  const uncover = () => {
+    if (!matchMedia(WIDE).matches) setPanel(null);
+  };
+  return { panel, turn, close, uncover };
 }

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ApiError, NetworkError } from "../../src/api/call";
-import { deliver, idOf, type Ending } from "../../src/outbox/ending";
-import { randomId, Outbox } from "../../src/outbox/outbox";
+import { deliver, type Ending, idOf, Outbox, randomId } from "../../src/outbox/outbox";
 import { toDraft } from "../../src/state/draft";
 import { startState } from "../../src/state/reducer";
 import { memoryStorage } from "../fakes";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Explanation, PracticeOutcome, PracticePlace, Work } from "../../src/api/types";
 import { NetworkError } from "../../src/api/call";
-import type { PracticeApi, Unleased } from "../../src/practice/api";
-import { Practice } from "../../src/practice/practice";
+import { Practice, type PracticeApi, type Unleased } from "../../src/practice/practice";
 import type { View } from "../../src/session/view";
 import { sampleTask, SEEN } from "../sample";
 

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { editOf, languageOf, partsOf, type Call } from "../../src/reading/calls";
-import { isUnified, unifiedDiff } from "../../src/reading/changes";
-import { editLines } from "../../src/reading/edits";
+import { editLines, isUnified, unifiedDiff } from "../../src/reading/diffs";
 import { jsonLines, unquoted } from "../../src/reading/json";
-import { linesIn, linesOf } from "../../src/reading/lines";
-import { sourceOffset } from "../../src/reading/source";
+import { linesIn, linesOf, sourceOffset } from "../../src/reading/source";
 
 const callsIn = (text: string): Call[] => partsOf(text).filter((part) => part.type === "call");
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { foldAt } from "../../src/reading/folding";
+import { foldAt } from "../../src/reading/RichText";
 import { imagesIn, isImage } from "../../src/reading/images";
 import { find } from "../../src/reading/search";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse, type Block } from "../../src/reading/blocks";
 import type { Inline } from "../../src/reading/inlines";
-import { sourceOffset, drawnOffset, type Leaf } from "../../src/reading/source";
+import { drawnOffset, type Leaf, sourceOffset } from "../../src/reading/source";
 import { seeded } from "../sample";
 
 const PIECES = [

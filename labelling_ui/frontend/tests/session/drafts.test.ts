@@ -230,6 +230,6 @@ describe("drafts", () => {
     const later = await page(server, here.browser);
     later.session.start();
     await settled();
-    expect(later.view.state!.totalMs).toBe(5_000);
+    expect(later.view.state!.total_ms).toBe(5_000);
   });
 });

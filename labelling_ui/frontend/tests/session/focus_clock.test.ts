@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FocusClock } from "../../src/session/focus_clock";
+import { FocusClock } from "../../src/ui/focus_clock";
 
 function clockAt({ focused = true, idleAfter = 120_000 } = {}) {
   const world = { now: 0, focused };

@@ -49,7 +49,7 @@ it("fetches the scores of all steps that one key has rated, in their order", asy
   one.session.dispatch({ type: "no_error", seen: SEEN });
   await settled();
   expect(asked(server)).toEqual(["hintScore 1 0", "hintScore 1 1", "hintScore 1 2"]);
-  expect(one.view.state!.seen.map(({ before }) => before)).toEqual([1, 1, 1]);
+  expect(one.view.state!.hints_seen.map(({ before }) => before)).toEqual([1, 1, 1]);
 });
 
 it("shows no hint while the server cannot be reached, and asks again when a step is visited or the network is back", async () => {
@@ -65,7 +65,7 @@ it("shows no hint while the server cannot be reached, and asks again when a step
   one.session.dispatch({ type: "rate", step: 10, answer: "good" });
   await settled();
   expect(inSight(one)).toEqual([0.9, null, null]);
-  expect(one.view.state!.seen).toEqual([{ position: 0, before: null }]);
+  expect(one.view.state!.hints_seen).toEqual([{ position: 0, before: null }]);
 
   const tried = asked(server).length;
   one.session.dispatch({ type: "spend", ms: 100 });
@@ -120,13 +120,13 @@ it("fetches again what was seen when a draft is resumed", async () => {
   first.session.dispatch({ type: "rate", step: 0, answer: "good" });
   await settled();
   await vi.advanceTimersByTimeAsync(2_000);
-  const { seen } = first.view.state!;
+  const { hints_seen: seen } = first.view.state!;
   first.close();
   server.calls = [];
   const second = await begun(server, first.browser);
   expect(asked(server)).toEqual(["hintScore 1 1", "hintScore 1 0"]);
   expect(inSight(second)).toEqual([0.9, 0.2, null]);
-  expect(second.view.state!.seen).toEqual(seen);
+  expect(second.view.state!.hints_seen).toEqual(seen);
 });
 
 it("does not show a score that comes after the solution was handed in", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { idOf } from "../../src/outbox/ending";
-import { newerVersion } from "../../src/outbox/outbox";
+import { idOf, newerVersion } from "../../src/outbox/outbox";
 import { markOf } from "../../src/state/model";
 import { FakeBrowser } from "../browser";
 import { FakeServer } from "../fakes";
@@ -30,7 +29,7 @@ describe("two versions of one label", () => {
     const { server, b } = await disagreeing();
     expect(server.accepted.size).toBe(1);
     const [entry] = b.view.refused;
-    expect(newerVersion(entry!)).toMatchObject({ given: { finish_reason: "solution" }, kept: { finish_reason: "found_error" } });
+    expect(newerVersion(entry!)).toMatchObject({ mine: { finish_reason: "solution" }, theirs: { finish_reason: "found_error" } });
     const reopened = await page(server, b.browser);
     reopened.session.start();
     expect(reopened.view.refused).toHaveLength(1);

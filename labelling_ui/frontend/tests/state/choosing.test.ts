@@ -3,8 +3,7 @@ import type { Scheme } from "../../src/api/types";
 import { readiness, rows } from "../../src/state/derived";
 import type { Action, Answer, State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
-import { toWork } from "../../src/state/revision";
-import { toSubmission } from "../../src/state/submission";
+import { toSubmission, toWork } from "../../src/state/submission";
 import { sampleTask } from "../sample";
 
 // Positions 0 to 2 with one, three and two candidates: steps 0; 10, 11, 12; 20, 21.

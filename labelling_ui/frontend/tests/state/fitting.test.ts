@@ -5,8 +5,7 @@ import { parseDraft, toDraft, withDraft } from "../../src/state/draft";
 import { askedNow, fitting } from "../../src/state/fitting";
 import { markOf, offers, type Action, type State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
-import { asDraft } from "../../src/state/revision";
-import { toSubmission } from "../../src/state/submission";
+import { asDraft, toSubmission } from "../../src/state/submission";
 import { sampleTask, seeded, terms } from "../sample";
 import { problemsOf, randomAction, randomTask } from "./hands";
 
@@ -53,7 +52,7 @@ describe("what a project asks no more", () => {
     const begun = under({ error_types: terms("slip") }, bad, { type: "error_type", step: 10, value: "slip" }, ...span);
     const state = now(begun, { error_types: terms("typo") });
     expect(state.comments[1]).toBe("[slip, marked characters 3 to 5 slip]");
-    expect(markOf(state.work, 10)).toMatchObject({ answer: "bad", errorType: "", spans: [{ start: 2, end: 5, errorType: "", comment: "here" }] });
+    expect(markOf(state.work, 10)).toMatchObject({ answer: "bad", error_type: "", spans: [{ start: 2, end: 5, error_type: "", comment: "here" }] });
   });
 
   it("is said beside a rating", () => {
@@ -70,7 +69,7 @@ describe("what a project asks no more", () => {
     );
     const state = now(begun, { policy_clauses: terms("1.2"), critique: "written" });
     expect(state.comments[1]).toBe("[Breaks 1.1, Contradicts step 1, Redundant, Explanation 1: bad]");
-    expect(markOf(state.work, 10).beside).toMatchObject({ clauses: ["1.2"], critique: "wrong sum", redundant: false });
+    expect(markOf(state.work, 10).dimensions).toMatchObject({ clauses: ["1.2"], critique: "wrong sum", redundant: false });
   });
 
   it("is what was said behind an error that ends the work now", () => {
@@ -81,7 +80,7 @@ describe("what a project asks no more", () => {
 
   it("is how far it got", () => {
     const state = now(under({ ask_progress: true }, bad, { type: "progress", value: 2 }), {});
-    expect(state.comments[1]).toBe("[how far it had got: halfway]");
+    expect(state.comments[1]).toBe("[how far it got: halfway]");
     expect(state.work.progress).toBeNull();
   });
 
@@ -99,7 +98,7 @@ describe("what a project asks no more", () => {
     const state = now(actions.reduce(reduce, startState(task)), { ask_own_step: false, rate_alternatives: false });
     expect(state.work).toMatchObject({ chosen: {}, endsAt: null });
     const told = [...state.comments, state.work.comment].join(" ");
-    for (const words of ["taken by candidate 2", "“my own”", "complete with step 2", "Other way to take step 2 (1): bad"]) {
+    for (const words of ["continued with candidate 2", "“my own”", "ended at step 2", "Alternative for step 2 (1): bad"]) {
       expect(told).toContain(words);
     }
   });
@@ -116,7 +115,7 @@ it("goes for a label that is revised, too", () => {
   const label = toSubmission(task, actions.reduce(reduce, startState(task)), "id")!;
   const { work, asked } = asDraft(task, { ...label, revision: 1, submitted_at: "" });
   const { moved } = fitting(work, asked, startState(sampleTask({ alternatives: [1, 2], scheme: { rate_alternatives: false } })));
-  expect(moved).toEqual([{ step: 10, position: 1, words: "slip; Other way to take step 2 (1): good" }]);
+  expect(moved).toEqual([{ step: 10, position: 1, words: "slip; Alternative for step 2 (1): good" }]);
 });
 
 describe("whatever was begun and whatever is asked now", () => {
@@ -151,7 +150,7 @@ describe("whatever was begun and whatever is asked now", () => {
       const said = JSON.stringify(state.work);
       for (const id of askedNow(before).steps) {
         const mark = markOf(before.work, id);
-        for (const words of [mark.errorType, mark.comment.trim(), mark.beside.critique.trim(), ...mark.beside.clauses]) {
+        for (const words of [mark.error_type, mark.comment.trim(), mark.dimensions.critique.trim(), ...mark.dimensions.clauses]) {
           expect(said, `seed ${seed}`).toContain(words);
         }
         if (mark.answer && !offers(task.scheme, mark.answer)) expect(said, `seed ${seed}`).toMatch(new RegExp(`\\[[^\\]]*${mark.answer}`));

@@ -46,13 +46,13 @@ describe("a score on its way", () => {
   it("is neither shown nor seen before it has come", () => {
     const begun = startState(task("reached"));
     expect(inSight(begun)).toEqual([null, null, null, null]);
-    expect(begun.seen).toEqual([]);
+    expect(begun.hints_seen).toEqual([]);
     expect(missingScores(start("reached"))).toEqual([]);
   });
 
   it("is seen with the own rating at the moment in which it comes", () => {
     const rated = reduce(startState(task("reached")), { type: "rate", step: 0, answer: "bad" });
-    expect(reduce(rated, { type: "score", position: 0, score: 0.9 }).seen).toEqual([{ position: 0, before: -1 }]);
+    expect(reduce(rated, { type: "score", position: 0, score: 0.9 }).hints_seen).toEqual([{ position: 0, before: -1 }]);
   });
 
   it("is not taken where there is no hint", () => {
@@ -91,7 +91,7 @@ describe("a solution that stands ready", () => {
       expect(inSight(ahead)).toEqual([null, null, null, null]);
       expect(missingScores(ahead)).toEqual([]);
       expect(ahead.steps.some(({ alternatives }) => mayAskScore(ahead, alternatives[0]!.id))).toBe(false);
-      expect(ahead.seen).toEqual([]);
+      expect(ahead.hints_seen).toEqual([]);
       expect(ahead.steps.some(({ alternatives }) => alternatives.some((step) => step.id === ahead.cursor))).toBe(false);
       const { hint, cursor } = startState(task(reveal));
       expect({ ...ahead, hint, cursor }).toEqual(startState(task(reveal)));
@@ -105,13 +105,13 @@ describe("a score that comes after the own rating", () => {
     expect(inSight(one)).toEqual([0.9, null, null, null]);
     const all = after(start("rated"), { type: "first_error", step: 30, seen: SEEN });
     expect(inSight(all)).toEqual([0.9, 0.2, null, 0.7]);
-    expect(all.seen.map((one) => one.before)).toEqual([1, 1, -1]);
+    expect(all.hints_seen.map((one) => one.before)).toEqual([1, 1, -1]);
   });
 
   it("stays when the rating is taken back: it was seen", () => {
     const undone = after(start("rated"), { type: "rate", step: 0, answer: "neutral" }, { type: "undo" });
     expect(inSight(undone)).toEqual([0.9, null, null, null]);
-    expect(undone.seen).toEqual([{ position: 0, before: 0 }]);
+    expect(undone.hints_seen).toEqual([{ position: 0, before: 0 }]);
   });
 });
 
@@ -125,7 +125,7 @@ describe("a score on request", () => {
     expect(reduce(waiting, { type: "hint", step: 0 })).toBe(waiting);
     const asked = sent(waiting);
     expect(inSight(asked)).toEqual([0.9, null, null, null]);
-    expect(asked.seen).toEqual([{ position: 0, before: -1 }]);
+    expect(asked.hints_seen).toEqual([{ position: 0, before: -1 }]);
     expect(mayAskScore(asked, 0)).toBe(false);
     expect(reduce(asked, { type: "hint", step: 0 })).toBe(asked);
   });
@@ -167,12 +167,12 @@ describe("what was seen", () => {
     const left = after(startState(work), { type: "rate", step: 0, answer: "good" });
     const stored = JSON.parse(JSON.stringify(toDraft(left, "2026-01-01T00:00:00Z")));
     const back = withDraft(startState(work), parseDraft(stored)!);
-    expect(back.seen).toEqual(left.seen);
+    expect(back.hints_seen).toEqual(left.hints_seen);
     expect(missingScores(back)).toEqual([0]);
     expect(inSight(sent(back))).toEqual([0.9, null, null, null]);
-    expect(sent(back).seen).toEqual(left.seen);
+    expect(sent(back).hints_seen).toEqual(left.hints_seen);
     expect(JSON.stringify(stored)).not.toContain("0.9");
     delete stored.hints_seen;
-    expect(withDraft(startState(sampleTask()), parseDraft(stored)!).seen).toEqual([]);
+    expect(withDraft(startState(sampleTask()), parseDraft(stored)!).hints_seen).toEqual([]);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acceptable } from "../../src/state/answering";
-import { askedAtError, left, readiness, rows } from "../../src/state/derived";
+import { acceptable, askedAtError, left, readiness, rows } from "../../src/state/derived";
 import { parseDraft, toDraft, withDraft } from "../../src/state/draft";
 import { markOf } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
@@ -90,7 +89,7 @@ describe("whatever the person does", () => {
       const back = withDraft(startState(task), parseDraft(stored)!);
       expect(toSubmission(task, back, "id"), `seed ${seed}`).toEqual(toSubmission(task, state, "id"));
       expect(back.cursor).toBe(state.cursor);
-      expect(back.totalMs).toBe(state.totalMs);
+      expect(back.total_ms).toBe(state.total_ms);
     });
   });
 });

@@ -38,7 +38,7 @@ describe("rating", () => {
       { type: "error_type", step: 0, value: "slip" },
       { type: "rate", step: 0, answer: "good" },
     );
-    expect(markOf(state.work, 0).errorType).toBe("");
+    expect(markOf(state.work, 0).error_type).toBe("");
   });
 });
 
@@ -278,8 +278,8 @@ describe("undo and redo", () => {
 
   it("do not give time back", () => {
     const state = play(start(), { type: "rate", step: 0, answer: "good" }, { type: "spend", ms: 700 }, { type: "undo" });
-    expect(state.totalMs).toBe(700);
-    expect(state.dwellMs).toEqual({ 10: 700 });
+    expect(state.total_ms).toBe(700);
+    expect(state.dwell_ms).toEqual({ 10: 700 });
   });
 
   it("forget what was undone once something new is done", () => {

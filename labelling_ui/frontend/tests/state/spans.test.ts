@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseDraft } from "../../src/state/draft";
 import { markOf, type Action, type State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
-import { toWork } from "../../src/state/revision";
+import { toSubmission, toWork } from "../../src/state/submission";
 import { codePointsTo, indexOfCodePoint, quoted } from "../../src/state/spans";
-import { toSubmission } from "../../src/state/submission";
 import { sampleTask, terms } from "../sample";
 
 const task = sampleTask({ alternatives: [1], scheme: { error_types: terms("slip") } });
@@ -23,13 +22,13 @@ describe("what is marked in a step", () => {
       { start: 2, end: 4, error_type: "slip", comment: "It is four." },
     ]);
     const label = { ...submission, revision: 1, submitted_at: "2026-01-01T00:00:00Z" };
-    expect(toWork(label).marks[0]!.spans).toEqual([{ start: 2, end: 4, errorType: "slip", comment: "It is four." }]);
+    expect(toWork(label).marks[0]!.spans).toEqual([{ start: 2, end: 4, error_type: "slip", comment: "It is four." }]);
   });
 
   it("is undone and done again, one run of typing at once", () => {
     const state = after(MARKED, say("I"), say("It"), say("It is"));
     const untyped = reduce(state, { type: "undo" });
-    expect(spansOf(untyped)).toEqual([{ start: 2, end: 4, errorType: "", comment: "" }]);
+    expect(spansOf(untyped)).toEqual([{ start: 2, end: 4, error_type: "", comment: "" }]);
     expect(spansOf(reduce(untyped, { type: "undo" }))).toEqual([]);
     expect(spansOf(reduce(untyped, { type: "redo" }))[0]!.comment).toBe("It is");
     const removed = reduce(state, { type: "remove_span", step: 0, index: 0 });
@@ -47,8 +46,8 @@ describe("what is marked in a step", () => {
     const good = after({ type: "rate", step: 0, answer: "good" }, MARKED);
     expect(reduce(good, TYPED)).toBe(good);
     const bad = reduce(reduce(good, BAD), TYPED);
-    expect(spansOf(bad)[0]!.errorType).toBe("slip");
-    expect(spansOf(reduce(bad, { type: "rate", step: 0, answer: "neutral" }))[0]!.errorType).toBe("");
+    expect(spansOf(bad)[0]!.error_type).toBe("slip");
+    expect(spansOf(reduce(bad, { type: "rate", step: 0, answer: "neutral" }))[0]!.error_type).toBe("");
   });
 
   it("is not handed in with a step that was never judged", () => {
@@ -57,7 +56,7 @@ describe("what is marked in a step", () => {
   });
 
   it("is nothing in a draft of a page that did not know of it", () => {
-    const work = { marks: { 0: { answer: "bad", flagged: false, errorType: "", comment: "" } } };
+    const work = { marks: { 0: { answer: "bad", flagged: false, error_type: "", comment: "" } } };
     expect(parseDraft({ format: 1, work, cursor: 0 })!.work.marks[0]!.spans).toEqual([]);
   });
 

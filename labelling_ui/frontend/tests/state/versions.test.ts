@@ -3,8 +3,7 @@ import type { OwnLabel } from "../../src/api/types";
 import { withDraft } from "../../src/state/draft";
 import type { Action } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
-import { asDraft } from "../../src/state/revision";
-import { toSubmission } from "../../src/state/submission";
+import { asDraft, toSubmission } from "../../src/state/submission";
 import { differences } from "../../src/state/versions";
 import { sampleTask, SEEN, terms } from "../sample";
 
@@ -36,16 +35,16 @@ it.each([
   const state = withDraft(startState(TASK), asDraft(TASK, first));
   const again = toSubmission(TASK, state, "id")!;
   expect({ ...again, revision: 1, submitted_at: first.submitted_at }).toEqual(first);
-  expect(differences(first, again)).toEqual([]);
+  expect(differences(again, first)).toEqual([]);
 });
 
 it("tells in words what two labels say differently, and nothing else", () => {
   const good: Action[] = [0, 10, 20].map((step) => ({ type: "rate", step, answer: "good" }));
-  const rows = differences(label(...FULL), label(...good));
-  expect(rows).toContainEqual({ about: "Step 1", kept: "unsure, flagged", given: "good" });
-  expect(rows).toContainEqual({ about: "Step 2", kept: "bad, slip, “sign”", given: "good" });
-  expect(rows).toContainEqual({ about: "Ended", kept: "error found", given: "no error" });
-  expect(rows).toContainEqual({ about: "Your own step 2", kept: "x = 2", given: "–" });
-  expect(rows).toContainEqual({ about: "Note", kept: "see step 2", given: "–" });
+  const rows = differences(label(...good), label(...FULL));
+  expect(rows).toContainEqual({ about: "Step 1", mine: "good", theirs: "unsure, flagged" });
+  expect(rows).toContainEqual({ about: "Step 2", mine: "good", theirs: "bad, slip, “sign”" });
+  expect(rows).toContainEqual({ about: "Result", mine: "no error", theirs: "error found" });
+  expect(rows).toContainEqual({ about: "Your own step 2", mine: "–", theirs: "x = 2" });
+  expect(rows).toContainEqual({ about: "Note", mine: "–", theirs: "see step 2" });
   expect(differences(label(...good), label(...good))).toEqual([]);
 });

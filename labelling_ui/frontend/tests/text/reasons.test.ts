@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { speak } from "../../src/text";
-import { inWords, reasons, toKeep } from "../../src/text/reasons";
+import { inWords, reasons, toKeep } from "../../src/ui/prompts";
 
 beforeAll(() => speak("de"));
 afterAll(() => speak("en"));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BlindRun } from "../../src/ui/blind_run";
+import { BlindRun } from "../../src/ui/pressing";
 
 describe("a blind run", () => {
   it("takes what is pressed while nothing is shown", () => {

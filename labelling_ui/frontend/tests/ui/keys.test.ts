@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { text } from "../../src/text";
 import { commandOf, SHORTCUTS, shortcutsOf, type Press } from "../../src/ui/keys";
-import { capsOf } from "../../src/ui/Shortcuts";
+import { capsOf } from "../../src/ui/SidePanel";
 import { SCHEME } from "../sample";
 
 function press(key: string, held: Partial<Press> = {}): Press {

@@ -3,7 +3,7 @@ import type { Explanation } from "../../src/api/types";
 import type { Action, State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
 import { text } from "../../src/text";
-import { spoken, type Heard } from "../../src/ui/spoken";
+import { type Heard, spoken } from "../../src/ui/Announcer";
 import { sampleTask, SEEN, terms } from "../sample";
 
 const TASK = sampleTask({
@@ -59,7 +59,7 @@ describe("what a screen reader hears", () => {
     const hinted = startState({ ...TASK, hint: { reveal: "reached", positions: [0, 1] } });
     const heardOn = (position: number) =>
       heard(page(hinted), page(reduce(hinted, { type: "score", position, score: 0.93 })));
-    expect(heardOn(0)).toBe("model: 93 %");
+    expect(heardOn(0)).toBe("model: 93%");
     expect(heardOn(1)).toBe("");
   });
 
@@ -69,14 +69,14 @@ describe("what a screen reader hears", () => {
   });
 
   it("is that a reason is wanted where somebody gives up", () => {
-    expect(heardOf([], { type: "stop", kind: "give_up", reason: "" })).toBe("Say why, then submit.");
+    expect(heardOf([], { type: "stop", kind: "give_up", reason: "" })).toBe("Give a reason, then submit.");
   });
 
   it("is that a solution was handed in, and the one that comes", () => {
     const next = { ...TASK, lease: { ...TASK.lease, id: 2 } };
     const sitting = { ...page(null).sitting, done: 1 };
     const state = after();
-    expect(heard(page(state), page(state, { task: next, sitting }))).toBe("Handed in. Next solution, 6 steps.");
+    expect(heard(page(state), page(state, { task: next, sitting }))).toBe("Submitted. Next solution, 6 steps.");
     expect(heard(page(state), page(state, { task: next }))).toBe("Next solution, 6 steps.");
     expect(heard(page(null), page(state))).toBe("Next solution, 6 steps.");
   });
@@ -85,7 +85,7 @@ describe("what a screen reader hears", () => {
     const idle = { kind: "done", message: "", retryAt: null } as const;
     const sitting = { ...page(null).sitting, done: 1 };
     expect(heard(page(after()), page(null, { idle, sitting }))).toBe(
-      "Handed in. Nothing left to label. You have seen all that is waiting for you here.",
+      "Submitted. Nothing left to label. There is no more work for you here right now.",
     );
     expect(heard(page(null, { idle }), page(null, { idle: { ...idle } }))).toBe("");
   });

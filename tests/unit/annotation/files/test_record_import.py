@@ -20,8 +20,7 @@ from annotation.models import (
 )
 from prm.formats.prm800k import prm800k
 from prm.formats.processbench import processbench
-from prm.formats.provenance import Provenance
-from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from prm.formats.record import Completion, PathPosition, Provenance, Rating, Record, RecordAnnotation
 from tests.real_data import real_data
 
 TABLES = [Problem, Solution, Step, LabelSource, Annotation, PathStep, StepRating]

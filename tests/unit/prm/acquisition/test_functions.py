@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from prm.acquisition import FUNCTIONS, UNKNOWN
 from prm.acquisition import functions as f
 from prm.acquisition.candidates import Stack
-from prm.acquisition.joint import EXACT_STEPS, joint_bald
+from prm.acquisition.functions import EXACT_STEPS, joint_bald
 
 probabilities = st.tuples(st.integers(1, 6), st.integers(1, 5)).flatmap(
     lambda shape: arrays(float, shape, elements=st.floats(0, 1, width=32))

@@ -97,7 +97,7 @@ def test_nothing_is_asked_past_the_time_in_all(grader: Grader) -> None:
 def test_the_confined_process_evaluates_writes_and_starts_nothing() -> None:
     tried = """
 import os, socket, subprocess
-import prm.answers.confinement as c
+import prm.answers.child as c
 c.limit_memory(1000)
 c.forbid_evaluation()
 for attempt in (lambda: eval("1"), lambda: exec("1"), lambda: open("x", "w"), lambda: os.system("true"),

@@ -7,9 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prm.audits.chains import make_chains
-from prm.audits.edits import falsify, pad, praise, renotate, repeat, rephrase, with_problem
-from prm.audits.swaps import answer_span, right_answers, with_right_answer, with_wrong_answer
+from prm.audits.edits import (
+    answer_span,
+    falsify,
+    pad,
+    praise,
+    renotate,
+    repeat,
+    rephrase,
+    right_answers,
+    with_problem,
+    with_right_answer,
+    with_wrong_answer,
+)
+from prm.audits.long import make_chains
 from prm.labels import first_error
 from prm.sandbox import WorldConfig, generate
 from prm.traces import Step, Trace

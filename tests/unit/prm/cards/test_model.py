@@ -13,8 +13,7 @@ from prm.config import TrainConfig
 from prm.evaluation.evaluation import Threshold, measure
 from prm.files import write_json
 from prm.formats.benchmark import Benchmark
-from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Counts, Manifest, file_sha256
-from prm.provenance import Provenance
+from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Counts, Manifest, Provenance, file_sha256
 from tests.unit.prm.evaluation.hand_made import HAND_MADE, score, trace
 
 PROVENANCE = Provenance(

@@ -6,8 +6,8 @@ import pytest
 
 from prm.__main__ import main
 from prm.errors import DataError, ModelFileError
+from prm.files import write_records
 from prm.formats.trace_files import read_traces
-from prm.jsonl import write_records
 from prm.portable.importing import adopt
 from prm.scoring import Scorer
 from prm.traces import Step, Trace, write_traces

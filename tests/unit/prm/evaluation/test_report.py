@@ -9,7 +9,7 @@ from prm.calibration import mean_probability, without_temperature
 from prm.cards import report_table
 from prm.errors import DataError
 from prm.evaluation import evaluate, predicted_first_error
-from prm.evaluation.resampling import as_metric
+from prm.evaluation.metrics import as_metric
 from prm.scores import TraceScore
 from prm.traces import Step, StepLabel, Trace
 from tests.unit.prm.evaluation.hand_made import HAND_MADE, score, trace

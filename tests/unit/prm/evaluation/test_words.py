@@ -3,7 +3,7 @@
 import pytest
 
 from prm.evaluation import Metric
-from prm.evaluation.words import format_metric, percent
+from prm.evaluation.metrics import format_metric, percent
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from io import BytesIO
 import msgspec
 import pytest
 
+from prm.encoding import render_step
 from prm.formats.messages import messages
 from prm.formats.parts import Part, text_of
 from prm.formats.record import Record
-from prm.rendering import render_step
 from prm.traces import Step
 
 DATA = "iVBORw0KGgo="

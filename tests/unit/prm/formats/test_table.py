@@ -15,8 +15,7 @@ from prm.formats.detection import detect
 from prm.formats.labels import index_label, rated_label
 from prm.formats.mapping import Column, LabelMapping, Mapping, SourceMapping, StepsMapping, parse_mapping
 from prm.formats.path import taken_path
-from prm.formats.provenance import Provenance
-from prm.formats.record import Completion, Record, Rejection
+from prm.formats.record import Completion, Provenance, Record, Rejection
 from tests.unit.prm.formats import native
 
 STEPS = StepsMapping(["steps"])

@@ -10,10 +10,10 @@ import torch
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 from prm.config import TrainConfig
+from prm.encoding import render_step
 from prm.errors import ModelFileError
 from prm.portable.exporting import export_folder
 from prm.portable.importing import adopt
-from prm.rendering import render_step
 from prm.scoring import Scorer
 from prm.traces import Step, Trace, write_traces
 from prm.training import train

@@ -10,8 +10,7 @@ import torch
 from prm.__main__ import main
 from prm.config import TrainConfig
 from prm.errors import DataError, ModelFileError
-from prm.probes.explanation import explain, moved_by
-from prm.probes.neighbours import FILE, Neighbours, agreement, places_of, step_features_of
+from prm.probes.neighbours import FILE, Neighbours, agreement, explain, moved_by, places_of, step_features_of
 from prm.scoring import Scorer
 from prm.traces import Trace, write_traces
 from prm.training import train

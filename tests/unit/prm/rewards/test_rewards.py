@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from prm.errors import DataError
 from prm.rewards import Mix, Prover, Reward
-from prm.rewards.progress import discounted
-from prm.rewards.terms import efficiency, guarded, min_form, novelty
+from prm.rewards.terms import discounted, efficiency, guarded, min_form, novelty
 from prm.scores import StepScore, TraceScore
 from prm.search.endpoint import Answers, Cost, Sampled
 from prm.splitting import Splitting

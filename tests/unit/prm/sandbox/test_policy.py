@@ -3,7 +3,7 @@
 import pytest
 
 from prm.backbones import load_backbone
-from prm.rendering import parse_step, render_step
+from prm.encoding import parse_step, render_step
 from prm.sandbox import WorldConfig, generate, generate_pools
 from prm.sandbox.policy import BackbonePolicy, sample_solutions
 from prm.sandbox.solving import Start, final_answer

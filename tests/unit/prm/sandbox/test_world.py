@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prm.sandbox import WORLD_VERSION, WorldConfig, corpus, generate
-from prm.sandbox.registry import SKILLS
+from prm.sandbox.work import SKILLS
 from prm.sandbox.world import skill_weights, source_group, use_of
 
 WORLD = WorldConfig()

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from prm.errors import PolicyError
 from prm.scores import AGGREGATES, aggregate
 from prm.search import LocalVerifier, beam_search, best_of_n, revise
-from prm.search.best_of_n import judged
-from prm.search.choosing import Candidate, choose, stated_answer
+from prm.search.choosing import Candidate, choose, judged, stated_answer
 from prm.search.endpoint import Prefix, Sampled
 from prm.search.revise import first_suspicious
 from prm.traces import Step, Trace

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prm.simulation.curves import mean_height, needed, rising, saving
+from prm.simulation.report import mean_height, needed, rising, saving
 
 HALF = np.array([0.5, 1.0])
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from prm.simulation.measures import Yardstick, pack_hits, unpack_hits
+from prm.simulation.report import Yardstick, pack_hits, unpack_hits
 
 TWO = Yardstick(
     problem=[0, 1, 2, 3, 4, 5], domain=[0, 0, 0, 0, 1, 1], erroneous=[True, True, False, False, True, False]

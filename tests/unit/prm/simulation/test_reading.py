@@ -5,7 +5,7 @@ import pytest
 
 from prm.acquisition import CostModel
 from prm.labels import BAD, GOOD
-from prm.simulation.reading import called_errors, read
+from prm.simulation.replay import called_errors, read
 from prm.traces import Step, StepLabel, Trace
 
 SOFT = StepLabel(good=0.5, neutral=0.3, bad=0.2)

@@ -13,12 +13,10 @@ from prm.errors import DataError
 from prm.labels import problem_of
 from prm.scoring.embedding import Embedder
 from prm.simulation.learning import learn
-from prm.simulation.offering import Offering
-from prm.simulation.plan import Arm, Plan
-from prm.simulation.points import Curve
+from prm.simulation.plan import Arm, Curve, Plan
+from prm.simulation.replay import Offering
 from prm.simulation.report import Report
-from prm.simulation.running import ARMS_FILE, Bench, finished_arms, run_arms
-from prm.simulation.source import Source
+from prm.simulation.running import ARMS_FILE, Bench, Source, finished_arms, run_arms
 from prm.traces import write_traces
 from tests.unit.prm.small_world import make_traces
 

@@ -1,6 +1,6 @@
 """What a simulation's overview says at a glance."""
 
-from prm.evaluation.resampling import Metric
+from prm.evaluation.metrics import Metric
 from prm.simulation.plan import Plan
 from prm.simulation.report import Comparison, Report, Saving
 from prm.simulation.words import overview

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from prm.errors import DataError
 from prm.splitting import RULES, THINKING, Splitting
-from prm.splitting.thinking import Passage, passages
+from prm.splitting.splitting import Passage, passages
 
 STEPS = ["There are 3 apples.", "2 more make 3 + 2 = 5.", "The answer is 5."]
 

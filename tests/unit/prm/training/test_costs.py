@@ -7,9 +7,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from prm.backbones import Backbone
-from prm.training import costs, energy
-from prm.training.costs import Arithmetic, Meter, device_peak
-from prm.training.energy import PackageEnergy
+from prm.training import costs
+from prm.training.costs import Arithmetic, Meter, PackageEnergy, device_peak
 
 CPU = torch.device("cpu")
 
@@ -94,8 +93,8 @@ def test_the_processors_counters_begin_anew(tmp_path: Path, monkeypatch: pytest.
     counter = package / "energy_uj"
     (package / "max_energy_range_uj").write_text("1000000000\n")
     counter.write_text("999000000\n")
-    monkeypatch.setattr(energy, "RAPL", tmp_path)
-    found = energy.energy_counter(CPU)
+    monkeypatch.setattr(costs, "RAPL", tmp_path)
+    found = costs.energy_counter(CPU)
     assert isinstance(found, PackageEnergy)
     counter.write_text("1000000\n")
     assert found.spent() == 2.0
@@ -104,6 +103,6 @@ def test_the_processors_counters_begin_anew(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_no_counter_is_no_energy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(energy, "RAPL", tmp_path)
-    assert energy.energy_counter(CPU) is None
+    monkeypatch.setattr(costs, "RAPL", tmp_path)
+    assert costs.energy_counter(CPU) is None
     assert Meter(CPU).costs().energy_joules is None

@@ -11,11 +11,16 @@ from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.heads import Readout, bootstrap_weights
 from prm.labels import BAD, GOOD
-from prm.losses import class_log_probabilities, preference_loss, soft_cross_entropy
 from prm.traces import Alternative, Step, StepLabel, Trace
 from prm.training.dataset import as_documents, documents
 from prm.training.lanes import CachedLane
-from prm.training.objective import Objective, class_weights
+from prm.training.objective import (
+    Objective,
+    class_log_probabilities,
+    class_weights,
+    preference_loss,
+    soft_cross_entropy,
+)
 from prm.training.supervision import Supervision
 
 NEUTRAL = StepLabel(0.0, 1.0, 0.0)

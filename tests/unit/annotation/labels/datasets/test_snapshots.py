@@ -37,8 +37,7 @@ from annotation.models import (
 from prm.formats.path import first_error
 from prm.formats.prm800k import prm800k
 from prm.formats.processbench import processbench
-from prm.formats.provenance import Provenance
-from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from prm.formats.record import Completion, PathPosition, Provenance, Rating, Record, RecordAnnotation
 from prm.formats.trl import trl
 from tests.real_data import real_data
 from tests.unit.prm.formats import native

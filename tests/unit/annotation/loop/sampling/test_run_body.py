@@ -21,7 +21,7 @@ from annotation.loop.sampling.problem_choice import chosen_problems
 from annotation.loop.sampling.sampling_runs import Wish
 from annotation.models import AuditEntry, Generation, PoolScore, SampledProblem, SamplingRun, Solution, Step
 from prm.answers import grade
-from prm.formats.provenance import Provenance
+from prm.formats.record import Provenance
 from tests.factories import AnnotationFactory, ModelVersionFactory, SolutionFactory
 from tests.unit.annotation.loop.sampling.conftest import NOWHERE
 

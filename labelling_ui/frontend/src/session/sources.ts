@@ -1,0 +1,184 @@
+import { ApiError } from "../api/call";
+import type { Api } from "../api/endpoints";
+import type { Claim, OwnLabel, Task } from "../api/types";
+import type { Idle } from "./view";
+
+/** A solution to show and, where one's own label on it is to be changed, that label. */
+export interface Work {
+  task: Task;
+  label: OwnLabel | null;
+}
+
+/** Where solutions come from. */
+export interface Source {
+  /** Why there is none, as far as is known. */
+  readonly idle: Idle;
+  /** The next solution, where it is in hand beside the one on the screen. */
+  readonly next: Task | null;
+  /** Gives the next solution, where there is one in hand; the one on the screen, if any, is done with. */
+  take(): Work | null;
+  /** Fetches what is still wanted. */
+  refill(): Promise<void>;
+}
+
+export const LOADING: Idle = { kind: "loading", message: "", retryAt: null };
+
+/** Why an attempt to get a solution failed. */
+export function failure(error: unknown): Idle {
+  const kind = !(error instanceof ApiError) || error.temporary ? "unreachable" : "refused";
+  return {
+    kind: error instanceof ApiError && error.signedOut ? "signed_out" : kind,
+    message: messageOf(error),
+    retryAt: null,
+  };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+const RETRY_MS = 5_000;
+const LOOK_AGAIN_MS = 60_000;
+
+interface QueueOptions {
+  api: Pick<Api, "claim">;
+  /** How many solutions are fetched beside the one on the screen. */
+  depth: number;
+  /** Leases that the page has beside those fetched here: on the screen, or handed in and on their way. */
+  held: () => number[];
+  /** A solution is on the screen. */
+  busy: () => boolean;
+  /** Finished work is on its way, which makes room. */
+  sending: () => boolean;
+  /** A solution came; where none is on the screen, it is wanted there now. */
+  onTask: (task: Task) => void;
+  onChange: () => void;
+}
+
+/** The queue's solutions, fetched ahead in the order in which they will be shown. */
+export class QueueSource implements Source {
+  idle: Idle = LOADING;
+  private readonly fetched: Task[] = [];
+  private running = false;
+  private again = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly options: QueueOptions) {}
+
+  get next(): Task | null {
+    return this.fetched[0] ?? null;
+  }
+
+  /** Leases of the solutions in hand that were not shown yet. */
+  get leases(): number[] {
+    return this.fetched.map((task) => task.lease.id);
+  }
+
+  take(): Work | null {
+    const task = this.fetched.shift();
+    if (task) return { task, label: null };
+    this.idle = LOADING;
+    return null;
+  }
+
+  /** One that was fetched is another's by now. */
+  drop(lease: number): void {
+    const index = this.leases.indexOf(lease);
+    if (index >= 0) this.fetched.splice(index, 1);
+  }
+
+  /** Claims until enough are in hand, or the server says that is all. */
+  async refill(): Promise<void> {
+    if (this.running) {
+      this.again = true;
+      return;
+    }
+    this.running = true;
+    clearTimeout(this.timer);
+    do this.again = false;
+    while ((await this.claimOne()) || this.again);
+    this.running = false;
+    this.options.onChange();
+  }
+
+  /** True when there is reason to claim another. */
+  private async claimOne(): Promise<boolean> {
+    const { api, busy, depth } = this.options;
+    if (this.fetched.length >= depth + (busy() ? 0 : 1)) return false;
+    let claim: Claim;
+    try {
+      claim = await api.claim(this.holding());
+    } catch (error) {
+      this.idle = failure(error);
+      this.lookAgainIn(RETRY_MS);
+      return false;
+    }
+    if (!claim.task) {
+      this.none(claim);
+      return false;
+    }
+    if (this.holding().includes(claim.task.lease.id)) return false;
+    this.fetched.push(claim.task);
+    this.options.onTask(claim.task);
+    return true;
+  }
+
+  private holding(): number[] {
+    return [...this.leases, ...this.options.held()];
+  }
+
+  private none({ reason, message, retry_at: retryAt }: Claim): void {
+    const sending = reason === "holding_enough" && this.options.sending();
+    this.idle = { kind: sending ? "sending" : (reason ?? "done"), message, retryAt };
+    if (!this.options.busy()) this.lookAgainIn(retryAt ? Date.parse(retryAt) - Date.now() : LOOK_AGAIN_MS);
+  }
+
+  private lookAgainIn(ms: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.refill(), Math.min(Math.max(ms, RETRY_MS), LOOK_AGAIN_MS));
+  }
+}
+
+const REVISED: Idle = { kind: "revised", message: "", retryAt: null };
+
+interface OwnLabelOptions {
+  api: Pick<Api, "ownWork">;
+  solution: number;
+  onTask: (task: Task) => void;
+  onChange: () => void;
+}
+
+/** One label of the person's own, opened to be changed; there is never another after it. */
+export class OwnLabelSource implements Source {
+  idle: Idle = LOADING;
+  readonly next = null;
+  private work: Work | null = null;
+  private state: "wanted" | "asked" | "given" = "wanted";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly options: OwnLabelOptions) {}
+
+  take(): Work | null {
+    const { work } = this;
+    this.work = null;
+    if (!work) this.idle = REVISED;
+    return work;
+  }
+
+  async refill(): Promise<void> {
+    if (this.state !== "wanted") return;
+    this.state = "asked";
+    try {
+      const { task, submitted } = await this.options.api.ownWork(this.options.solution);
+      this.state = "given";
+      this.work = { task, label: submitted };
+      this.options.onTask(task);
+    } catch (error) {
+      this.state = "wanted";
+      this.idle = failure(error);
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => void this.refill(), RETRY_MS);
+    }
+    this.options.onChange();
+  }
+}

@@ -1,0 +1,64 @@
+"""`card`, `export` and `adopt`: a model folder's card, and a model as a folder of another kind."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from prm.commands.common import at_least, input_file, say
+
+WORDS = {
+    "human_labels": "who labelled, by which instructions, how they were paid and checked",
+    "tool_scaffold": "what the policy models could call, and what ran it",
+    "deployment_monitor": "what watches the model in use",
+}
+
+
+def add(commands: Any) -> None:
+    card = commands.add_parser("card", help="rewrite a model's card")
+    card.add_argument("--model", type=Path, required=True, help="model folder; its CARD.md is replaced")
+    card.add_argument(
+        "--evaluation", type=input_file, nargs="*", default=[], help="JSON files from `evaluate` to include"
+    )
+    for name, meaning in WORDS.items():
+        card.add_argument(f"--{name.replace('_', '-')}", metavar="WORDS", help=meaning)
+    card.set_defaults(run=write_card)
+    export = commands.add_parser("export", help="write a model as a Hugging Face folder with a head file")
+    export.add_argument("--model", type=Path, required=True, help="folder of a trained model")
+    export.add_argument("--out", type=Path, required=True, help="a new or empty folder")
+    export.set_defaults(run=export_model)
+    adopt = commands.add_parser("adopt", help="convert a model from elsewhere to a model folder")
+    adopt.add_argument("--source", type=Path, required=True, help="a folder with safetensors weights")
+    adopt.add_argument("--out", type=Path, required=True, help="the model folder to write")
+    adopt.add_argument("--separator", default="\n", help="a token classifier's end-of-step token (default: a line end)")
+    adopt.add_argument("--good", type=at_least(0), default=1, help="a token classifier's class of correct steps")
+    adopt.set_defaults(run=adopt_model)
+
+
+def write_card(options: argparse.Namespace) -> None:
+    """Rewrite the card with later measurements and with text that only people can write."""
+    from prm.cards.folder import add_evaluation, read_about, write_about, write_card
+
+    for path in options.evaluation:
+        add_evaluation(options.model, path)
+    words = {name: getattr(options, name) for name in WORDS if getattr(options, name) is not None}
+    if words:
+        write_about(options.model, msgspec.structs.replace(read_about(options.model), **words))
+    say(write_card(options.model))
+
+
+def export_model(options: argparse.Namespace) -> None:
+    """Write the model as a Hugging Face folder that loads without this library."""
+    from prm.portable.exporting import export_folder
+
+    described = export_folder(options.model, options.out)
+    say(f"{len(described.checksums)} files in {options.out}; README.md there explains how to score with them")
+
+
+def adopt_model(options: argparse.Namespace) -> None:
+    """Convert a model from elsewhere to a model folder of this library."""
+    from prm.portable.importing import adopt
+
+    manifest = adopt(options.source, options.out, separator=options.separator, good=options.good)
+    say(f"{options.out}: {manifest.outside.kind if manifest.outside else 'a model of this library'}")
