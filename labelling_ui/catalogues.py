@@ -29,27 +29,20 @@ KEYWORDS: dict[str, Any] = {
 }
 
 
-def bring_up_to_date() -> list[str]:
-    """Add new messages and drop those that the sources no longer use; returns what is left to translate."""
-    messages = sources()
-    left = []
+def check_catalogues(*, write: bool) -> list[str]:
+    """What is wrong with the catalogues: messages that are untranslated, in doubt, or differ from the sources.
+
+    With `write` each catalogue gets the messages of the sources first, and loses those that they no longer use.
+    """
+    messages, objections = sources(), []
     for path in catalogues():
         catalogue = updated(path, messages)
-        path.write_bytes(as_po(catalogue))
-        left += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
-    return left
-
-
-def objections() -> list[str]:
-    """What is wrong with the catalogues: messages that are missing, untranslated, in doubt, or no longer used."""
-    messages = sources()
-    found = []
-    for path in catalogues():
-        catalogue = updated(path, messages)
-        if as_po(catalogue) != path.read_bytes():
-            found.append(f"{named(path)} differs from the messages in the sources")
-        found += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
-    return found
+        if write:
+            path.write_bytes(as_po(catalogue))
+        elif as_po(catalogue) != path.read_bytes():
+            objections.append(f"{named(path)} differs from the messages in the sources")
+        objections += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
+    return objections
 
 
 def named(path: Path) -> str:
@@ -65,8 +58,8 @@ def catalogues() -> list[Path]:
 def sources() -> Catalog:
     """Every message of the Python code and of the templates, with the files that say it."""
     catalogue = Catalog()
-    for path, found in _extracted():
-        for _line, message, comments, context in found:
+    for path, rows in _extracted():
+        for _line, message, comments, context in rows:
             catalogue.add(message, locations=[(named(path), 0)], auto_comments=comments, context=context)
     return catalogue
 
@@ -74,11 +67,11 @@ def sources() -> Catalog:
 def updated(path: Path, messages: Catalog) -> Catalog:
     """Exactly these messages, with what the catalogue at `path` says for them."""
     with path.open("rb") as file:
-        said = read_po(file, locale=path.parts[-3])
-    catalogue = _Undated(locale=said.locale, header_comment=said.header_comment, fuzzy=False)
+        current = read_po(file, locale=path.parts[-3])
+    catalogue = _Undated(locale=current.locale, header_comment=current.header_comment, fuzzy=False)
     for message in (one for one in messages if one.id):
-        known = said.get(message.id, context=message.context) or message
-        taken = catalogue.add(
+        known = current.get(message.id, context=message.context) or message
+        added = catalogue.add(
             message.id,
             known.string,
             locations=message.locations,
@@ -87,8 +80,8 @@ def updated(path: Path, messages: Catalog) -> Catalog:
             user_comments=known.user_comments,
             context=message.context,
         )
-        if taken.python_brace_format:
-            taken.flags.discard("python-format")  # the "% i" of "95 % interval" is none
+        if added.python_brace_format:
+            added.flags.discard("python-format")  # the "% i" of "95 % interval" is none
     return catalogue
 
 

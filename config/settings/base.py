@@ -65,7 +65,20 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+                "labelling_ui.pages.access.member_of",
+            ],
+            # What nearly every page uses, without a `load` in each.
+            "builtins": [
+                "django.templatetags.i18n",
+                "django.templatetags.l10n",
+                "django.templatetags.static",
+                "django_htmx.templatetags.django_htmx",
+                "django_vite.templatetags.django_vite",
+                "labelling_ui.templatetags.answers",
+                "labelling_ui.templatetags.figures",
+                "labelling_ui.templatetags.navigation",
+                "labelling_ui.templatetags.tables",
+            ],
         },
     }
 ]

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.membership import access
@@ -21,6 +22,7 @@ MANAGER = Membership.Role.MANAGER
 ANYONE: tuple[str, ...] = ()
 STAFF = access.STAFF
 
+LONGEST = 18  # digits: any such number fits a row's id
 View = Callable[..., HttpResponseBase]
 ProjectView = Callable[Concatenate[HttpRequest, Membership, ...], HttpResponseBase]
 
@@ -40,6 +42,7 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
                 project = find_project(request.user, slug)
                 membership = require_role(request.user, project, *roles)
                 membership.project = project
+                request.member = membership  # type: ignore[attr-defined]
                 return view(request, membership, **named)
             except Forbidden as error:
                 raise PermissionDenied(in_words(error.message)) from None
@@ -49,6 +52,16 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
         return page
 
     return decorate
+
+
+def project_action(*roles: str) -> Callable[[ProjectView], View]:
+    """Like `project_page`, for what a button sends: only by POST."""
+    return lambda view: require_POST(project_page(*roles)(view))
+
+
+def member_of(request: HttpRequest) -> dict[str, Any]:
+    """The context processor that gives every template of a project's page the `member` who looks."""
+    return {"member": request.member} if hasattr(request, "member") else {}
 
 
 def slug_of(request: HttpRequest, model: type[ImportJob] | type[SamplingRun], pk: int) -> str:
@@ -93,3 +106,11 @@ def posted_word(request: HttpRequest, name: str, *words: str) -> str:
     if word not in words:
         raise BadRequest(f"`{name}` must be one of: {', '.join(words)}.")
     return word
+
+
+def whole_number(text: str | None) -> int | None:
+    """The whole number from 0 on that a text is; None where it is something else, or longer than any that is meant.
+
+    No row has the id 0: `or 0` finds none.
+    """
+    return int(text) if text and text.isdecimal() and len(text) <= LONGEST else None

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import choices
@@ -46,7 +46,7 @@ class AgreementFields(forms.Form):
     def clean_agreement_sources(self) -> list[str]:
         sources: list[str] = self.cleaned_data["agreement_sources"]
         if len(sources) == 1:
-            raise forms.ValidationError(_now("Choose another one to compare it with, or none."))
+            raise forms.ValidationError(gettext("Choose another one to compare it with, or none."))
         return sources
 
     def agreement(self) -> dict[str, Any] | None:

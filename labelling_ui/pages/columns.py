@@ -102,12 +102,16 @@ class Estimate(Number):
         return read_field(self.value(row), "value")
 
     def html(self, row: Any, slug: str = "") -> SafeString:
-        estimate = self.value(row)
-        value, low = read_field(estimate, "value"), read_field(estimate, "low")
-        if value is None or low is None:
-            return conditional_escape(figures.NOTHING if value is None else self.write(value))
-        interval = figures.between(self.write(low), self.write(read_field(estimate, "high")))
-        return format_html("{}<br>{}", self.write(value), interval)
+        return write_estimate(self.value(row), self.write)
+
+
+def write_estimate(estimate: Any, write: Callable[[Any], Any], *, value: str = "value") -> SafeString:
+    """A figure with its interval below, if it has one."""
+    figure, low = read_field(estimate, value), read_field(estimate, "low")
+    if figure is None or low is None:
+        return conditional_escape(figures.NOTHING if figure is None else write(figure))
+    interval = write(low), write(read_field(estimate, "high"))
+    return format_html('{}<br><span class="muted small">{} … {}</span>', write(figure), *interval)
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,24 @@
 """Claims that a reference is wrong, and the decision on each."""
 
 from django.db.models import Count, OuterRef, Subquery
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.quality.dispute_decision import resolve
 from annotation.models import Dispute, Membership
-from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page
+from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Column, Opening, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 
 COLUMNS = [
-    When("opened", gettext_lazy("Opened"), "created_at", sort=True),
-    Opening("problem", gettext_lazy("Problem"), "annotation__solution__problem__text"),
-    Column("reference", gettext_lazy("Reference"), "annotation__solution__problem__reference_answer"),
-    Column("comment", gettext_lazy("What they say"), "annotation__comment"),
-    State("state", gettext_lazy("State"), sort=True, choices=Dispute.State.choices, filtered=True),
-    Column("resolution", gettext_lazy("Reason")),
+    When("opened", _("Opened"), "created_at", sort=True),
+    Opening("problem", _("Problem"), "annotation__solution__problem__text"),
+    Column("reference", _("Reference"), "annotation__solution__problem__reference_answer"),
+    Column("comment", _("Comment"), "annotation__comment"),
+    State("state", _("State"), sort=True, choices=Dispute.State.choices, filtered=True),
+    Column("resolution", _("Reason")),
 ]
 
 
@@ -31,19 +30,15 @@ def disputes(request: HttpRequest, member: Membership) -> HttpResponseBase:
     same = Dispute.objects.filter(annotation__solution__problem=OuterRef("annotation__solution__problem"))
     rows = rows.annotate(on_problem=Subquery(same.order_by().values("project").annotate(n=Count("pk")).values("n")))
     listing = Listing(request, rows, COLUMNS, sort="-opened", filters=Filters(request.GET, COLUMNS))
-    name = f"{member.project.slug}-disputes"
-    return respond(request, "labelling_ui/disputes.html", listing, name, {"member": member, "tab": "review"})
+    return respond(request, "labelling_ui/disputes.html", listing, "disputes")
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def decide(request: HttpRequest, member: Membership, dispute_id: int) -> HttpResponseBase:
-    dispute = member.project.disputes.filter(pk=dispute_id).first()
-    if dispute is None:
-        raise Http404("There is no such dispute in this project.")
+    dispute = get_object_or_404(member.project.disputes, pk=dispute_id)
     attempt(
         request,
-        _("Your decision is recorded."),
+        gettext("Your decision is recorded."),
         resolve,
         dispute=dispute,
         upheld=posted_word(request, "decision", "uphold", "dismiss") == "uphold",

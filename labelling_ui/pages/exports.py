@@ -5,9 +5,9 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.api.downloads import download as streamed
 from annotation.core.errors import DomainError, Forbidden, Missing
@@ -38,26 +38,24 @@ class SnapshotForm(AgreementFields):
     field_order = (
         "splits", "source_kinds", "finish_reasons", "lanes", "generations", "hints", "submitted_from", "submitted_to",
     )  # fmt: skip
-    splits = _several(choices.SPLITS, gettext_lazy("Splits"))
-    source_kinds = _several(choices.SOURCE_KINDS, gettext_lazy("Labels by"))
-    finish_reasons = _several(choices.FINISH_REASONS, gettext_lazy("Ended with"))
-    lanes = _several(Lane.choices, gettext_lazy("Lanes"))
+    splits = _several(choices.SPLITS, _("Splits"))
+    source_kinds = _several(choices.SOURCE_KINDS, _("Labels by"))
+    finish_reasons = _several(choices.FINISH_REASONS, _("Ended with"))
+    lanes = _several(Lane.choices, _("Lanes"))
     generations = forms.TypedMultipleChoiceField(
-        coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Generations")
+        coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=_("Generations")
     )
     hints = forms.ChoiceField(
-        choices=[("", gettext_lazy("included")), ("left_out", gettext_lazy("left out"))],
+        choices=[("", _("included")), ("left_out", _("left out"))],
         required=False,
-        label=gettext_lazy("Labels made with the model's hints"),
+        label=_("Labels made with the model's hints"),
     )
-    submitted_from = forms.DateField(
-        required=False, label=gettext_lazy("From"), widget=forms.DateInput({"type": "date"})
-    )
+    submitted_from = forms.DateField(required=False, label=_("From"), widget=forms.DateInput({"type": "date"}))
     submitted_to = forms.DateField(
         required=False,
-        label=gettext_lazy("Before"),
+        label=_("Before"),
         widget=forms.DateInput({"type": "date"}),
-        help_text=gettext_lazy("Days are days in UTC."),
+        help_text=_("Days are days in UTC."),
     )
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
@@ -78,17 +76,17 @@ class SnapshotForm(AgreementFields):
 
 
 COLUMNS = [
-    When("made", gettext_lazy("Made"), "created_at", sort=True),
-    Column("sha256", gettext_lazy("Content"), write=digest),
+    When("made", _("Made"), "created_at", sort=True),
+    Column("sha256", _("Content"), write=digest),
     Column(
         "asked_for",
-        gettext_lazy("Asked for"),
+        _("Asked for"),
         lambda s: "; ".join(filter_phrases(s.filters)) or "everything",
         shown=lambda s: describe_filters(s.filters),
     ),
-    Number("solutions", gettext_lazy("Solutions"), "counts__solutions"),
-    Number("labels", gettext_lazy("Labels"), "counts__annotations"),
-    Control("download", gettext_lazy("Download"), hidden=False),
+    Number("solutions", _("Solutions"), "counts__solutions"),
+    Number("labels", _("Labels"), "counts__annotations"),
+    Control("download", _("Download"), hidden=False),
 ]
 
 
@@ -96,14 +94,14 @@ COLUMNS = [
 def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = SnapshotForm(request.POST if request.method == "POST" else None, project=member.project)
     if request.method == "POST" and form.is_valid():
-        told = _("The snapshot is made: it stays as it is, whatever happens to the labels.")
-        attempt(request, told, create_snapshot, project=member.project, filters=form.filters())
+        done = gettext("The snapshot is made. Later changes to the labels do not affect it.")
+        attempt(request, done, create_snapshot, project=member.project, filters=form.filters())
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
     for snapshot in listing.page.object_list:
         snapshot.files = _files(snapshot, member.project.policies.neutral)
-    context = {"member": member, "form": form, "labels": member.project.annotations.exists()}
-    return respond(request, "labelling_ui/export.html", listing, f"{member.project.slug}-snapshots", context)
+    context = {"form": form, "labels": member.project.annotations.exists()}
+    return respond(request, "labelling_ui/export.html", listing, "snapshots", context)
 
 
 def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
@@ -153,7 +151,4 @@ def card(request: HttpRequest, member: Membership, snapshot_id: int) -> HttpResp
 
 
 def _find(project: Project, snapshot_id: int) -> Snapshot:
-    snapshot = project.snapshots.filter(pk=snapshot_id).first()
-    if snapshot is None:
-        raise Http404("There is no such snapshot in this project.")
-    return snapshot
+    return get_object_or_404(project.snapshots, pk=snapshot_id)

@@ -3,32 +3,31 @@
 from functools import partial
 
 from django.db.models import Sum
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.loop.selection.generations import request_first_generation
 from annotation.models import Generation, Lane, Membership, QueueItem
 from labelling_ui.charts import Point, Series, bar_chart
 from labelling_ui.numbers import decimal
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Number, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
-from labelling_ui.selectors import generation_progress as selectors
+from labelling_ui.selectors.generation_progress import chances, lanes_of, settings_of
 from labelling_ui.templatetags.figures import acquisition_in_words, percent
 
 COLUMNS = [
-    Column("generation", gettext_lazy("Generation"), "number", sort=True, link="generation", heading=True),
-    State("state", gettext_lazy("State"), sort=True, choices=Generation.State.choices),
-    When("opened", gettext_lazy("Opened"), "created_at", sort=True),
-    Column("ranked_by", gettext_lazy("Ranked by"), "model_version__number"),
-    Column("acquisition", gettext_lazy("Acquisition"), sort=True, write=acquisition_in_words),
-    Column("lanes", gettext_lazy("Lanes"), lambda g: ", ".join(f"{k} {v}" for k, v in g.mix.items() if v)),
-    Number("chosen_from", gettext_lazy("Chosen from"), "pool_size", sort=True),
-    Number("wanted", gettext_lazy("Wanted"), lambda g: g.wanted or 0, sort="wanted"),
-    Number("done", gettext_lazy("Done"), lambda g: g.done or 0, sort="done"),
+    Column("generation", _("Generation"), "number", sort=True, link="generation", heading=True),
+    State("state", _("State"), sort=True, choices=Generation.State.choices),
+    When("opened", _("Opened"), "created_at", sort=True),
+    Column("ranked_by", _("Ranked by"), "model_version__number"),
+    Column("acquisition", _("Acquisition"), sort=True, write=acquisition_in_words),
+    Column("lanes", _("Lanes"), lambda g: ", ".join(f"{k} {v}" for k, v in g.mix.items() if v)),
+    Number("chosen_from", _("Chosen from"), "pool_size", sort=True),
+    Number("wanted", _("Wanted"), lambda g: g.wanted or 0, sort="wanted"),
+    Number("done", _("Done"), lambda g: g.done or 0, sort="done"),
 ]
 
 
@@ -38,62 +37,59 @@ def generations(request: HttpRequest, member: Membership) -> HttpResponseBase:
         wanted=Sum("items__wanted"), done=Sum("items__done")
     )
     listing = Listing(request, rows, COLUMNS, sort="-generation")
-    context = {"member": member, "solutions": member.project.solutions.count()}
-    return respond(request, "labelling_ui/generations.html", listing, f"{member.project.slug}-generations", context)
+    context = {"solutions": member.project.solutions.count()}
+    return respond(request, "labelling_ui/generations.html", listing, "generations", context)
 
 
 ITEMS = [
-    Number("rank", gettext_lazy("Place"), sort=True, heading=True, write=str),
-    Column("solution", gettext_lazy("Solution"), "solution_id", sort="solution", link="solution"),
-    Column("domain", gettext_lazy("Domain"), "solution__problem__domain", sort=True),
-    Choice("lane", gettext_lazy("Lane"), sort=True, choices=Lane.choices, filtered=True),
-    Choice("state", gettext_lazy("State"), sort=True, choices=QueueItem.State.choices, filtered=True),
-    Number("gain", gettext_lazy("Gain"), sort=True, write=partial(decimal, digits=3)),
-    Duration("seconds", gettext_lazy("Cost"), "expected_seconds", sort=True),
-    Share("inclusion_probability", gettext_lazy("Chance"), sort=True, write=partial(percent, digits=2)),
-    Number("done", gettext_lazy("Done"), sort=True),
-    Number("wanted", gettext_lazy("Wanted"), sort=True),
+    Number("rank", _("Place"), sort=True, heading=True, write=str),
+    Column("solution", _("Solution"), "solution_id", sort="solution", link="solution"),
+    Column("domain", _("Domain"), "solution__problem__domain", sort=True),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True),
+    Choice("state", _("State"), sort=True, choices=QueueItem.State.choices, filtered=True),
+    Number("gain", _("Gain"), sort=True, write=partial(decimal, digits=3)),
+    Duration("seconds", _("Cost"), "expected_seconds", sort=True),
+    Share("inclusion_probability", _("Chance"), sort=True, write=partial(percent, digits=2)),
+    Number("done", _("Done"), sort=True),
+    Number("wanted", _("Wanted"), sort=True),
 ]
 LANES = [
-    Column("lane", gettext_lazy("Lane"), "name", heading=True),
-    Number("items", gettext_lazy("Items")),
-    Share("share", gettext_lazy("Share")),
-    Column("drawn", gettext_lazy("Drawn"), "drawn_from"),
-    Share("chance", gettext_lazy("Chance"), "most", write=partial(percent, digits=2)),
-    Number("gain", gettext_lazy("Mean gain"), write=partial(decimal, digits=3)),
-    Duration("seconds", gettext_lazy("Mean cost")),
-    Column("labelled", gettext_lazy("Labelled"), "done"),
+    Choice("lane", _("Lane"), heading=True, choices=Lane.choices),
+    Number("items", _("Items")),
+    Share("share", _("Share")),
+    Column("drawn", _("Drawn"), "how"),
+    Share("chance", _("Chance"), "most", write=partial(percent, digits=2)),
+    Number("gain", _("Mean gain"), "mean_gain", write=partial(decimal, digits=3)),
+    Duration("seconds", _("Mean cost"), "mean_seconds"),
+    Column("labelled", _("Labelled"), "labels_done"),
 ]
 
 
 @project_page(*STAFF)
 def generation(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
     """One of them: how its lanes were drawn, how far they are, and every item with its gain, cost and chance."""
-    found = member.project.generations.select_related("model_version", "run").filter(number=number).first()
-    if found is None:
-        raise Http404("There is no such generation.")
-    items = found.items.select_related("solution__problem")
+    generation = get_object_or_404(member.project.generations.select_related("model_version", "run"), number=number)
+    items = generation.items.select_related("solution__problem")
     listing = Listing(request, items, ITEMS, sort="rank", filters=Filters(request.GET, ITEMS))
-    points = [Point(chance, count) for chance, count in selectors.chances(found)]
+    points = [Point(chance, count) for chance, count in chances(generation)]
     context = {
-        "member": member,
-        "tab": "generations",
-        "generation": found,
-        "lanes": Table(selectors.lanes_of(found), LANES),
-        "settings": selectors.settings_of(found),
+        "generation": generation,
+        "lanes": Table(lanes_of(generation), LANES),
+        "settings": settings_of(generation),
         "chart": bar_chart(
-            _("Chance of being drawn"), Series(_("items"), "first", points), places=_("chance"), least_step=1
+            gettext("Chance of being drawn"),
+            Series(gettext("items"), "first", points),
+            places=gettext("chance"),
+            least_step=1,
         ),
     }
-    name = f"{member.project.slug}-generation-{number}"
-    return respond(request, "labelling_ui/generation.html", listing, name, context)
+    return respond(request, "labelling_ui/generation.html", listing, f"generation-{number}", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    done = _("The first generation is open: people can start labelling.")
+    done = gettext("The first generation is open: people can start labelling.")
     if member.project.policies.cold_start != "random":
-        done = _("The backbone reads the pool; the first generation opens when that is done.")
+        done = gettext("The backbone reads the pool; the first generation opens when that is done.")
     attempt(request, done, request_first_generation, project=member.project)
     return redirect("generations", member.project.slug)

@@ -6,11 +6,10 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_POST
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project, choices
 from annotation.work.gold.designation import (
@@ -24,32 +23,29 @@ from annotation.work.gold.designation import (
 )
 from annotation.work.gold.gold_answers import Worn, accuracy_by_gold, wear_of
 from labelling_ui import words
-from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page
+from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, FirstError, Number, Opening, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.pages.numbers import whole_number
 
 KINDS = [
-    ("adjudicated", gettext_lazy("adjudications")),
-    ("staff", gettext_lazy("reviewers and managers")),
-    ("human", gettext_lazy("people in a file")),
-    ("consensus", gettext_lazy("consensus in a file")),
+    ("adjudicated", _("adjudications")),
+    ("staff", _("reviewers and managers")),
+    ("human", _("people in a file")),
+    ("consensus", _("consensus in a file")),
 ]
 
 STATES = [
-    ("hidden", gettext_lazy("hidden")),
-    ("practice", gettext_lazy("for practice")),
-    ("retired", gettext_lazy("retired")),
+    ("hidden", _("hidden")),
+    ("practice", _("for practice")),
+    ("retired", _("retired")),
 ]
 
 
 class GoldFilters(Filters):
-    search = forms.CharField(
-        required=False, label=gettext_lazy("Search the problem"), widget=forms.TextInput({"type": "search"})
-    )
-    domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
-    state = forms.ChoiceField(choices=[words.ALL, *STATES], required=False, label=gettext_lazy("State"))
-    review = forms.BooleanField(required=False, label=gettext_lazy("worn out or suspect"))
+    search = forms.CharField(label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
+    domain = forms.CharField(label=_("Domain"))
+    state = forms.ChoiceField(choices=[words.ALL, *STATES], label=_("State"))
+    review = forms.BooleanField(label=_("worn out or suspect"))
 
     own = ("state", "review")
     lookups = {"search": "solution__problem__text__icontains", "domain": "solution__problem__domain"}
@@ -72,20 +68,20 @@ class GoldFilters(Filters):
 class MarkManyForm(forms.Form):
     """The 40 of a domain with adjudicated labels."""
 
-    domain = forms.CharField(required=False, label=gettext_lazy("Domain"), help_text=gettext_lazy("empty: any"))
-    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=gettext_lazy("Split"))
+    domain = forms.CharField(required=False, label=_("Domain"), help_text=_("empty: any"))
+    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=_("Split"))
     kinds = forms.MultipleChoiceField(
-        choices=KINDS, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Known from"), initial=["adjudicated"]
+        choices=KINDS, widget=forms.CheckboxSelectMultiple, label=_("Known from"), initial=["adjudicated"]
     )
     most = forms.IntegerField(
         min_value=1,
         max_value=MOST_AT_ONCE,
         initial=40,
-        label=gettext_lazy("How many"),
-        help_text=gettext_lazy("at random, if there are more"),
+        label=_("How many"),
+        help_text=_("at random, if there are more"),
     )
     practice = forms.BooleanField(
-        required=False, label=gettext_lazy("For practice: open to all members, with their answers, and never hidden")
+        required=False, label=_("For practice: open to all members, with their answers, and never hidden")
     )
 
 
@@ -109,29 +105,25 @@ def gold(request: HttpRequest, member: Membership) -> HttpResponseBase:
     for row in listing.page.object_list:
         row.worn = wear.get(row.solution_id)
     context = {
-        "member": member,
         "form": MarkManyForm(),
         "active": hidden_gold(project).count(),
         "screening": project.policies.screening.items,
         "review": sum(worn.to_review for worn in wear.values()),
     }
-    return respond(request, "labelling_ui/gold.html", listing, f"{project.slug}-gold", context)
+    return respond(request, "labelling_ui/gold.html", listing, "gold", context)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make a solution gold by one of its labels."""
-    label = member.project.annotations.filter(pk=whole_number(request.POST.get("annotation")) or 0).first()
-    if label is None:
-        raise Http404("There is no such label in this project.")
+    label = get_object_or_404(member.project.annotations, pk=whole_number(request.POST.get("annotation")) or 0)
     accepted = _positions(request.POST.get("accepted", ""))
     if accepted is None:
-        messages.error(request, _("Name the other steps that count by their numbers, such as: 3, 5, none."))
+        messages.error(request, gettext("Name the other steps that count by their numbers, such as: 3, 5, none."))
     else:
         attempt(
             request,
-            _("This solution is gold now: it teaches and measures no model any more."),
+            gettext("The solution is gold now. It is no longer used to train or evaluate a model."),
             mark_gold,
             project=member.project,
             annotation_id=label.pk,
@@ -142,36 +134,32 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return redirect("solution", member.project.slug, label.solution_id)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make solutions gold by what is known of them already."""
     form = MarkManyForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Say how many, and what they are to be known from."))
+        messages.error(request, gettext("Enter how many, and choose at least one kind of label."))
         return redirect("gold", member.project.slug)
     data = form.cleaned_data
     narrowed = {"solution__problem__domain": data["domain"], "solution__split": data["split"]}
     narrowed = {name: value for name, value in narrowed.items() if value}
-    found = list(references(member.project, kinds=data["kinds"], **narrowed))
-    found = random.sample(found, min(data["most"], len(found)))
-    marked = attempt(request, "", mark_references, project=member.project, chosen=found, practice=data["practice"])
+    candidates = list(references(member.project, kinds=data["kinds"], **narrowed))
+    candidates = random.sample(candidates, min(data["most"], len(candidates)))
+    marked = attempt(request, "", mark_references, project=member.project, chosen=candidates, practice=data["practice"])
     if marked:
-        told = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
-        messages.success(request, told)
+        message = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
+        messages.success(request, message)
     elif marked == 0:
-        messages.info(request, _("No solution that is not gold yet has such a label."))
+        messages.info(request, gettext("Every labelled solution is already gold."))
     return redirect("gold", member.project.slug)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def retire(request: HttpRequest, member: Membership, gold_id: int) -> HttpResponseBase:
-    row = member.project.gold_answers.filter(pk=gold_id).first()
-    if row is None:
-        raise Http404("There is no such gold in this project.")
-    told = _("No gold any more: it is an ordinary solution, and its answers count for nobody.")
-    attempt(request, told, retire_gold, gold=row, reason=request.POST.get("reason", ""))
+    row = get_object_or_404(member.project.gold_answers, pk=gold_id)
+    message = gettext("The solution is no longer gold. Answers on it no longer count.")
+    attempt(request, message, retire_gold, gold=row, reason=request.POST.get("reason", ""))
     return redirect("gold", member.project.slug)
 
 
@@ -189,24 +177,24 @@ def may_be_gold(label: Annotation) -> bool:
 
 def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
     def right(row: GoldAnswer) -> float | None:
-        found = answered.get(row.solution_id)
-        return found.right.value if found else None
+        entry = answered.get(row.solution_id)
+        return entry.right.value if entry else None
 
     def seen(row: GoldAnswer) -> float | None:
-        found = wear.get(row.solution_id)
-        return found.seen.value if found else None
+        entry = wear.get(row.solution_id)
+        return entry.seen.value if entry else None
 
     return [
-        Column("solution", gettext_lazy("Solution"), "solution_id", sort=True, link="solution", heading=True),
-        Opening("problem", gettext_lazy("Problem"), "solution__problem__text"),
-        Column("domain", gettext_lazy("Domain"), "solution__problem__domain", sort=True),
-        FirstError("first_error", gettext_lazy("First error"), "annotation__first_error", sort=True),
-        Number("answers", gettext_lazy("Answers"), lambda g: g.answers or 0, sort="answers"),
-        Share("right", gettext_lazy("Right"), right),
-        Share("seen_by", gettext_lazy("Seen by"), seen),
-        When("marked", gettext_lazy("Marked"), "created_at", sort=True),
-        State("state", gettext_lazy("State"), _state, sort="active", choices=STATES),
-        Control("actions", gettext_lazy("Actions")),
+        Column("solution", _("Solution"), "solution_id", sort=True, link="solution", heading=True),
+        Opening("problem", _("Problem"), "solution__problem__text"),
+        Column("domain", _("Domain"), "solution__problem__domain", sort=True),
+        FirstError("first_error", _("First error"), "annotation__first_error", sort=True),
+        Number("answers", _("Answers"), lambda g: g.answers or 0, sort="answers"),
+        Share("right", _("Right"), right),
+        Share("seen_by", _("Seen by"), seen),
+        When("marked", _("Marked"), "created_at", sort=True),
+        State("state", _("State"), _state, sort="active", choices=STATES),
+        Control("actions", _("Actions")),
     ]
 
 

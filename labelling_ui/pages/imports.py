@@ -1,95 +1,178 @@
-"""Files on their way in: the upload, the progress of each, and the lines that were not taken."""
+"""Imports of files: the upload, the progress of each, and the rejected lines."""
 
-from typing import Any
+import uuid
+from typing import Any, cast
 
+import msgspec
 from django import forms
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.api.downloads import download
-from annotation.core.errors import DomainError
+from annotation.core.errors import DomainError, Missing
 from annotation.core.wording import in_words
-from annotation.files.groups import cancel_group, summary_of
-from annotation.files.import_jobs import progress_of
+from annotation.files.groups import Manner, cancel_group, import_files, import_from_root, import_uploads, summary_of
+from annotation.files.import_jobs import progress_of, read_options
 from annotation.files.import_preview import PREVIEW_BYTES, preview_import
 from annotation.files.rejections import original_lines
-from annotation.files.split_preview import division_of
+from annotation.files.split_preview import Division, division_of
 from annotation.files.uploads import unfinished_uploads
 from annotation.files.warnings import warnings_in_words
-from annotation.models import ImportGroup, ImportJob, Membership
-from labelling_ui.pages import import_files
-from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
-from labelling_ui.pages.columns import Column, Number, State, When
-from labelling_ui.pages.import_files import FilesForm, options_of
-from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.pages.mapping import for_page
-from labelling_ui.pages.numbers import whole_number
+from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project
+from labelling_ui.numbers import short
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of, whole_number
+from labelling_ui.pages.columns import Choice, Column, Number, State, When
+from labelling_ui.pages.listing import Filters, Listing, Table, respond
+from labelling_ui.pages.mapping import for_page, mapping_of
 from labelling_ui.templatetags.figures import code
 from prm.formats.registry import FORMATS
 from prm.splitting import Splitting
+
+OPTIONS = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking")
+
+
+class Files(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Any number of files."""
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        files = data if isinstance(data, list | tuple) else [data] if data else []
+        return [super(FilesField, self).clean(file, initial) for file in files]
+
+
+class FilesForm(forms.Form):
+    """Exactly one kind of source; `uploads` are the ids that the page's script got for what it sent in pieces."""
+
+    file = FilesField(
+        label=_("Files"),
+        help_text=_("JSON, JSON Lines, CSV or Parquet, in UTF-8, also packed by gzip or zstd."),
+        allow_empty_file=True,
+        required=False,
+        widget=Files,
+    )
+    folder = FilesField(
+        label=_("or a folder"),
+        help_text=_("All files in it and below, each with its own report."),
+        allow_empty_file=True,
+        required=False,
+        widget=Files(attrs={"webkitdirectory": True}),
+    )
+    uploads = forms.CharField(required=False, widget=forms.HiddenInput)
+    root = forms.ChoiceField(label=_("From a storage"), required=False)
+    path = forms.CharField(
+        label=_("Path in it"),
+        help_text=_("A file, a folder, or a pattern such as runs/*.jsonl.gz."),
+        max_length=1000,
+        required=False,
+    )
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        if settings.IMPORT_ROOTS:
+            root = cast(forms.ChoiceField, self.fields["root"])
+            root.choices = [("", gettext("none: upload")), *((name, name) for name in settings.IMPORT_ROOTS)]
+        else:
+            del self.fields["root"], self.fields["path"]
+
+    def clean_uploads(self) -> list[uuid.UUID]:
+        try:
+            return [uuid.UUID(upload) for upload in self.cleaned_data["uploads"].split(",") if upload]
+        except ValueError:
+            raise forms.ValidationError(gettext("These uploads are not known; choose the files again.")) from None
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if not any(data.get(source) for source in ("file", "folder", "uploads", "root")) and not self.errors:
+            self.add_error("file", gettext("Choose a file."))
+        return data
+
+
+def start_import(*, by: User, project: Project, form: FilesForm, posted: QueryDict) -> list[ImportJob]:
+    """Start what the form asks for. Raises DomainError."""
+    data = form.cleaned_data
+    manner = Manner(data["format"], data["decomposition"], options_of(posted))
+    try:
+        if data["uploads"]:
+            return import_uploads(by=by, project=project, uploads=data["uploads"], manner=manner)
+        if data.get("root"):
+            return import_from_root(by=by, project=project, root=data["root"], path=data["path"], manner=manner)
+        files = [(file.name, file.chunks()) for file in [*data["file"], *data["folder"]]]
+        return import_files(by=by, project=project, files=files, manner=manner)
+    except Missing as error:
+        raise DomainError(error.message, error.extra, code=error.code) from error
+
+
+def options_of(posted: QueryDict) -> ImportOptions:
+    """The options that the page's fields say. Raises DomainError (`invalid_options`)."""
+    named = {name: posted[name] for name in OPTIONS if posted.get(name)}
+    return msgspec.structs.replace(read_options(named), mapping=mapping_of(posted))
 
 
 def format_choices() -> list[tuple[str, str]]:
     """Every format that is registered, and detection."""
     formats = [(name, in_words(FORMATS.get(name).label)) for name in FORMATS]
-    return [("auto", _("find out from the file")), *formats]
+    return [("auto", gettext("find out from the file")), *formats]
 
 
 class ImportForm(FilesForm):
     format = forms.ChoiceField(
         choices=format_choices,
-        label=gettext_lazy("Format"),
+        label=_("Format"),
     )
     decomposition = forms.ChoiceField(
         choices=[
-            ("automatic", gettext_lazy("by what the text shows")),
-            ("blank_lines", gettext_lazy("at blank lines")),
-            ("lines", gettext_lazy("at every line")),
-            ("numbered", gettext_lazy("at “Step 1”, “2.” and the like")),
-            ("sentences", gettext_lazy("at every sentence")),
+            ("automatic", _("by what the text shows")),
+            ("blank_lines", _("at blank lines")),
+            ("lines", _("at every line")),
+            ("numbered", _("at “Step 1”, “2.” and the like")),
+            ("sentences", _("at every sentence")),
         ],
-        label=gettext_lazy("Split solutions into steps"),
-        help_text=gettext_lazy("Only for solutions that come as one text. Formulas and code are never split."),
+        label=_("Split solutions into steps"),
+        help_text=_("Only for solutions that come as one text. Formulas and code are never split."),
     )
 
     annotator = forms.CharField(
-        label=gettext_lazy("Annotator"),
-        help_text=gettext_lazy("Who gave the labels that name no annotator. Use a pseudonym: exports contain it."),
+        label=_("Annotator"),
+        help_text=_("Who gave the labels that name no annotator. Use a pseudonym: exports contain it."),
         max_length=200,
         required=False,
     )
     labelled_by = forms.ChoiceField(
         choices=[
-            ("file", gettext_lazy("as the format says")),
-            ("model_judge", gettext_lazy("a model judge")),
-            ("monte_carlo", gettext_lazy("Monte Carlo rollouts")),
-            ("heuristic", gettext_lazy("a heuristic")),
-            ("simulated", gettext_lazy("simulated annotators")),
+            ("file", _("as the format says")),
+            ("model_judge", _("a model judge")),
+            ("monte_carlo", _("Monte Carlo rollouts")),
+            ("heuristic", _("a heuristic")),
+            ("simulated", _("simulated annotators")),
         ],
-        label=gettext_lazy("Labels come from"),
+        label=_("Labels come from"),
         initial="file",
         required=False,
     )
     empty_steps = forms.ChoiceField(
         choices=[
-            ("keep", gettext_lazy("keep them as empty steps")),
-            ("refuse", gettext_lazy("reject the solution")),
+            ("keep", _("keep them as empty steps")),
+            ("refuse", _("reject the solution")),
         ],
-        label=gettext_lazy("Steps without text"),
+        label=_("Steps without text"),
         initial="keep",
         required=False,
     )
     source_groups = forms.ChoiceField(
         choices=[
-            ("template", gettext_lazy("group problems that differ only in numbers")),
-            ("text", gettext_lazy("group problems of the same text")),
+            ("template", _("group problems that differ only in numbers")),
+            ("text", _("group problems of the same text")),
         ],
-        label=gettext_lazy("Source groups"),
-        help_text=gettext_lazy(
+        label=_("Source groups"),
+        help_text=_(
             "A group is in the pool, in calibration or in the holdout as a whole. Only for problems without a "
             "source_group."
         ),
@@ -98,12 +181,12 @@ class ImportForm(FilesForm):
     )
     thinking = forms.ChoiceField(
         choices=[
-            ("separate", gettext_lazy("keep it beside the solution, unrated")),
-            ("drop", gettext_lazy("discard it")),
-            ("keep", gettext_lazy("split it into steps as well")),
+            ("separate", _("keep it beside the solution, unrated")),
+            ("drop", _("discard it")),
+            ("keep", _("split it into steps as well")),
         ],
-        label=gettext_lazy("Hidden reasoning (<think>)"),
-        help_text=gettext_lazy("Only for solutions that come as one text."),
+        label=_("Hidden reasoning (<think>)"),
+        help_text=_("Only for solutions that come as one text."),
         required=False,
     )
 
@@ -113,36 +196,36 @@ class TextForm(forms.Form):
 
     rule = forms.ChoiceField(
         choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
-        label=gettext_lazy("Split it into steps"),
+        label=_("Split it into steps"),
     )
     text = forms.CharField(
         max_length=100_000,
-        label=gettext_lazy("A solution"),
-        widget=forms.Textarea({"rows": 8, "placeholder": gettext_lazy("Paste a solution of your own.")}),
+        label=_("A solution"),
+        widget=forms.Textarea({"rows": 8, "placeholder": _("Paste a solution of your own.")}),
     )
 
 
 class ImportFilters(Filters):
-    rejected = forms.BooleanField(required=False, label=gettext_lazy("with rejected lines"))
-    group = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    rejected = forms.BooleanField(label=_("with rejected lines"))
+    group = forms.IntegerField(widget=forms.HiddenInput)
 
     lookups = {"rejected": lambda rows, _wanted: rows.filter(rejected__gt=0)}
     field_order = ("state",)
 
 
 COLUMNS = [
-    Column("file", gettext_lazy("File"), "filename", sort=True, heading=True),
-    State("state", gettext_lazy("State"), sort=True, choices=ImportJob.State.choices, filtered=True),
-    When("started", gettext_lazy("Started"), "created_at", sort=True),
-    Number("accepted", gettext_lazy("Accepted"), sort=True),
-    Number("duplicates", gettext_lazy("Duplicates"), sort=True),
-    Number("rejected", gettext_lazy("Rejected"), sort=True),
+    Column("file", _("File"), "filename", sort=True, heading=True),
+    State("state", _("State"), sort=True, choices=ImportJob.State.choices, filtered=True),
+    When("started", _("Started"), "created_at", sort=True),
+    Number("accepted", _("Accepted"), sort=True),
+    Number("duplicates", _("Duplicates"), sort=True),
+    Number("rejected", _("Rejected"), sort=True),
 ]
 REJECTION_COLUMNS = [
-    Number("line", gettext_lazy("Line"), sort=True, heading=True),
-    Column("field", gettext_lazy("Field"), sort=True, write=code),
-    Column("reason", gettext_lazy("Why it was not taken"), sort=True, write=in_words),
-    Column("excerpt", gettext_lazy("What it says"), write=code),
+    Number("line", _("Line"), sort=True, heading=True),
+    Column("field", _("Field"), sort=True, write=code),
+    Column("reason", _("Reason"), sort=True, write=in_words),
+    Column("excerpt", _("What it says"), write=code),
 ]
 
 
@@ -150,7 +233,7 @@ REJECTION_COLUMNS = [
 def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = ImportForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        jobs = attempt(request, "", import_files.start, project=member.project, form=form, given=request.POST)
+        jobs = attempt(request, "", start_import, project=member.project, form=form, posted=request.POST)
         if jobs and jobs[0].group_id:
             return redirect(f"{request.path}?group={jobs[0].group_id}")
         if jobs:
@@ -162,18 +245,16 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.import_jobs.all()
     listing = Listing(request, rows, COLUMNS, sort="-started", filters=filters, live=live)
     context = {
-        "member": member,
         "form": form,
         "text_form": TextForm(auto_id="try_%s"),
         "uploads": unfinished_uploads(by=signed_in(request), project=member.project),
         "group": group,
         "summary": summary,
     }
-    return respond(request, "labelling_ui/import.html", listing, f"{member.project.slug}-imports", context)
+    return respond(request, "labelling_ui/import.html", listing, "imports", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """How the file begins that was chosen on the page, which sends its first bytes."""
     head = request.FILES.get("head")
@@ -182,7 +263,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     tail = request.FILES.get("tail")
     context: dict[str, Any] = {}
     try:
-        found = preview_import(
+        preview = preview_import(
             head=head.read(PREVIEW_BYTES),
             tail=tail.read(PREVIEW_BYTES) if tail else b"",
             size=whole_number(request.POST.get("size")) or 0,
@@ -193,14 +274,18 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
             options=options_of(request.POST),
         )
         names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
-        context |= {"preview": found, "format": names[found.format], "rules": _rules(), **for_page(found)}
+        context |= {
+            "preview": preview,
+            "format": names[preview.format],
+            "tried": _tried(preview.division),
+            **for_page(preview),
+        }
     except DomainError as error:
         context["error"] = in_words(error.message)
     return render(request, "labelling_ui/import_preview.html", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """What a rule makes of a text that was pasted."""
     form = TextForm(request.POST)
@@ -208,12 +293,20 @@ def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
     if form.is_valid():
         text, rule = form.cleaned_data["text"], form.cleaned_data["rule"]
         splitting = Splitting(rule)
-        context |= {"steps": splitting.split(text).steps, "division": division_of([text], splitting), "rules": _rules()}
+        division = division_of([text], splitting)
+        context |= {"steps": splitting.split(text).steps, "division": division, "tried": _tried(division)}
     return render(request, "labelling_ui/imports/steps_tried.html", context)
 
 
-def _rules() -> dict[str, Any]:
-    return dict(ImportForm.base_fields["decomposition"].choices)  # type: ignore[attr-defined]
+def _tried(division: Division | None) -> Table:
+    rules = ImportForm.base_fields["decomposition"].choices  # type: ignore[attr-defined]
+    columns = [
+        Choice("rule", gettext("Split"), heading=True, choices=rules),
+        Number("fewest", gettext("Fewest steps")),
+        Number("median", gettext("Median"), write=short),
+        Number("most", gettext("Most")),
+    ]
+    return Table(division.tried if division else [], columns)
 
 
 def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:
@@ -228,23 +321,26 @@ def originals(request: HttpRequest, job_id: int) -> HttpResponseBase:
 @project_page(MANAGER)
 def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
-    context = {"member": member, "tab": "import", "job": job, "live": job.live, "progress": progress_of(job)}
-    context["nothing_new"] = _why_nothing_is_new(job)
-    context["warnings"] = warnings_in_words(job.warnings)
-    if request.headers.get("HX-Request") and "sort" not in request.GET:
-        page: HttpResponse = render(request, "labelling_ui/import_live.html", context)
-        if not job.live:
-            page.headers["HX-Refresh"] = "true"  # the rejected lines stand outside of the live part
-        return page
+    context = {
+        "job": job,
+        "live": job.live,
+        "progress": progress_of(job),
+        "nothing_new": _why_nothing_is_new(job),
+        "warnings": warnings_in_words(job.warnings),
+    }
     listing = Listing(request, job.rejections.all(), REJECTION_COLUMNS, sort="line")
     return respond(request, "labelling_ui/import_job.html", listing, f"import-{job.pk}-rejected", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def cancel_files(request: HttpRequest, member: Membership, group_id: int) -> HttpResponseBase:
     group = get_object_or_404(ImportGroup, pk=group_id, project=member.project)
-    attempt(request, _("The imports stop within seconds. What they took in stays."), cancel_group, group=group)
+    attempt(
+        request,
+        gettext("The imports stop within seconds. Records that were already imported stay."),
+        cancel_group,
+        group=group,
+    )
     return redirect(f"{reverse('import', args=[member.project.slug])}?group={group.pk}")
 
 
@@ -259,7 +355,7 @@ def _why_nothing_is_new(job: ImportJob) -> str:
     if job.state != ImportJob.State.DONE or job.accepted:
         return ""
     if job.rejected and job.duplicates:
-        return _("Nothing was taken in: what was not here already was rejected. The reasons are below.")
+        return gettext("Nothing was imported: every new record was rejected. The reasons are below.")
     if job.rejected:
-        return _("Nothing was taken in: every record was rejected. The reasons are below.")
-    return _("Everything in this file was here already.") if job.duplicates else ""
+        return gettext("Nothing was imported: every record was rejected. The reasons are below.")
+    return gettext("Every record in this file was already in the project.") if job.duplicates else ""

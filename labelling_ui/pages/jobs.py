@@ -7,10 +7,8 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.lifecycle import cancel_job, resume_job
 from annotation.core.wording import in_words
@@ -18,9 +16,10 @@ from annotation.loop.proof.simulations import resume_simulation
 from annotation.loop.rounds.runs import can_retry, retry_run
 from annotation.loop.sampling.sampling_runs import resume_sampling
 from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
+from labelling_ui.pages.runs import seconds_of
 
 
 @dataclass(frozen=True)
@@ -46,48 +45,48 @@ def _model_page(job: ModelJob | PoolScoring) -> str:
 
 KINDS = {
     "run": Kind(
-        gettext_lazy("Run"),
+        _("Run"),
         lambda job: reverse("run", args=[job.project.slug, job.number]),
         lambda job: job.number,
         retry_run,
     ),
-    "pool": Kind(gettext_lazy("Scores of the pool"), _model_page, lambda job: job.model_version.number, resume_job),
+    "pool": Kind(_("Pool scoring"), _model_page, lambda job: job.model_version.number, resume_job),
     "model": Kind(
-        gettext_lazy("Model"),
+        _("Model"),
         _model_page,
         lambda job: f"{job.model_version.number if job.model_version else ''} {job.get_kind_display().lower()}".strip(),
     ),
     "simulation": Kind(
-        gettext_lazy("Simulation"),
+        _("Simulation"),
         lambda job: reverse("simulation", args=[job.project.slug, job.pk]),
         lambda job: job.pk,
         resume_simulation,
     ),
     "sampling": Kind(
-        gettext_lazy("Sampling"),
+        _("Sampling"),
         lambda job: reverse("sampling-run", args=[job.pk]),
         lambda job: job.model,
         resume_sampling,
     ),
-    "import": Kind(gettext_lazy("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
-    "answers": Kind(gettext_lazy("Answer check"), lambda job: reverse("answers", args=[job.project.slug])),
+    "import": Kind(_("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
+    "answers": Kind(_("Answer check"), lambda job: reverse("answers", args=[job.project.slug])),
 }
 COLUMNS = [
     Choice(
         "kind",
-        gettext_lazy("Job"),
+        _("Job"),
         sort=True,
         heading=True,
         choices=[(name, kind.label) for name, kind in KINDS.items()],
         filtered=True,
     ),
-    Column("name", gettext_lazy("Of"), lambda row: KINDS[row.kind].name(row.job)),
-    State("state", gettext_lazy("State"), sort=True, choices=SamplingRun.State.choices, filtered=True),
-    Column("requested_by", gettext_lazy("Requested by"), "requested_by__username"),
-    When("asked", gettext_lazy("Asked"), "created_at", sort=True),
-    Duration("seconds", gettext_lazy("Took"), lambda row: _seconds(row)),
-    Share("progress", gettext_lazy("Done"), "job__share"),
-    Column("outcome", gettext_lazy("Outcome"), "job__outcome", write=in_words, look="gate-text"),
+    Column("name", _("Name"), lambda row: KINDS[row.kind].name(row.job)),
+    State("state", _("State"), sort=True, choices=SamplingRun.State.choices, filtered=True),
+    Column("requested_by", _("Requested by"), "requested_by__username"),
+    When("asked", _("Requested"), "created_at", sort=True),
+    Duration("seconds", _("Duration"), seconds_of),
+    Share("progress", _("Done"), "job__share"),
+    Column("outcome", _("Outcome"), "job__outcome", write=in_words, look="gate-text"),
 ]
 
 
@@ -98,24 +97,22 @@ def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     for row in listing:
         kind = KINDS[row.kind]
         row.page, row.resumes = kind.page(row.job), kind.resumes(row.job)
-    return respond(request, "labelling_ui/jobs.html", listing, f"{member.project.slug}-jobs", {"member": member})
+    return respond(request, "labelling_ui/jobs.html", listing, "jobs")
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def cancel(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
     job = _find(member, kind, job_id)
-    attempt(request, _("It stops within a minute. What is done of it stays."), cancel_job, job=job)
+    attempt(request, gettext("The job stops within a minute. Finished work is kept."), cancel_job, job=job)
     return redirect(KINDS[kind].page(job))
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def resume(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
     job, service = _find(member, kind, job_id), KINDS[kind].resume
     if service is None:
         raise Http404("Nothing of this kind goes on.")
-    attempt(request, _("It goes on with what is left."), service, job=job)
+    attempt(request, gettext("The job resumes with the remaining work."), service, job=job)
     return redirect(KINDS[kind].page(job))
 
 
@@ -124,7 +121,3 @@ def _find(member: Membership, kind: str, job_id: int) -> Any:
         raise Http404("There is no such kind of job.")
     [model] = [model for model in Job.kinds() if kind == model.KIND]
     return get_object_or_404(model, pk=job_id, project=member.project)
-
-
-def _seconds(row: JobEntry) -> float | None:
-    return ((row.finished_at or timezone.now()) - row.started_at).total_seconds() if row.started_at else None

@@ -1,30 +1,28 @@
 """Every label of a project as a list; an annotator sees their own, and never the lane."""
 
-from typing import Any
-
 from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.quality.batches import labels_of_batch
-from annotation.models import Annotation, LabelBatch, Lane, Membership, Project, choices
+from annotation.models import Annotation, LabelBatch, Lane, Membership, choices
 from annotation.work.annotations import latest_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, FirstError, Number, Opening, When
 from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.pages.people import PersonField
+from labelling_ui.pages.people import PersonField, people_of
 
 HINTED = [("shown", _("shown")), ("blind", _("not shown, as it was drawn"))]
 
 
 class OwnLabelFilters(Filters):
     finish_reason = forms.MultipleChoiceField(
-        choices=choices.FINISH_REASONS, required=False, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
+        choices=choices.FINISH_REASONS, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
     )
-    since = forms.DateField(required=False, label=_("Since"), widget=forms.DateInput({"type": "date"}))
-    until = forms.DateField(required=False, label=_("Until"), widget=forms.DateInput({"type": "date"}))
+    since = forms.DateField(label=_("Since"), widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(label=_("Until"), widget=forms.DateInput({"type": "date"}))
 
     lookups = {
         "finish_reason": "finish_reason__in",
@@ -34,12 +32,12 @@ class OwnLabelFilters(Filters):
 
 
 class LabelFilters(OwnLabelFilters):
-    annotator = PersonField(Membership.objects.none(), empty_label=_("all"), required=False, label=_("Annotator"))
-    source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], required=False, label=_("Source"))
-    generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
-    hint = forms.ChoiceField(choices=[words.ALL, *HINTED], required=False, label=_("Model’s scores"))
-    solution = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
-    batch = forms.ModelChoiceField(LabelBatch.objects.none(), required=False, widget=forms.HiddenInput)
+    annotator = PersonField(Membership.objects.none(), empty_label=_("all"), label=_("Annotator"))
+    source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], label=_("Source"))
+    generation = forms.IntegerField(min_value=0, label=_("Generation"))
+    hint = forms.ChoiceField(choices=[words.ALL, *HINTED], label=_("Model’s scores"))
+    solution = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    batch = forms.ModelChoiceField(LabelBatch.objects.none(), widget=forms.HiddenInput)
 
     lookups = {
         **OwnLabelFilters.lookups,
@@ -49,14 +47,6 @@ class LabelFilters(OwnLabelFilters):
         "hint": lambda rows, hint: rows.filter(lease__hint__shown=hint == "shown"),
     }
     field_order = ("annotator", "source", "lane", "generation", "hint", "since", "until", "finish_reason")
-
-    def __init__(self, *args: Any, project: Project) -> None:
-        super().__init__(*args)
-        people = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
-        annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
-        annotator.queryset = people
-        batch: forms.ModelChoiceField = self.fields["batch"]  # type: ignore[assignment]
-        batch.queryset = project.label_batches.all()
 
 
 def _who(label: Annotation) -> str:
@@ -89,10 +79,10 @@ def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
     else:
         # with the labels that came in files
         rows = latest_annotations(project) | project.annotations.filter(annotator__isnull=True)
-        filters, columns = LabelFilters(request.GET, COLUMNS, project=project), COLUMNS
+        batches, people = project.label_batches.all(), people_of(project, left=True)
+        filters, columns = LabelFilters(request.GET, COLUMNS, annotator=people, batch=batches), COLUMNS
     rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")
     listing = Listing(request, rows, columns, sort="-submitted", filters=filters)
     for label in listing.page.object_list:
         label.may_be_gold = columns is COLUMNS and may_be_gold(label)
-    context = {"member": member, "all": columns is COLUMNS}
-    return respond(request, "labelling_ui/labels.html", listing, f"{project.slug}-labels", context)
+    return respond(request, "labelling_ui/labels.html", listing, "labels", {"all": columns is COLUMNS})

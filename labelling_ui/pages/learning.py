@@ -5,8 +5,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.wording import in_words
 from annotation.loop.gateway.stopping import advise
@@ -22,40 +22,40 @@ from labelling_ui.templatetags.figures import hundredths, percent, points
 
 SHOWN = 20  # comparisons in the chart
 COLUMNS = [
-    Number("generation", gettext_lazy("Generation"), sort=True, heading=True, write=str),
-    Number("run", gettext_lazy("Run"), "run__number", sort=True, link="run", write=str),
-    Duration("seconds", gettext_lazy("Time, each"), "control_seconds"),
-    Number("acquisition_labels", gettext_lazy("Acquisition")),
-    Number("control_labels", gettext_lazy("Control")),
-    Number("acquisition_f1", gettext_lazy("F1, acquisition"), write=hundredths),
-    Number("control_f1", gettext_lazy("F1, control"), write=hundredths),
-    Number("gain", gettext_lazy("Gain"), sort=True, write=points),
-    Number("low", gettext_lazy("from (95 %)"), write=points),
-    Number("high", gettext_lazy("to"), write=points),
-    Number("holdout", gettext_lazy("Holdout"), "holdout_solutions"),
+    Number("generation", _("Generation"), sort=True, heading=True, write=str),
+    Number("run", _("Run"), "run__number", sort=True, link="run", write=str),
+    Duration("seconds", _("Time, each"), "control_seconds"),
+    Number("acquisition_labels", _("Acquisition")),
+    Number("control_labels", _("Control")),
+    Number("acquisition_f1", _("F1, acquisition"), write=hundredths),
+    Number("control_f1", _("F1, control"), write=hundredths),
+    Number("gain", _("Gain"), sort=True, write=points),
+    Number("low", _("from (95 %)"), write=points),
+    Number("high", _("to"), write=points),
+    Number("holdout", _("Holdout"), "holdout_solutions"),
 ]
 ESTIMATES = [
-    Column("generation", gettext_lazy("Generation"), heading=True),
-    Choice("lane", gettext_lazy("Lane"), choices=Lane.choices),
-    Number("labelled", gettext_lazy("Labelled")),
-    Number("effective", gettext_lazy("Counts as"), "first_error_rate__effective", write=decimal),
-    Estimate("errors", gettext_lazy("Have an error"), "first_error_rate", write=percent),
-    Share("errors_naive", gettext_lazy("as labelled"), "first_error_rate__naive"),
-    Estimate("right", gettext_lazy("Model was right"), "champion_accuracy", write=percent),
-    Share("right_naive", gettext_lazy("as labelled"), "champion_accuracy__naive"),
-    Duration("seconds", gettext_lazy("Time for one"), "seconds__value"),
+    Column("generation", _("Generation"), heading=True),
+    Choice("lane", _("Lane"), choices=Lane.choices),
+    Number("labelled", _("Labelled")),
+    Number("effective", _("Counts as"), "first_error_rate__effective", write=decimal),
+    Estimate("errors", _("Have an error"), "first_error_rate", write=percent),
+    Share("errors_naive", _("as labelled"), "first_error_rate__naive"),
+    Estimate("right", _("Model was right"), "champion_accuracy", write=percent),
+    Share("right_naive", _("as labelled"), "champion_accuracy__naive"),
+    Duration("seconds", _("Time for one"), "seconds__value"),
 ]
 HISTORY = [
-    Column("generation", gettext_lazy("Generation"), heading=True),
-    Number("labels", gettext_lazy("Labels")),
-    Duration("seconds", gettext_lazy("Time"), lambda one: one.seconds or None),
+    Column("generation", _("Generation"), heading=True),
+    Number("labels", _("Labels")),
+    Duration("seconds", _("Time"), lambda one: one.seconds or None),
     Estimate(
         "f1",
-        gettext_lazy("Holdout F1 after it"),
+        _("Holdout F1 after it"),
         lambda one: {"value": one.f1, "low": one.f1_low, "high": one.f1_high},
         write=hundredths,
     ),
-    Share("changed", gettext_lazy("Verdicts on the pool that changed"), write=partial(percent, digits=1)),
+    Share("changed", _("Verdicts on the pool that changed"), write=partial(percent, digits=1)),
 ]
 
 
@@ -65,12 +65,11 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = project.shadow_comparisons.select_related("run", "snapshot")
     listing = Listing(request, rows, COLUMNS, sort="-generation")
     if request.GET.get("download") == "csv":
-        return respond(request, "labelling_ui/learning.html", listing, f"{project.slug}-learning", {})
+        return respond(request, "labelling_ui/learning.html", listing, "learning")
     estimates = estimates_of(project)
     history = history_of(project)
     advice = advise(decided_rounds(history))
     context = {
-        "member": member,
         "latest": rows.first(),
         "gain": _gain_chart(list(rows[:SHOWN])),
         "estimates": Table(estimates, ESTIMATES),
@@ -80,13 +79,13 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
         "pays": any(one["verdict"] == "continue" for one in advice["criteria"]),
         "why_not": _why_not(member),
     }
-    return respond(request, "labelling_ui/learning.html", listing, f"{project.slug}-learning", context)
+    return respond(request, "labelling_ui/learning.html", listing, "learning", context)
 
 
 def _gain_chart(comparisons: list[ShadowComparison]) -> Chart:
     points = [
         Point(
-            _("gen. %(n)d") % {"n": one.generation},
+            gettext("gen. %(n)d") % {"n": one.generation},
             100 * one.gain,
             None if one.low is None else 100 * one.low,
             None if one.high is None else 100 * one.high,
@@ -95,9 +94,9 @@ def _gain_chart(comparisons: list[ShadowComparison]) -> Chart:
         for one in {one.generation: one for one in reversed(comparisons)}.values()
     ]
     return line_chart(
-        _("Acquisition minus control, points of holdout F1, on equal time"),
-        [Series(_("gain"), "first", points)],
-        places=_("generation"),
+        gettext("Acquisition minus control, points of holdout F1, on equal time"),
+        [Series(gettext("gain"), "first", points)],
+        places=gettext("generation"),
         form=lambda value: signed(value, 1) if value else "0",
         bottom=min([0.0, *(p.low if p.low is not None else p.value or 0.0 for p in points)]),
     )
@@ -107,26 +106,27 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
     """The pool's share of solutions with an error as each lane tells it, and as acquisition's labels look plainly."""
 
     def points(lane: str, *, naive: bool = False) -> list[Point]:
-        found = []
+        shown = []
         for one in estimates:
             rate = one.first_error_rate
             if one.lane != lane or rate is None:
                 continue
-            place = _("gen. %(n)d") % {"n": one.generation}
+            place = gettext("gen. %(n)d") % {"n": one.generation}
             href = f"{reverse('labels', args=[slug])}?generation={one.generation}&lane={lane}"
             whole = None if naive else rate.low, None if naive else rate.high
-            found.append(Point(place, rate.naive if naive else rate.value, *whole, href=href))
-        return found
+            shown.append(Point(place, rate.naive if naive else rate.value, *whole, href=href))
+        return shown
 
     return line_chart(
-        _("Solutions with an error, in the pool"),
+        gettext("Solutions with an error, in the pool"),
         [
-            Series(_("control"), "second", points("control")),
-            Series(_("acquisition, weighted"), "first", points("acquisition")),
-            Series(_("acquisition, as labelled"), "unsure", points("acquisition", naive=True)),
+            Series(gettext("control"), "second", points("control")),
+            Series(gettext("acquisition, weighted"), "first", points("acquisition")),
+            Series(gettext("acquisition, as labelled"), "unsure", points("acquisition", naive=True)),
         ],
-        places=_("generation"),
-        form=lambda value: f"{decimal(100 * value)} %",
+        places=gettext("generation"),
+        no_values=gettext("No labels in these lanes yet."),
+        form=percent,
         top=1.0,
     )
 

@@ -21,20 +21,26 @@ Lookup = str | Callable[[QuerySet[Any], Any], QuerySet[Any]]
 
 
 class Filters(forms.Form):
-    """What a list may be narrowed to; each field names itself in the address. Invalid values filter nothing.
+    """What a list may be narrowed to; each field names itself in the address. None is required, and
+    invalid values filter nothing.
 
     The `filtered` columns are fields too. `lookups` says by which field of the rows a filter narrows them, or how; a
-    filter that is not in it is named after the field, or is `own`: a subclass narrows by it.
+    filter that is not in it is named after the field, or is `own`: a subclass narrows by it. `rows` are what the fields
+    that name a row let people choose from.
     """
 
     own: tuple[str, ...] = ()
     lookups: Mapping[str, Lookup] = {}
 
-    def __init__(self, data: QueryDict, columns: Iterable[Column] = ()) -> None:
+    def __init__(self, data: QueryDict, columns: Iterable[Column] = (), **rows: QuerySet[Any]) -> None:
         super().__init__(data)
+        for name, queryset in rows.items():
+            self.fields[name].queryset = queryset  # type: ignore[attr-defined]
         filtered = [c for c in columns if c.filtered]
         for c in filtered:
-            self.fields[c.name] = forms.ChoiceField(choices=[ALL, *c.choices], required=False, label=c.label)
+            self.fields[c.name] = forms.ChoiceField(choices=[ALL, *c.choices], label=c.label)
+        for field in self.fields.values():
+            field.required = False
         self.order_fields(self.field_order)
         self.by: dict[str, Lookup] = {**{c.name: c.path for c in filtered}, **self.lookups}
 
@@ -134,12 +140,13 @@ def _in_order(rows: QuerySet[Any], columns: Sequence[Column], sort: str) -> Quer
 
 
 def respond(
-    request: HttpRequest, template: str, listing: Listing, name: str, context: dict[str, Any]
+    request: HttpRequest, template: str, listing: Listing, name: str, context: dict[str, Any] | None = None
 ) -> HttpResponseBase:
-    """The page, or with `?download=csv` the whole list as a file of this name."""
+    """The page, or with `?download=csv` the whole list as a file that is named after the project and `name`."""
     if request.GET.get("download") == "csv":
-        return download(listing.csv(), name=f"{name}.csv", content_type="text/csv; charset=utf-8")
-    page: HttpResponse = render(request, template, {"listing": listing, **context})
+        slug = request.member.project.slug  # type: ignore[attr-defined]
+        return download(listing.csv(), name=f"{slug}-{name}.csv", content_type="text/csv; charset=utf-8")
+    page: HttpResponse = render(request, template, {"listing": listing, **(context or {})})
     return page
 
 

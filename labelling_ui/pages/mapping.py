@@ -90,26 +90,26 @@ DELIMITERS = [
 SEPARATORS = {"\\n": "\n", "\\t": "\t"}
 
 
-def mapping_of(given: QueryDict) -> Mapping | None:
+def mapping_of(posted: QueryDict) -> Mapping | None:
     """The mapping that the fields say; None where there are none. Raises DomainError (`invalid_mapping`)."""
-    columns, holds = given.getlist("column"), given.getlist("holds")
+    columns, holds = posted.getlist("column"), posted.getlist("holds")
     if not columns or len(columns) != len(holds):
         return None
-    told: dict[str, list[tuple[int, str]]] = {}
+    holding: dict[str, list[tuple[int, str]]] = {}
     for number, (column, held) in enumerate(zip(columns, holds, strict=True)):
-        told.setdefault(held, []).append((number, column))
+        holding.setdefault(held, []).append((number, column))
 
     def first(held: str) -> str:
-        return told[held][0][1] if held in told else ""
+        return holding[held][0][1] if held in holding else ""
 
     mapping = {
         **{field: first(field) for field in WORDS},
-        "steps": _steps(told, given),
-        "labels": list(_labels(told, given)),
-        "provenance": {field: first(f"made_by_{field}") for field in get_args(MadeBy) if f"made_by_{field}" in told},
-        "left_out": [column for _, column in told.get("left_out", [])],
-        "delimiter": given.get("delimiter", ""),
-        "guarded": given.get("guarded") == "on",
+        "steps": _steps(holding, posted),
+        "labels": list(_labels(holding, posted)),
+        "provenance": {field: first(f"made_by_{field}") for field in get_args(MadeBy) if f"made_by_{field}" in holding},
+        "left_out": [column for _, column in holding.get("left_out", [])],
+        "delimiter": posted.get("delimiter", ""),
+        "guarded": posted.get("guarded") == "on",
     }
     try:
         return msgspec.convert(mapping, Mapping)
@@ -155,8 +155,8 @@ def _held(mapping: Mapping) -> dict[str, str]:
         form = "ratings_columns" if len(label.columns) > 1 else label.form
         held |= dict.fromkeys(label.columns, form)
         for field in ("kind", "name", "policy", "rollouts"):
-            if isinstance(told := getattr(label.source, field), Column):
-                held[told.column] = f"source_{field}"
+            if isinstance(holding := getattr(label.source, field), Column):
+                held[holding.column] = f"source_{field}"
     if mapping.steps:
         held |= dict.fromkeys(mapping.steps.columns, STEPS[mapping.steps.form])
         held[mapping.steps.kinds] = "kinds"
@@ -164,14 +164,14 @@ def _held(mapping: Mapping) -> dict[str, str]:
     return held
 
 
-def _steps(told: dict[str, list[tuple[int, str]]], given: QueryDict) -> dict[str, Any] | None:
+def _steps(holding: dict[str, list[tuple[int, str]]], posted: QueryDict) -> dict[str, Any] | None:
     for form, held in STEPS.items():
-        if held in told:
-            columns = [column for _, column in told[held]]
-            separator = given.get("separator") or msgspec.structs.fields(StepsMapping)[2].default
+        if held in holding:
+            columns = [column for _, column in holding[held]]
+            separator = posted.get("separator") or msgspec.structs.fields(StepsMapping)[2].default
             for written, meant in SEPARATORS.items():
                 separator = separator.replace(written, meant)
-            kinds = told["kinds"][0][1] if "kinds" in told else ""
+            kinds = holding["kinds"][0][1] if "kinds" in holding else ""
             return {
                 "columns": columns if form == "columns" else columns[:1],
                 "form": form,
@@ -181,34 +181,34 @@ def _steps(told: dict[str, list[tuple[int, str]]], given: QueryDict) -> dict[str
     return None
 
 
-def _labels(told: dict[str, list[tuple[int, str]]], given: QueryDict) -> Iterator[dict[str, Any]]:
+def _labels(holding: dict[str, list[tuple[int, str]]], posted: QueryDict) -> Iterator[dict[str, Any]]:
     for form in ("first_error", "ratings"):
-        for number, column in told.get(form, []):
-            yield {"columns": [column], "form": form, **_details(number, told, given)}
-    if several := told.get("ratings_columns"):
+        for number, column in holding.get(form, []):
+            yield {"columns": [column], "form": form, **_details(number, holding, posted)}
+    if several := holding.get("ratings_columns"):
         columns = [column for _, column in several]
-        yield {"columns": columns, "form": "ratings", **_details(several[0][0], told, given)}
+        yield {"columns": columns, "form": "ratings", **_details(several[0][0], holding, posted)}
 
 
-def _details(number: int, told: dict[str, list[tuple[int, str]]], given: QueryDict) -> dict[str, Any]:
+def _details(number: int, holding: dict[str, list[tuple[int, str]]], posted: QueryDict) -> dict[str, Any]:
     """How the label is written, and its source: said for all rows, or by a column of each."""
 
     def of_field(field: str) -> Any:
-        if found := told.get(f"source_{field}"):
+        if found := holding.get(f"source_{field}"):
             return {"column": found[0][1]}
-        return given.get(f"{field}-{number}", "").strip()
+        return posted.get(f"{field}-{number}", "").strip()
 
     details: dict[str, Any] = {"source": {"kind": of_field("kind") or "heuristic", "name": of_field("name"),
                                           "policy": of_field("policy")}}  # fmt: skip
     rollouts = of_field("rollouts")
     if isinstance(rollouts, dict) or str(rollouts).isdecimal():
         details["source"]["rollouts"] = rollouts if isinstance(rollouts, dict) else int(rollouts)
-    if (base := given.get(f"base-{number}")) in ("0", "1"):
+    if (base := posted.get(f"base-{number}")) in ("0", "1"):
         details["base"] = int(base)
-    if f"none-{number}" in given:
-        named = [word.strip() for word in str(given[f"none-{number}"]).split(",")]
+    if f"none-{number}" in posted:
+        named = [word.strip() for word in str(posted[f"none-{number}"]).split(",")]
         details["none"] = ["" if word.casefold() == "empty" else word for word in named if word]
-    if scale := given.get(f"scale-{number}"):
+    if scale := posted.get(f"scale-{number}"):
         details["scale"] = scale
     return details
 

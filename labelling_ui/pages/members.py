@@ -1,29 +1,33 @@
-"""Who is in a project, what they do, and how well they agree with the others."""
+"""The members of a project, and one of them: whether they may label, and how well they answer what is known."""
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.db.models import Count, OuterRef, Subquery
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.accounts import invite
-from annotation.core.membership.members import change_role, remove
+from annotation.core.membership.members import change_role, domains_of, mark_machine, qualify, remove
 from annotation.core.wording import in_words
 from annotation.labels.quality.agreement import agreement_by_member
+from annotation.labels.quality.pace import pace_by_person
 from annotation.labels.quality.statistics import Median
-from annotation.models import Membership, ScreeningDecision
+from annotation.models import HIDDEN_LANES, Lane, Membership, Project, ScreeningDecision
 from annotation.work.annotations import latest_annotations
-from annotation.work.gold.gold_accuracy import Accuracy
-from annotation.work.gold.gold_answers import accuracy_by_person
-from labelling_ui.pages.access import MANAGER, attempt, posted_word, project_page, signed_in
-from labelling_ui.pages.columns import Choice, Column, Control, Duration, Number, Share, When
-from labelling_ui.pages.listing import Listing, respond
+from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
+from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers
+from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page, signed_in
+from labelling_ui.pages.columns import Choice, Column, Control, Duration, FirstError, Number, Share, When
+from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.pages.people import ON_GOLD, PACE, Figures
 
 REMOVED = "removed"  # what the button sends in place of a role
 
@@ -31,11 +35,11 @@ REMOVED = "removed"  # what the button sends in place of a role
 class InviteForm(forms.Form):
     username = forms.CharField(
         max_length=150,
-        label=gettext_lazy("User name"),
-        help_text=gettext_lazy("Somebody new gets an account and a first password."),
+        label=_("User name"),
+        help_text=_("Somebody new gets an account and a first password."),
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none"}),
     )
-    role = forms.ChoiceField(choices=Membership.Role.choices, label=gettext_lazy("Role"))
+    role = forms.ChoiceField(choices=Membership.Role.choices, label=_("Role"))
 
 
 @project_page(MANAGER)
@@ -51,31 +55,28 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             form.add_error("role" if error.extra.get("field") == "role" else "username", in_words(error.message))
         else:
             if password is None:
-                messages.success(request, _("%(name)s is in.") % {"name": new.user.username})
+                messages.success(request, gettext("%(name)s is now a member.") % {"name": new.user.username})
                 return redirect("members", member.project.slug)
             # shown now and never again, so it is not left in a session or an address
             invited = {"username": new.user.username, "password": password}
             form = InviteForm()
     agreement, gold = agreement_by_member(member.project), accuracy_by_person(member.project)
     listing = Listing(request, _members(member), _columns(agreement, gold), sort="name")
-    context = {"member": member, "form": form, "invited": invited, "roles": Membership.Role.choices}
-    return respond(request, "labelling_ui/members.html", listing, f"{member.project.slug}-members", context)
+    context = {"form": form, "invited": invited, "roles": Membership.Role.choices}
+    return respond(request, "labelling_ui/members.html", listing, "members", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
     """Change a member's role, or end the membership."""
-    other = member.project.memberships.select_related("user", "project").filter(pk=member_id).first()
-    if other is None:
-        raise Http404("There is no such member in this project.")
+    other = _find(member, member_id)
     role, name = posted_word(request, "role", *Membership.Role.values, REMOVED), other.user.username
     if role != REMOVED:
-        told = _("%(name)s is %(role)s now.") % {"name": name, "role": role}
-        attempt(request, told, change_role, membership=other, role=role)
+        message = gettext("%(name)s is %(role)s now.") % {"name": name, "role": role}
+        attempt(request, message, change_role, membership=other, role=role)
     else:
-        told = _("%(name)s is out. What they labelled stays.") % {"name": name}
-        attempt(request, told, remove, membership=other)
+        message = gettext("%(name)s is no longer a member. Their labels stay.") % {"name": name}
+        attempt(request, message, remove, membership=other)
     return redirect("members", member.project.slug)
 
 
@@ -95,17 +96,122 @@ def _members(member: Membership) -> Any:
 
 def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Column]:
     return [
-        Column("name", gettext_lazy("Name"), "user__username", sort=True, heading=True),
-        Choice("role", gettext_lazy("Role"), sort=True, choices=Membership.Role.choices),
-        Number("labels", gettext_lazy("Labels"), lambda m: m.labels or 0, sort="labels"),
+        Column("name", _("Name"), "user__username", sort=True, heading=True),
+        Choice("role", _("Role"), sort=True, choices=Membership.Role.choices),
+        Number("labels", _("Labels"), lambda m: m.labels or 0, sort="labels"),
         Duration(
             "median_seconds",
-            gettext_lazy("Median time"),
+            _("Median time"),
             lambda m: m.median_ms and m.median_ms / 1000,
             sort="median_ms",
         ),
-        Share("agreement", gettext_lazy("Agreement"), lambda m: agreement.get(m.pk)),
-        Share("gold", gettext_lazy("Right on gold"), lambda m: gold[m.pk].right.value if m.pk in gold else None),
-        When("joined", gettext_lazy("Joined"), "joined_at", sort=True),
-        Control("actions", gettext_lazy("Actions")),
+        Share("agreement", _("Agreement"), lambda m: agreement.get(m.pk)),
+        Share("gold", _("Right on gold"), lambda m: gold[m.pk].right.value if m.pk in gold else None),
+        When("joined", _("Joined"), "joined_at", sort=True),
+        Control("actions", _("Actions")),
     ]
+
+
+RATING_NAMES = (_("good"), _("neutral"), _("bad"))
+GOLD_COLUMNS = [
+    When("submitted", _("Submitted"), "submitted_at", sort=True),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices),
+    Number("solution", _("Solution"), "solution_id", sort=True, link="solution", write=str),
+    FirstError("first_error", _("First error"), sort=True),
+    FirstError("known", _("Known"), "solution__gold_answer__annotation__first_error"),
+]
+
+
+GENERATION = Column("generation", _("Generation"), "who", heading=True)
+
+
+@project_page(*STAFF)
+def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    person = _find(member, member_id)
+    project, policy = member.project, member.project.policies
+    answers = read_answers(answers_to(project, annotator=person))
+    rows = answers_to(project, lanes=HIDDEN_LANES, annotator=person).select_related("solution__gold_answer__annotation")
+    listing = Listing(request, rows, GOLD_COLUMNS, sort="-submitted")
+    hold_against_known(listing.page.object_list, tolerance=policy.gold.tolerance)
+    accuracy = accuracy_of(answers, tolerance=policy.gold.tolerance)
+    by_generation = [
+        Figures(number, accuracy_of(some, tolerance=policy.gold.tolerance))
+        for number, some in sorted(grouped(answers, "generation").items())
+    ]
+    latest = latest_decision(person)
+    now = standing_by(latest, person)
+    context: dict[str, Any] = {
+        "person": person,
+        "standing": now,
+        "domains": domains_of(project),
+        "screening": policy.screening,
+        "attempt": attempt_of(person, latest) if now == ScreeningDecision.Outcome.AGAIN else None,
+        "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
+        "pace": Table([Figures(person, pace) for pace in pace_by_person(project, person.pk).values()], PACE),
+        "accuracy": accuracy,
+        "by_generation": Table([*by_generation, Figures(gettext("all"), accuracy)], [GENERATION, *ON_GOLD]),
+        "confusion": _confusion(project, person),
+    }
+    return respond(request, "labelling_ui/member.html", listing, f"gold-answers-{person.user.username}", context)
+
+
+@project_action(MANAGER)
+def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    """Let a person label, screen them, or keep them from labelling."""
+    person = _find(member, member_id)
+    outcome = request.POST.get("outcome", "")
+    message = {
+        "passed": gettext("%(name)s may label."),
+        "again": gettext("%(name)s is screened next."),
+        "failed": gettext("%(name)s gets no more items."),
+        "paused": gettext("%(name)s is paused."),
+    }.get(outcome, "")
+    done = message % {"name": person.user.username} if message else ""
+    attempt(request, done, decide, membership=person, outcome=outcome, reason=request.POST.get("reason", ""))
+    return redirect("member", member.project.slug, person.pk)
+
+
+@project_action(MANAGER)
+def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    """Choose the domains that a person labels, or all."""
+    person = _find(member, member_id)
+    domains = None if request.POST.get("all") else request.POST.getlist("domains")
+    message = gettext("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
+    attempt(request, message, qualify, membership=person, domains=domains)
+    return redirect("member", member.project.slug, person.pk)
+
+
+@project_action(MANAGER)
+def mark_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    """Say whether a member is a program."""
+    person = _find(member, member_id)
+    machine = {"yes": True, "no": False}.get(request.POST.get("machine", ""))
+    if machine is None:
+        return HttpResponseBadRequest("`machine` must be yes or no")
+    texts = {True: gettext("%(name)s is marked as a program."), False: gettext("%(name)s is marked as a person.")}
+    attempt(request, texts[machine] % {"name": person.user.username}, mark_machine, membership=person, machine=machine)
+    return redirect("member", member.project.slug, person.pk)
+
+
+def hold_against_known(answers: Iterable[Any], *, tolerance: int) -> None:
+    """Give each answer the reference (`known`), and whether it is `right`."""
+    for answer in answers:
+        gold = answer.solution.gold_answer
+        answer.known = gold.annotation
+        answer.right = is_right(answer.first_error, answer.known.first_error, gold.accepted, tolerance=tolerance)
+
+
+def _nth(row: Figures, *, n: int) -> Any:
+    return row.figures[n]
+
+
+def _confusion(project: Project, person: Membership) -> Table:
+    """How often they said what of steps, by what the reference says of them."""
+    ratings = (gettext("they say %(name)s") % {"name": name} for name in RATING_NAMES)
+    columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(ratings)]
+    rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]
+    return Table(rows, [Column("reference", gettext("Reference"), "who", heading=True), *columns])
+
+
+def _find(member: Membership, member_id: int) -> Membership:
+    return get_object_or_404(member.project.memberships.select_related("user", "project"), pk=member_id)

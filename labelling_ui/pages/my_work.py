@@ -29,10 +29,9 @@ def own_page(member: Membership) -> dict[str, Any]:
     policy = member.project.policies
     practice = practice_set(member)
     return {
-        "member": member,
         "mine": mine,
         "least": LEAST,
-        "told": policy.feedback,
+        "feedback": policy.feedback,
         "hidden_gold": bool(policy.gold.share),
         "chart": _by_day(mine),
         "practised": sum(place.outcome is not None for place in practice),

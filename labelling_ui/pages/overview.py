@@ -17,8 +17,8 @@ from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.my_work import own_page
 from labelling_ui.pages.runs import retraining
-from labelling_ui.selectors import attention, label_counts, version_scores
-from labelling_ui.selectors.progress import progress_of
+from labelling_ui.selectors import attention, model_versions, progress
+from labelling_ui.templatetags.figures import percent
 
 DAYS = 30
 POSITIONS = 20
@@ -29,13 +29,12 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     project = member.project
     if member.role == Membership.Role.ANNOTATOR:
         return render(request, "labelling_ui/my_work.html", own_page(member))
-    by_day = label_counts.labels_by_day(project, days=DAYS)
+    by_day = progress.labels_by_day(project, days=DAYS)
     agreement = agreement_by_day(project)
-    versions = version_scores.versions_with_scores(project)
+    versions = model_versions.versions_with_scores(project)
     outcomes = outcomes_of(project)
     context: dict[str, Any] = {
-        "member": member,
-        "progress": progress_of(project, by_day),
+        "progress": progress.progress_of(project, by_day),
         "agreement": _share(agreement),
         "pairs": sum(pairs.all for _day, pairs in agreement),
         "champion": _champion(versions),
@@ -45,19 +44,19 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
         "solutions": outcomes.total,
         "outcomes": outcomes,
         "charts": [
-            {"chart": _progress_chart(project, by_day), "empty": _("The first labels show here.")},
-            {"chart": _quality_chart(project, versions), "empty": _("The first model shows here, once you retrain.")},
-            {"chart": _agreement_chart(agreement), "empty": _("Needs solutions that two people labelled.")},
-            {"chart": _ratings_chart(project), "empty": _("The first ratings show here.")},
+            _progress_chart(project, by_day),
+            _quality_chart(project, versions),
+            _agreement_chart(agreement),
+            _ratings_chart(project),
         ],
     }
     compared = _yield_chart(project)
     if compared.legend:
-        context["charts"].append({"chart": compared, "empty": ""})
+        context["charts"].append(compared)
     return render(request, "labelling_ui/overview.html", context)
 
 
-def _champion(versions: list[tuple[ModelVersion, version_scores.Score | None]]) -> dict[str, Any] | None:
+def _champion(versions: list[tuple[ModelVersion, model_versions.Score | None]]) -> dict[str, Any] | None:
     """The model that serves, its F1, and the change since the champion before it."""
     served = [(v, score) for v, score in versions if v.promoted_at]
     served.sort(key=lambda pair: pair[0].promoted_at)  # type: ignore[arg-type, return-value]
@@ -81,10 +80,16 @@ def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
         Point(day_of_month(day), n, href=f"{address}?since={day}&until={day}" if n else "", note=_("labels"))
         for day, n in by_day
     ]
-    return bar_chart(_("Labels by day"), Series(_("labels"), "first", points), places=_("day"), least_step=1)
+    return bar_chart(
+        _("Labels by day"),
+        Series(_("labels"), "first", points),
+        places=_("day"),
+        no_values=_("The first labels show here."),
+        least_step=1,
+    )
 
 
-def _quality_chart(project: Project, versions: list[tuple[ModelVersion, version_scores.Score | None]]) -> Chart:
+def _quality_chart(project: Project, versions: list[tuple[ModelVersion, model_versions.Score | None]]) -> Chart:
     trained = [
         Point(
             _("model %(n)s") % {"n": version.number},
@@ -99,12 +104,13 @@ def _quality_chart(project: Project, versions: list[tuple[ModelVersion, version_
     baselines = [
         Point(_("model %(n)s") % {"n": version.number}, score.value)
         for version, _score in versions
-        if (score := version_scores.baseline_f1(version))
+        if (score := model_versions.baseline_f1(version))
     ]
     return line_chart(
         _("Model quality on the holdout, F1"),
         [Series(_("trained"), "first", trained), Series(_("zero-label baseline"), "second", baselines)],
         places=_("model"),
+        no_values=_("The first model shows here, once you retrain."),
         form=lambda share: decimal(100 * share),
         top=1.0,
     )
@@ -119,24 +125,25 @@ def _agreement_chart(agreement: list[tuple[date, Pairs]]) -> Chart:
         _("Agreement on the first error"),
         [Series(_("same first error"), "first", points)],
         places=_("day"),
-        form=_percent,
+        no_values=_("Needs solutions that two people labelled."),
+        form=percent,
         top=1.0,
     )
 
 
 def _ratings_chart(project: Project) -> Chart:
-    counts = label_counts.ratings_by_position(project, positions=POSITIONS)
+    counts = progress.ratings_by_position(project, positions=POSITIONS)
     looks = [("good", _("good")), ("neutral", _("neutral")), ("unsure", _("unsure")), ("bad", _("bad"))]
     series = [
         Series(name, look, [Point(str(position + 1), n) for position, rating, n in counts if rating == look])
         for look, name in looks
     ]
-    return share_chart(_("Ratings by position"), series, places=_("step"))
+    return share_chart(_("Ratings by position"), series, places=_("step"), no_values=_("The first ratings show here."))
 
 
 def _yield_chart(project: Project) -> Chart:
     """What a ranked queue brings beside a random one, once there are labels of both."""
-    rows = label_counts.yield_by_generation(project)
+    rows = progress.yield_by_generation(project)
     if len({lane for _number, lane, _found, _n in rows}) < 2:
         return Chart("")
     series = [
@@ -144,15 +151,11 @@ def _yield_chart(project: Project) -> Chart:
             name,
             look,
             [
-                Point(_("gen. %(n)s") % {"n": number}, found / n, note=_("of %(n)s labels") % {"n": n})
-                for number, of, found, n in rows
+                Point(_("gen. %(n)s") % {"n": number}, errors / n, note=_("of %(n)s labels") % {"n": n})
+                for number, of, errors, n in rows
                 if of == lane
             ],
         )
         for lane, name, look in [("acquisition", _("acquisition"), "first"), ("control", _("control"), "second")]
     ]
-    return line_chart(_("Labels that found an error, by lane"), series, places=_("generation"), form=_percent, top=1.0)
-
-
-def _percent(share: float) -> str:
-    return f"{decimal(100 * share)} %"
+    return line_chart(_("Labels that found an error, by lane"), series, places=_("generation"), form=percent, top=1.0)

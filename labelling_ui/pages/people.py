@@ -17,11 +17,11 @@ class Figures(NamedTuple):
     """What is known (an `Accuracy`, a `Pace`, a `Trust`) of a member, a source or a generation."""
 
     who: Any
-    found: Any
+    figures: Any
 
 
 def _together(row: Figures) -> str | SafeString:
-    share = row.found.accepted
+    share = row.figures.accepted
     if not share.of:
         return NOTHING
     counts = count(share.count), count(share.of)
@@ -30,17 +30,17 @@ def _together(row: Figures) -> str | SafeString:
 
 PERSON = Column("by", _("Labels by"), "who__user__username", heading=True)
 ON_GOLD = [
-    Number("answers", _("Answers"), "found__right__of"),
-    Estimate("right", _("Right"), "found__right", write=percent),
-    Estimate("exact", _("Exact"), "found__exact", write=percent),
-    Estimate("within_one", _("Within one"), "found__within_one", write=percent),
-    Estimate("presence", _("Error or none"), "found__presence", write=percent),
+    Number("answers", _("Answers"), "figures__right__of"),
+    Estimate("right", _("Right"), "figures__right", write=percent),
+    Estimate("exact", _("Exact"), "figures__exact", write=percent),
+    Estimate("within_one", _("Within one"), "figures__within_one", write=percent),
+    Estimate("presence", _("Error or none"), "figures__presence", write=percent),
 ]
 PACE = [
-    Number("labels", _("Labels"), "found__labels"),
-    Duration("label_seconds", _("Time on a label, median"), "found__label_seconds"),
-    Duration("step_seconds", _("Time on a step, median"), "found__step_seconds"),
-    Share("accepted", _("Accepted together"), "found__accepted__value", shown=_together),
+    Number("labels", _("Labels"), "figures__labels"),
+    Duration("label_seconds", _("Time on a label, median"), "figures__label_seconds"),
+    Duration("step_seconds", _("Time on a step, median"), "figures__step_seconds"),
+    Share("accepted", _("Accepted together"), "figures__accepted__value", shown=_together),
 ]
 
 
@@ -51,6 +51,7 @@ class PersonField(forms.ModelChoiceField):
         return obj.user.username
 
 
-def people_of(project: Project) -> QuerySet[Membership]:
-    """The members of a project, by user name."""
-    return Membership.objects.filter(project=project, active=True).select_related("user").order_by("user__username")
+def people_of(project: Project, *, left: bool = False) -> QuerySet[Membership]:
+    """The members of a project by user name, with those that `left` too."""
+    people = project.memberships.select_related("user").order_by("user__username")
+    return people if left else people.filter(active=True)

@@ -5,13 +5,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.quality import batches
 from annotation.labels.quality.pace import pace_by_person
@@ -19,48 +18,48 @@ from annotation.labels.quality.trust import Trust, trust_by_person
 from annotation.models import LabelBatch, LabelSource, Membership, Project
 from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui.numbers import decimal
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
-from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField
+from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField, people_of
 from labelling_ui.templatetags.figures import NOTHING, source_in_words
 
 
 class SetAsideForm(forms.Form):
     """Labels of one annotator that no alarm has named."""
 
-    annotator = PersonField(Membership.objects.none(), label=gettext_lazy("Annotator"))
-    since = forms.DateTimeField(label=gettext_lazy("From"), widget=forms.DateTimeInput({"type": "datetime-local"}))
-    until = forms.DateTimeField(label=gettext_lazy("To"), widget=forms.DateTimeInput({"type": "datetime-local"}))
-    reason = forms.CharField(max_length=500, label=gettext_lazy("Why"))
+    annotator = PersonField(Membership.objects.none(), label=_("Annotator"))
+    since = forms.DateTimeField(label=_("From"), widget=forms.DateTimeInput({"type": "datetime-local"}))
+    until = forms.DateTimeField(label=_("To"), widget=forms.DateTimeInput({"type": "datetime-local"}))
+    reason = forms.CharField(max_length=500, label=_("Why"))
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
         annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
-        annotator.queryset = project.memberships.select_related("user").order_by("user__username")
+        annotator.queryset = people_of(project, left=True)
 
 
 Members = dict[int, Membership]  # by its id, the user read with each
 
 COLUMNS = [
-    When("found", gettext_lazy("Found"), "found_at", sort=True),
-    Column("by", gettext_lazy("Labels by"), lambda b: owner_of(b), sort="annotator__user__username"),
-    When("since", gettext_lazy("From"), sort=True),
-    When("until", gettext_lazy("To"), sort=True),
-    Choice("judged_by", gettext_lazy("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
-    Number("judged", gettext_lazy("Judged"), "evidence__judged"),
-    Number("differed", gettext_lazy("Differed"), "evidence__differed"),
-    Number("expected", gettext_lazy("Usual"), "evidence__expected"),
-    State("state", gettext_lazy("State"), sort=True, choices=LabelBatch.State.choices, filtered=True),
+    When("found", _("Found"), "found_at", sort=True),
+    Column("by", _("Labels by"), lambda b: owner_of(b), sort="annotator__user__username"),
+    When("since", _("From"), sort=True),
+    When("until", _("To"), sort=True),
+    Choice("judged_by", _("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
+    Number("judged", _("Judged"), "evidence__judged"),
+    Number("differed", _("Differed"), "evidence__differed"),
+    Number("expected", _("Usual"), "evidence__expected"),
+    State("state", _("State"), sort=True, choices=LabelBatch.State.choices, filtered=True),
 ]
 TRUST = [
-    Column("by", gettext_lazy("Labels by"), "who", heading=True),
-    Number("measured", gettext_lazy("Informedness"), "found__measured__value", shown=lambda row: _measured(row.found)),
-    Share("finds", gettext_lazy("Finds bad steps"), "found__finds"),
-    Share("invents", gettext_lazy("Calls others bad"), "found__invents"),
-    Number("labels", gettext_lazy("Shared labels"), "found__labels"),
-    Number("votes", gettext_lazy("Shared steps"), "found__votes"),
-    Number("weight", gettext_lazy("Weight in training"), "found__informedness", write=partial(decimal, digits=2)),
+    Column("by", _("Labels by"), "who", heading=True),
+    Number("measured", _("Informedness"), "figures__measured__value", shown=lambda row: _measured(row.figures)),
+    Share("finds", _("Finds bad steps"), "figures__finds"),
+    Share("invents", _("Calls others bad"), "figures__invents"),
+    Number("labels", _("Shared labels"), "figures__labels"),
+    Number("votes", _("Shared steps"), "figures__votes"),
+    Number("weight", _("Weight in training"), "figures__informedness", write=partial(decimal, digits=2)),
 ]
 
 
@@ -73,41 +72,38 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
         batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
     members = {one.pk: one for one in project.memberships.select_related("user")}
     context = {
-        "member": member,
         "people": Table(_people(project, members), TRUST),
         "paces": Table(_paces(project, members), [PERSON, *PACE]),
         "gold": Table(_on_gold(project, members), [PERSON, *ON_GOLD]),
         "form": SetAsideForm(project=project),
         "between": project.policies.quality.labels_between_false_alarms,
     }
-    return respond(request, "labelling_ui/quality.html", listing, f"{project.slug}-batches", context)
+    return respond(request, "labelling_ui/quality.html", listing, "batches", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpResponseBase:
     """Set a batch aside, or let it count."""
-    batch = member.project.label_batches.filter(pk=batch_id).first()
-    if batch is None:
-        raise Http404("There is no such batch in this project.")
+    batch = get_object_or_404(member.project.label_batches, pk=batch_id)
     reason = request.POST.get("reason", "")
     if posted_word(request, "decision", "set_aside", "resume") == "set_aside":
-        told = _("Set aside: the next round learns without these labels, and their solutions may be asked for again.")
-        attempt(request, told, batches.set_aside, batch=batch, reason=reason)
+        done = gettext(
+            "Set aside. The next round trains without these labels, and their solutions can be queued again."
+        )
+        attempt(request, done, batches.set_aside, batch=batch, reason=reason)
     else:
-        attempt(request, _("These labels count."), batches.resume, batch=batch, reason=reason)
+        attempt(request, gettext("These labels are used again."), batches.resume, batch=batch, reason=reason)
     return redirect("quality", member.project.slug)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def set_aside(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Set aside what no alarm has named."""
     form = SetAsideForm(request.POST, project=member.project)
     if not form.is_valid():
-        messages.error(request, _("Name an annotator, from when to when, and why."))
+        messages.error(request, gettext("Name an annotator, from when to when, and why."))
         return redirect("quality", member.project.slug)
-    attempt(request, _("Set aside."), batches.set_aside_by_hand, project=member.project, **form.cleaned_data)
+    attempt(request, gettext("Set aside."), batches.set_aside_by_hand, project=member.project, **form.cleaned_data)
     return redirect("quality", member.project.slug)
 
 
@@ -122,7 +118,7 @@ def _measured(trust: Trust) -> SafeString:
     """The informedness that somebody's own words show, with its interval."""
     value, low, high = (decimal(one, 2) for one in (trust.measured.value, trust.measured.low, trust.measured.high))
     known = trust.finds is not None and trust.invents is not None
-    interval = _("%(low)s to %(high)s") % {"low": low, "high": high}
+    interval = gettext("%(low)s to %(high)s") % {"low": low, "high": high}
     return format_html('{} <span class="muted small">{}</span>', value if known else NOTHING, interval)
 
 
@@ -134,20 +130,20 @@ def _named(source: LabelSource) -> str:
 
 def _on_gold(project: Project, members: Members) -> list[Figures]:
     """Each annotator's accuracy on hidden gold, the least right first."""
-    found = [Figures(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
-    return sorted(found, key=lambda row: (row.found.right.value or 0, row.who.user.username))
+    figures = [Figures(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
+    return sorted(figures, key=lambda row: (row.figures.right.value or 0, row.who.user.username))
 
 
 def _paces(project: Project, members: Members) -> list[Figures]:
     """How each annotator goes about it, who accepts most together first."""
-    found = [Figures(members[who], pace) for who, pace in pace_by_person(project).items()]
-    return sorted(found, key=lambda row: (-(row.found.accepted.value or 0), row.who.user.username))
+    figures = [Figures(members[who], pace) for who, pace in pace_by_person(project).items()]
+    return sorted(figures, key=lambda row: (-(row.figures.accepted.value or 0), row.who.user.username))
 
 
 def _people(project: Project, members: Members) -> list[Figures]:
     """Name and trust, the least informed first."""
-    found = trust_by_person(project)
+    figures = trust_by_person(project)
     names = {f"annotator {pk}": one.user.username for pk, one in members.items()}
     names |= {f"source {s.pk}": _named(s) for s in LabelSource.objects.filter(project=project)}
-    rows = [Figures(names[who], trust) for who, trust in found.items()]
-    return sorted(rows, key=lambda row: row.found.informedness)
+    rows = [Figures(names[who], trust) for who, trust in figures.items()]
+    return sorted(rows, key=lambda row: row.figures.informedness)

@@ -5,28 +5,26 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db.models import BigIntegerField, Case, F, Prefetch, QuerySet, When
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_POST
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Lane, Lease, Membership, Project
 from annotation.work.queue import managing
 from labelling_ui import words
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Choice, Column, Control, Number
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.pages.numbers import whole_number
 from labelling_ui.pages.people import PersonField, people_of
 
 HELD = "held"
 MARKS = [
     words.ALL,
-    ("pinned", gettext_lazy("pinned")),
-    ("paused", gettext_lazy("paused")),
-    ("assigned", gettext_lazy("handed to somebody")),
-    (HELD, gettext_lazy("in somebody’s hands")),
+    ("pinned", _("pinned")),
+    ("paused", _("paused")),
+    ("assigned", _("assigned")),
+    (HELD, _("claimed")),
 ]
 
 MARKED: dict[str, dict[str, Any]] = {
@@ -38,11 +36,9 @@ MARKED: dict[str, dict[str, Any]] = {
 
 
 class QueueFilters(Filters):
-    mark = forms.ChoiceField(choices=MARKS, required=False, label=gettext_lazy("State"))
-    domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
-    person = PersonField(
-        Membership.objects.none(), required=False, empty_label=gettext_lazy("all"), label=gettext_lazy("Person")
-    )
+    mark = forms.ChoiceField(choices=MARKS, label=_("State"))
+    domain = forms.CharField(label=_("Domain"))
+    person = PersonField(Membership.objects.none(), empty_label=_("all"), label=_("Person"))
 
     own = ("person",)
     lookups = {
@@ -50,11 +46,6 @@ class QueueFilters(Filters):
         "domain": "solution__problem__domain",
     }
     field_order = ("lane",)
-
-    def __init__(self, *args: Any, project: Project) -> None:
-        super().__init__(*args)
-        person: forms.ModelChoiceField = self.fields["person"]  # type: ignore[assignment]
-        person.queryset = people_of(project)
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
@@ -67,19 +58,19 @@ class QueueFilters(Filters):
 def _marks(item: Any) -> list[str]:
     marks = {"pinned": item.pinned, "paused": item.paused}
     for_whom = [f"for {item.assigned_to.user.username}"] if item.assigned_to else []
-    return [name for name, given in marks.items() if given] + for_whom
+    return [name for name, holds in marks.items() if holds] + for_whom
 
 
 COLUMNS = [
-    Number("place", gettext_lazy("Place"), "rank", sort="turn", write=str),
-    Column("solution", gettext_lazy("Solution"), "solution_id", sort="solution", link="solution", heading=True),
-    Column("domain", gettext_lazy("Domain"), "solution__problem__domain", sort=True),
-    Choice("lane", gettext_lazy("Lane"), sort=True, choices=Lane.choices, filtered=True),
-    Number("generation", gettext_lazy("Generation"), "generation__number", sort=True, write=str),
-    Column("marks", gettext_lazy("Marks"), lambda i: " ".join(_marks(i))),
-    Column("held_by", gettext_lazy("In the hands of"), lambda i: ", ".join(h.annotator.user.username for h in i.held)),
-    Number("done", gettext_lazy("Done"), sort=True),
-    Number("wanted", gettext_lazy("Wanted"), sort=True),
+    Number("place", _("Place"), "rank", sort="turn", write=str),
+    Column("solution", _("Solution"), "solution_id", sort="solution", link="solution", heading=True),
+    Column("domain", _("Domain"), "solution__problem__domain", sort=True),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True),
+    Number("generation", _("Generation"), "generation__number", sort=True, write=str),
+    Column("marks", _("Marks"), lambda i: " ".join(_marks(i))),
+    Column("held_by", _("Claimed by"), lambda i: ", ".join(h.annotator.user.username for h in i.held)),
+    Number("done", _("Done"), sort=True),
+    Number("wanted", _("Wanted"), sort=True),
 ]
 
 
@@ -94,21 +85,20 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
         .prefetch_related(Prefetch("leases", held, to_attr="held"))
         .annotate(turn=turn)
     )
-    filters = QueueFilters(request.GET, COLUMNS, project=member.project)
+    filters = QueueFilters(request.GET, COLUMNS, person=people_of(member.project))
     manages = member.role == MANAGER
-    columns = [Control("ticked", gettext_lazy("Ticked")), *COLUMNS] if manages else COLUMNS
+    columns = [Control("ticked", _("Select")), *COLUMNS] if manages else COLUMNS
     listing = Listing(request, rows, columns, sort="place", filters=filters)
-    context = {"member": member, "people": people_of(member.project), "manages": manages}
-    return respond(request, "labelling_ui/queue.html", listing, f"{member.project.slug}-queue", context)
+    context = {"people": people_of(member.project), "manages": manages}
+    return respond(request, "labelling_ui/queue.html", listing, "queue", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """One change of the items that were ticked."""
-    ticked = [pk for given in request.POST.getlist("item") if (pk := whole_number(given)) is not None]
+    ticked = [pk for item in request.POST.getlist("item") if (pk := whole_number(item)) is not None]
     if not ticked:
-        messages.error(request, _("Tick the items first."))
+        messages.error(request, gettext("Select the items first."))
     else:
         changed = attempt(
             request,
@@ -120,23 +110,20 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
             to=_person(request, member.project),
         )
         if changed is not None:
-            said = ngettext("%(n)d item was changed.", "%(n)d items were changed.", changed)
-            messages.success(request, said % {"n": changed})
+            message = ngettext("%(n)d item was changed.", "%(n)d items were changed.", changed)
+            messages.success(request, message % {"n": changed})
     response = redirect("queue", member.project.slug)
     response["Location"] += f"?{request.GET.urlencode()}" if request.GET else ""
     return response
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
     """Ask for a label of this solution before others."""
-    solution = member.project.solutions.filter(pk=solution_id).first()
-    if solution is None:
-        raise Http404("There is no such solution in this project.")
+    solution = get_object_or_404(member.project.solutions, pk=solution_id)
     attempt(
         request,
-        _("It waits at the head of the queue."),
+        gettext("The solution is at the head of the queue."),
         managing.queue_solution,
         project=member.project,
         solution=solution,

@@ -8,14 +8,13 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Prefetch, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.quality.review_case import Case, CaseRow, Word, case_of
 from annotation.labels.quality.review_queue import REASONS, next_to_review, review_counts, to_review
@@ -24,46 +23,44 @@ from annotation.work.annotations import latest_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
-from labelling_ui.answer_looks import ANSWERS_TO_A_CRITIQUE, answers_of
-from labelling_ui.beside import PROGRESS
-from labelling_ui.pages.access import STAFF, attempt, project_page
+from labelling_ui.pages.access import STAFF, attempt, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, Number, Opening, When
 from labelling_ui.pages.listing import Listing, Table, respond
-from labelling_ui.pages.numbers import whole_number
 from labelling_ui.pages.review_form import own_verdict
 from labelling_ui.pages.review_keys import CaseKeys, keys_of
+from labelling_ui.templatetags.answers import ANSWERS_TO_A_CRITIQUE, PROGRESS, answers_of
 
 KINDS = [
-    ("", gettext_lazy("Everything")),
-    ("disagreement", gettext_lazy("Disagreements")),
-    ("dispute", gettext_lazy("Disputed references")),
-    ("doubt", gettext_lazy("Steps in doubt")),
+    ("", _("Everything")),
+    ("disagreement", _("Disagreements")),
+    ("dispute", _("Disputed references")),
+    ("doubt", _("Steps in doubt")),
 ]
 
 
 def _reasons(solution: Any) -> list[str]:
-    told = [("disagreement", solution.differs), ("dispute", solution.disputed), ("doubt", solution.doubted)]
-    return [name for name, holds in told if holds]
+    reasons = [("disagreement", solution.differs), ("dispute", solution.disputed), ("doubt", solution.doubted)]
+    return [name for name, holds in reasons if holds]
 
 
-def _told(label: Annotation) -> str:
+def _first_error_of(label: Annotation) -> str:
     who = label.annotator.user.username if label.annotator else label.source.name
     return f"{who}:{'' if label.first_error is None else label.first_error}"
 
 
 COLUMNS = [
-    Column("why", gettext_lazy("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
-    Opening("problem", gettext_lazy("Problem"), "problem__text"),
-    Column("domain", gettext_lazy("Domain"), "problem__domain", sort=True),
-    Column("labels", gettext_lazy("First error, by each"), lambda s: " ".join(map(_told, s.words))),
-    Number("solution", gettext_lazy("Solution"), "pk", sort=True, link="solution", write=str),
+    Column("why", _("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
+    Opening("problem", _("Problem"), "problem__text"),
+    Column("domain", _("Domain"), "problem__domain", sort=True),
+    Column("labels", _("First error, by each"), lambda s: " ".join(map(_first_error_of, s.words))),
+    Number("solution", _("Solution"), "pk", sort=True, link="solution", write=str),
 ]
 SENT_BACK = [
-    Opening("problem", gettext_lazy("Problem"), "annotation__solution__problem__text"),
-    Column("to", gettext_lazy("To"), "annotation__annotator__user__username"),
-    Column("why", gettext_lazy("Why"), "reason"),
-    When("since", gettext_lazy("Since"), "created_at"),
-    Control("take_back", gettext_lazy("Take back")),
+    Opening("problem", _("Problem"), "annotation__solution__problem__text"),
+    Column("to", _("To"), "annotation__annotator__user__username"),
+    Column("why", _("Why"), "reason"),
+    When("since", _("Since"), "created_at"),
+    Control("take_back", _("Take back")),
 ]
 
 
@@ -76,28 +73,25 @@ def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(request, rows.prefetch_related(Prefetch("annotations", words, "words")), COLUMNS, sort="why")
     counts = review_counts(project)
     context = {
-        "member": member,
         "reason": reason,
         "kinds": [(key, label, counts[key or "all"]) for key, label in KINDS],
         "sent_back": Table(_sent_back(project), SENT_BACK),
         "first": listing.page.object_list[0] if listing.page.object_list else None,
     }
-    return respond(request, "labelling_ui/review.html", listing, f"{project.slug}-review", context)
+    return respond(request, "labelling_ui/review.html", listing, "review", context)
 
 
 @project_page(*STAFF)
 def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponse:
     solution = _find(member.project, solution_id)
-    found = case_of(solution)
+    case = case_of(solution)
     reason = _reason(request)
     scheme = member.project.label_scheme
     keys = keys_of(scheme)
-    columns = _columns(found, keys)
-    rows = _numbered(found, columns, rates_critiques=scheme.critique == "given")
+    columns = _columns(case, keys)
+    rows = _numbered(case, columns, rates_critiques=scheme.critique == "given")
     context = {
-        "member": member,
-        "tab": "review",
-        "case": found,
+        "case": case,
         "solution": solution,
         "columns": columns,
         "rows": rows,
@@ -118,8 +112,7 @@ def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResp
     return render(request, "labelling_ui/review_case.html", context)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def decide(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
     """As one of the labels says (`accepts`), or by ratings of the reviewer's own (`word-…`)."""
     project, solution = member.project, _find(member.project, solution_id)
@@ -128,15 +121,15 @@ def decide(request: HttpRequest, member: Membership, solution_id: int) -> HttpRe
     seen, submission_id = whole_number(posted.get("seen")) or 0, _uuid(posted.get("submission_id"))
     if "accepts" in posted:
         label = _label(project, whole_number(posted.get("accepts")) or 0)
-        told = {"submission_id": submission_id, "seen": seen, "comment": posted.get("comment", "")}
-        made = attempt(request, "", accept, annotation=label, **told)
+        fields = {"submission_id": submission_id, "seen": seen, "comment": posted.get("comment", "")}
+        made = attempt(request, "", accept, annotation=label, **fields)
     else:
         made = attempt(
             request, "", _adjudicate, posted=posted, solution=solution, submission_id=submission_id, seen=seen
         )
     if made is None:
         return redirect(_address(request, project, solution_id))
-    _tell_decided(request, project, made.annotation)
+    _announce(request, project, made.annotation)
     return redirect(_address(request, project, following))
 
 
@@ -146,14 +139,13 @@ def _adjudicate(*, by: User, posted: QueryDict, solution: Solution, submission_i
     return adjudicate(by=by, project=solution.project, submission=own, seen=seen)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def send(request: HttpRequest, member: Membership, label_id: int) -> HttpResponseBase:
     label = _label(member.project, label_id)
     following = next_to_review(member.project, after=label.solution_id, reason=_reason(request))
     sent = attempt(
         request,
-        _("Sent back: it comes here again once they have looked at it."),
+        gettext("Sent back: it comes here again once they have looked at it."),
         send_back,
         annotation=label,
         reason=request.POST.get("why", ""),
@@ -161,31 +153,28 @@ def send(request: HttpRequest, member: Membership, label_id: int) -> HttpRespons
     return redirect(_address(request, member.project, following if sent else label.solution_id))
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def withdraw(request: HttpRequest, member: Membership, sent_id: int) -> HttpResponseBase:
-    sent = member.project.sent_back.filter(pk=sent_id).first()
-    if sent is None:
-        raise Http404("There is no such request in this project.")
-    attempt(request, _("The label stands as it is."), take_back, sent=sent)
+    sent = get_object_or_404(member.project.sent_back, pk=sent_id)
+    attempt(request, gettext("The request is withdrawn. The label is unchanged."), take_back, sent=sent)
     return redirect("review", member.project.slug)
 
 
-def _columns(found: Case, keys: CaseKeys) -> list[dict[str, Any]]:
+def _columns(case: Case, keys: CaseKeys) -> list[dict[str, Any]]:
     """The labels by a letter each: who gave them is told where the reviewer asks, since it should not matter."""
     letters = dict(enumerate(keys.letters))
     columns = []
-    for n, label in enumerate(found.labels):
+    for n, label in enumerate(case.labels):
         key = "" if label.adjudicates else letters.get(n, "")
-        name = _("Decision") if label.adjudicates else key.upper() or str(n + 1)
+        name = gettext("Decision") if label.adjudicates else key.upper() or str(n + 1)
         may_return = not label.adjudicates and _may_be_sent_back(label)
         columns.append({"key": key, "name": name, "label": label, "may_return": may_return})
     return columns
 
 
-def _numbered(found: Case, columns: list[dict[str, Any]], *, rates_critiques: bool) -> list[dict[str, Any]]:
+def _numbered(case: Case, columns: list[dict[str, Any]], *, rates_critiques: bool) -> list[dict[str, Any]]:
     """The rows with what a page says of each; `before` marks those that all agree on before the first difference."""
-    first = found.first_difference
+    first = case.first_difference
     return [
         {
             "row": row,
@@ -194,7 +183,7 @@ def _numbered(found: Case, columns: list[dict[str, Any]], *, rates_critiques: bo
             "agreed": _value(row.agreed),
             "critiques": _critiques(row) if rates_critiques and row.on_path else [],
         }
-        for n, row in enumerate(found.rows)
+        for n, row in enumerate(case.rows)
     ]
 
 
@@ -216,20 +205,20 @@ def _value(word: Word | None) -> str:
     return "" if word is None else word[0] if word[1] is None else str(word[1])
 
 
-def _tell_decided(request: HttpRequest, project: Project, decided: Annotation) -> None:
+def _announce(request: HttpRequest, project: Project, decided: Annotation) -> None:
     place = decided.first_error
-    said = (
-        _("no first error")
+    outcome = (
+        gettext("no first error")
         if place is None
-        else _("no error")
+        else gettext("no error")
         if place < 0
-        else _("first error at step %(n)s") % {"n": place + 1}
+        else gettext("first error at step %(n)s") % {"n": place + 1}
     )
-    told = _("Solution %(n)s is decided: %(said)s.") % {"n": decided.solution_id, "said": said}
+    message = gettext("Solution %(n)s is decided: %(said)s.") % {"n": decided.solution_id, "said": outcome}
     address = _address(request, project, decided.solution_id)
     back = '{} <a href="{}" data-key="{}">{}</a>'
     key = keys_of(project.label_scheme).of["undo"]
-    messages.success(request, format_html(back, told, address, key, _("Decide anew")))
+    messages.success(request, format_html(back, message, address, key, gettext("Decide again")))
 
 
 def _sent_back(project: Project) -> QuerySet[SentBack]:
@@ -258,17 +247,11 @@ def _address(request: HttpRequest, project: Project, solution_id: int | None) ->
 
 
 def _find(project: Project, solution_id: int) -> Solution:
-    found = project.solutions.select_related("problem").filter(pk=solution_id).first()
-    if found is None:
-        raise Http404("There is no such solution in this project.")
-    return found
+    return get_object_or_404(project.solutions.select_related("problem"), pk=solution_id)
 
 
 def _label(project: Project, label_id: int) -> Annotation:
-    found = project.annotations.select_related("project", "source", "annotator").filter(pk=label_id).first()
-    if found is None:
-        raise Http404("There is no such label in this project.")
-    return found
+    return get_object_or_404(project.annotations.select_related("project", "source", "annotator"), pk=label_id)
 
 
 def _uuid(text: str | None) -> uuid.UUID:

@@ -10,7 +10,7 @@ from annotation.labels.quality.review_case import Case
 from annotation.models import Step
 from annotation.work.labelling.payload import Dimensions, GivenRating, GivenSpan, Submission
 from annotation.work.labelling.verdicts import verdict
-from labelling_ui.pages.numbers import whole_number
+from labelling_ui.pages.access import whole_number
 from prm.messages import Message
 from prm.vocabulary import RATINGS, Rating
 
@@ -26,7 +26,7 @@ def own_verdict(posted: QueryDict, case: Case, submission_id: UUID) -> Submissio
     """
     path = [step.pk for step in case.path]
     ratings = {step.pk: rating for step in case.path if (rating := _rating(posted, step))}
-    wrong = next((step for step, given in ratings.items() if given.rating == -1), None)
+    wrong = next((step for step, rating in ratings.items() if rating.rating == -1), None)
     progress = None if wrong is None else whole_number(posted.get(f"progress-{wrong}"))
     return verdict(
         case.solution.pk,
@@ -85,8 +85,8 @@ def _dimensions(posted: QueryDict, of: Step, wrong: bool) -> Dimensions | UnsetT
 
 def _critique_ratings(posted: QueryDict, step: Step) -> list[Rating]:
     """One for each of the critiques that came with the step, or none."""
-    given = [POSTED.get(posted.get(f"given-{step.pk}-{n}", "")) for n in range(len(step.critiques.all()))]
-    rated = [rating for rating in given if rating is not None]
-    if rated and len(rated) < len(given):
+    ratings = [POSTED.get(posted.get(f"given-{step.pk}-{n}", "")) for n in range(len(step.critiques.all()))]
+    rated = [rating for rating in ratings if rating is not None]
+    if rated and len(rated) < len(ratings):
         raise DomainError(Message("critiques_left", n=step.position + 1))
     return rated

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 from annotation.models.scheme import DEFAULT_KEYS, LabelScheme
-from labelling_ui.answer_looks import USUAL
+from labelling_ui.templatetags.answers import USUAL
 
 # What both pages do has the key that it has in the workbench; by the name of it there.
 SHARED = {"first_error": "firstError", "next": "next", "previous": "previous", "skip": "s", "undo": "z", "keys": "?"}
@@ -42,5 +42,5 @@ def keys_of(scheme: LabelScheme) -> CaseKeys:
     return CaseKeys(of, letters, actions)
 
 
-def _free(wanted: Iterable[str], taken: set[str]) -> str:
-    return next(key for key in wanted if key not in taken)
+def _free(wanted: Iterable[str], used: set[str]) -> str:
+    return next(key for key in wanted if key not in used)

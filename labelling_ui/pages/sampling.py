@@ -3,10 +3,9 @@
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
@@ -15,63 +14,59 @@ from annotation.loop.sampling.policy_preview import preview_sampling
 from annotation.loop.sampling.problem_choice import domains_of
 from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, progress_of, start_sampling
 from annotation.models import Membership, SampledProblem, SamplingRun
-from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
 from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
 from labelling_ui.pages.imports import ImportForm
 from labelling_ui.pages.listing import Listing, respond
 
 
 class SamplingForm(forms.Form):
-    endpoint = forms.ChoiceField(label=gettext_lazy("Policy"))
-    samples = forms.IntegerField(
-        label=gettext_lazy("Solutions a problem"), min_value=1, max_value=MOST_SAMPLES, initial=4
-    )
+    endpoint = forms.ChoiceField(label=_("Policy"))
+    samples = forms.IntegerField(label=_("Solutions a problem"), min_value=1, max_value=MOST_SAMPLES, initial=4)
     temperature = forms.FloatField(
-        label=gettext_lazy("Temperature"),
+        label=_("Temperature"),
         min_value=0,
         max_value=HOTTEST,
         initial=0.8,
         widget=forms.NumberInput({"step": "0.1"}),
     )
-    max_tokens = forms.IntegerField(
-        label=gettext_lazy("Most tokens a solution"), min_value=1, max_value=MOST_TOKENS, initial=1024
-    )
+    max_tokens = forms.IntegerField(label=_("Most tokens a solution"), min_value=1, max_value=MOST_TOKENS, initial=1024)
     choice = forms.ChoiceField(
-        label=gettext_lazy("Problems"),
+        label=_("Problems"),
         choices=[
-            (SamplingRun.Choice.ALL, gettext_lazy("all")),
-            (SamplingRun.Choice.UNLABELLED, gettext_lazy("those without a label")),
-            (SamplingRun.Choice.FEWEST, gettext_lazy("those with the fewest solutions")),
-            (SamplingRun.Choice.UNCERTAIN, gettext_lazy("those the champion is least sure of")),
+            (SamplingRun.Choice.ALL, _("all")),
+            (SamplingRun.Choice.UNLABELLED, _("those without a label")),
+            (SamplingRun.Choice.FEWEST, _("those with the fewest solutions")),
+            (SamplingRun.Choice.UNCERTAIN, _("those the champion is least sure of")),
         ],
     )
-    domain = forms.ChoiceField(label=gettext_lazy("Domain"), required=False)
+    domain = forms.ChoiceField(label=_("Domain"), required=False)
     most_problems = forms.IntegerField(
-        label=gettext_lazy("At most so many problems"), min_value=1, max_value=10**9, required=False
+        label=_("At most so many problems"), min_value=1, max_value=10**9, required=False
     )
     token_budget = forms.IntegerField(
-        label=gettext_lazy("Token budget"),
+        label=_("Token budget"),
         min_value=1,
         max_value=2**53,
         required=False,
-        help_text=gettext_lazy("Prompts included. A run never exceeds it. Leave it empty for no limit."),
-    )
-    prompt = forms.CharField(
-        label=gettext_lazy("Prompt"),
-        required=False,
-        widget=forms.Textarea({"rows": 3}),
-        help_text=gettext_lazy("With {problem} where the problem goes. Empty: what the operator set for the policy."),
+        help_text=_("Prompts included. A run never exceeds it. Leave it empty for no limit."),
     )
     decomposition = forms.ChoiceField(
-        label=gettext_lazy("Split solutions into steps"),
+        label=_("Split solutions into steps"),
         choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
     )
     thinking = forms.ChoiceField(
         label=ImportForm.base_fields["thinking"].label,
         choices=ImportForm.base_fields["thinking"].choices,  # type: ignore[attr-defined]
     )
+    prompt = forms.CharField(
+        label=_("Prompt"),
+        required=False,
+        widget=forms.Textarea({"rows": 3}),
+        help_text=_("With {problem} where the problem goes. Empty: what the operator set for the policy."),
+    )
     opens_generation = forms.BooleanField(
-        label=gettext_lazy("Queue them for labelling: open the next generation when they are scored"), required=False
+        label=_("Queue them for labelling: open the next generation when they are scored"), required=False
     )
 
     def __init__(self, *args: Any, domains: list[str], **named: Any) -> None:
@@ -80,31 +75,31 @@ class SamplingForm(forms.Form):
             (name, f"{name} ({model})") for name, model in endpoint_names().items()
         ]
         self.fields["domain"].choices = [  # type: ignore[attr-defined]
-            ("", gettext_lazy("all")), *((domain, domain) for domain in domains)
+            ("", _("all")), *((domain, domain) for domain in domains)
         ]  # fmt: skip
 
     def wish(self) -> Wish:
         """What the form asks for; it is valid."""
-        said = dict(self.cleaned_data)
-        said["prompt"] = said["prompt"] or proposed_prompt(said["endpoint"])
-        return Wish(**said)
+        wish = dict(self.cleaned_data)
+        wish["prompt"] = wish["prompt"] or proposed_prompt(wish["endpoint"])
+        return Wish(**wish)
 
 
 COLUMNS = [
-    Column("policy", gettext_lazy("Policy"), "endpoint", sort=True, heading=True),
-    Column("model", gettext_lazy("Model"), sort=True),
-    State("state", gettext_lazy("State"), sort=True, choices=SamplingRun.State.choices),
-    When("started", gettext_lazy("Started"), "created_at", sort=True),
-    Number("problems", gettext_lazy("Problems"), sort=True),
-    Number("accepted", gettext_lazy("New solutions"), sort=True),
-    Number("right", gettext_lazy("Right"), sort=True),
-    Number("wrong", gettext_lazy("Wrong"), sort=True),
+    Column("policy", _("Policy"), "endpoint", sort=True, heading=True),
+    Column("model", _("Model"), sort=True),
+    State("state", _("State"), sort=True, choices=SamplingRun.State.choices),
+    When("started", _("Started"), "created_at", sort=True),
+    Number("problems", _("Problems"), sort=True),
+    Number("accepted", _("New solutions"), sort=True),
+    Number("right", _("Right"), sort=True),
+    Number("wrong", _("Wrong"), sort=True),
 ]
 ERROR_COLUMNS = [
-    Opening("problem", gettext_lazy("Problem"), "problem__text"),
-    Choice("state", gettext_lazy("State"), sort=True, choices=SampledProblem.State.choices),
-    Column("error", gettext_lazy("What went wrong"), sort=True, write=in_words),
-    Number("position", gettext_lazy("Asked as number"), lambda s: s.position + 1, sort="position"),
+    Opening("problem", _("Problem"), "problem__text"),
+    Choice("state", _("State"), sort=True, choices=SampledProblem.State.choices),
+    Column("error", _("What went wrong"), sort=True, write=in_words),
+    Number("position", _("Asked as number"), lambda s: s.position + 1, sort="position"),
 ]
 
 
@@ -116,12 +111,11 @@ def samplings(request: HttpRequest, member: Membership) -> HttpResponseBase:
         if run:
             return redirect("sampling-run", run.pk)
     listing = Listing(request, member.project.sampling_runs.all(), COLUMNS, sort="-started")
-    context = {"member": member, "tab": "import", "form": form, "endpoints": endpoint_names()}
-    return respond(request, "labelling_ui/sampling.html", listing, f"{member.project.slug}-samplings", context)
+    context = {"form": form, "endpoints": endpoint_names()}
+    return respond(request, "labelling_ui/sampling.html", listing, "samplings", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """What the policy writes on the first problems, asked as the form says."""
     form = _form(request, member)
@@ -143,18 +137,11 @@ def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResp
     run = get_object_or_404(SamplingRun.objects.select_related("generation"), pk=run_id, project=member.project)
     left = not run.live and run.sampled_problems.exclude(state=SampledProblem.State.DONE).exists()
     context = {
-        "member": member,
-        "tab": "import",
         "run": run,
         "live": run.live,
         "left": left,
         "progress": progress_of(run),
     }
-    if request.headers.get("HX-Request") and "sort" not in request.GET:
-        page: HttpResponse = render(request, "labelling_ui/sampling_live.html", context)
-        if not run.live:
-            page.headers["HX-Refresh"] = "true"  # the problems with errors stand outside of the live part
-        return page
     errors = run.sampled_problems.exclude(error="").select_related("problem")
     listing = Listing(request, errors, ERROR_COLUMNS, sort="position")
     return respond(request, "labelling_ui/sampling_run.html", listing, f"sampling-{run.pk}-errors", context)

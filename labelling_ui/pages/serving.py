@@ -7,12 +7,11 @@ from typing import Any
 import msgspec
 from django import forms
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.membership.projects import change_project
 from annotation.loop.registry import champion_of
@@ -23,52 +22,42 @@ from annotation.serving.journal import with_words
 from annotation.serving.traffic import Bin, Traffic, failures_of, traffic_of
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart
 from labelling_ui.numbers import day_of_month, decimal
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Column, Duration, Number, When
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.templatetags.figures import NOTHING, tags
+from labelling_ui.templatetags.figures import NOTHING, percent, tags
+from labelling_ui.words import ALL
 
 PERIODS: dict[str, tuple[int, Bin]] = {"day": (24, "hour"), "month": (30, "day")}
 REQUEST_DIGITS, HASH_DIGITS = 32, 64
-CHART = dict[str, Chart | str]
 VERDICTS = {
-    "suspicious": Q(first_suspicious__gte=0),
-    "abstained": Q(abstained=True),
-    "out_of_domain": Q(out_of_domain=True),
-    "failed": ~Q(failure=""),
+    "suspicious": (_("suspicious"), Q(first_suspicious__gte=0)),
+    "abstained": (_("abstained"), Q(abstained=True)),
+    "out_of_domain": (_("out of domain"), Q(out_of_domain=True)),
+    "failed": (_("failed"), ~Q(failure="")),
 }
 
 
 class LimitsForm(forms.Form):
     """What each token may ask for in this project, and how long the log is kept."""
 
-    requests_per_minute = forms.IntegerField(min_value=0, label=gettext_lazy("Requests a minute"))
-    requests_per_day = forms.IntegerField(min_value=0, label=gettext_lazy("Requests a day"))
-    steps_per_minute = forms.IntegerField(min_value=0, label=gettext_lazy("Steps a minute"))
-    steps_per_day = forms.IntegerField(min_value=0, label=gettext_lazy("Steps a day"))
-    log_days = forms.IntegerField(min_value=1, label=gettext_lazy("Days the score log is kept"))
-    keep_text = forms.BooleanField(
-        required=False, label=gettext_lazy("Keep the texts in the log, not their hashes alone")
-    )
+    requests_per_minute = forms.IntegerField(min_value=0, label=_("Requests a minute"))
+    requests_per_day = forms.IntegerField(min_value=0, label=_("Requests a day"))
+    steps_per_minute = forms.IntegerField(min_value=0, label=_("Steps a minute"))
+    steps_per_day = forms.IntegerField(min_value=0, label=_("Steps a day"))
+    log_days = forms.IntegerField(min_value=1, label=_("Days the score log is kept"))
+    keep_text = forms.BooleanField(required=False, label=_("Keep the texts in the log, not their hashes alone"))
 
 
 class LogFilters(Filters):
-    q = forms.CharField(required=False, label=gettext_lazy("Words of the text, request id or hash"))
+    q = forms.CharField(label=_("Words of the text, request id or hash"))
     verdict = forms.ChoiceField(
-        required=False,
-        label=gettext_lazy("Only"),
-        choices=[
-            ("", gettext_lazy("all")),
-            ("suspicious", gettext_lazy("suspicious")),
-            ("abstained", gettext_lazy("abstained")),
-            ("out_of_domain", gettext_lazy("out of domain")),
-            ("failed", gettext_lazy("failed")),
-        ],
+        choices=[ALL, *((name, label) for name, (label, _rows) in VERDICTS.items())], label=_("Only")
     )
-    model = forms.IntegerField(required=False, min_value=1, label=gettext_lazy("Model"))
+    model = forms.IntegerField(min_value=1, label=_("Model"))
 
     own = ("q",)
-    lookups = {"verdict": lambda rows, verdict: rows.filter(VERDICTS[verdict]), "model": "model_number"}
+    lookups = {"verdict": lambda rows, verdict: rows.filter(VERDICTS[verdict][1]), "model": "model_number"}
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         if named := self.chosen().get("q", "").strip():
@@ -91,8 +80,8 @@ def _who(row: ServedScore) -> str:
 
 def _flags(row: ServedScore) -> list[str]:
     flags = {
-        _("abstained"): row.abstained,
-        _("out of domain"): row.out_of_domain,
+        gettext("abstained"): row.abstained,
+        gettext("out of domain"): row.out_of_domain,
         row.failure: bool(row.failure),
     }
     return [name for name, held in flags.items() if held]
@@ -105,15 +94,15 @@ def _first_suspicious(row: ServedScore) -> str:
 
 
 COLUMNS = [
-    When("asked", gettext_lazy("Asked"), "asked_at", sort=True),
-    Column("request", gettext_lazy("Request"), lambda row: f"{row.request}/{row.index}", heading=True),
-    Column("token", gettext_lazy("By"), _who),
-    Number("model", gettext_lazy("Model"), "model_number", sort=True, write=str),
-    Number("score", gettext_lazy("Score"), sort=True, write=partial(decimal, digits=2)),
-    Number("first_suspicious", gettext_lazy("First suspicious"), shown=_first_suspicious),
-    Number("uncertainty", gettext_lazy("Uncertainty"), sort=True, write=partial(decimal, digits=2)),
-    Column("flags", gettext_lazy("Flags"), lambda row: " ".join(_flags(row)), shown=lambda row: tags(_flags(row))),
-    Duration("seconds", gettext_lazy("Time"), sort=True),
+    When("asked", _("Requested"), "asked_at", sort=True),
+    Column("request", _("Request"), lambda row: f"{row.request}/{row.index}", heading=True),
+    Column("token", _("By"), _who),
+    Number("model", _("Model"), "model_number", sort=True, write=str),
+    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2)),
+    Number("first_suspicious", _("First suspicious"), shown=_first_suspicious),
+    Number("uncertainty", _("Uncertainty"), sort=True, write=partial(decimal, digits=2)),
+    Column("flags", _("Flags"), lambda row: " ".join(_flags(row)), shown=lambda row: tags(_flags(row))),
+    Duration("seconds", _("Time"), sort=True),
 ]
 
 
@@ -124,7 +113,6 @@ def serving(request: HttpRequest, member: Membership) -> HttpResponse:
     bins, size = PERIODS.get(period, PERIODS["day"])
     traffic = traffic_of(project, bins=bins, size=size)
     context = {
-        "member": member,
         "champion": champion_of(project),
         "own": DomainChampion.objects.filter(project=project).select_related("model_version").order_by("domain"),
         "period": period if period in PERIODS else "day",
@@ -139,16 +127,15 @@ def serving(request: HttpRequest, member: Membership) -> HttpResponse:
     return render(request, "labelling_ui/serving.html", context)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = LimitsForm(request.POST)
     project = member.project
     if form.is_valid():
         policy = project.policy | {"serving": msgspec.to_builtins(ServingPolicy(**form.cleaned_data))}
-        attempt(request, _("The limits hold from now on."), change_project, project=project, policy=policy)
+        attempt(request, gettext("The limits apply from now on."), change_project, project=project, policy=policy)
         return redirect("serving", project.slug)
-    context = {"member": member, "tab": "serving", "form": form}
+    context = {"form": form}
     return render(request, "labelling_ui/serving_limits.html", context, status=400)
 
 
@@ -156,52 +143,41 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def log(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = ServedScore.objects.filter(project=member.project).select_related("token", "user", "model_version")
     listing = Listing(request, rows, COLUMNS, sort="-asked", filters=LogFilters(request.GET))
-    context = {"member": member, "tab": "serving"}
-    return respond(request, "labelling_ui/served_scores.html", listing, f"{member.project.slug}-scores", context)
+    return respond(request, "labelling_ui/served_scores.html", listing, "scores", {})
 
 
 @project_page(*STAFF)
 def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse:
     row = _row(member, row_id)
     text = reviewing.text_of(row) if row.text is not None else None
-    found = reviewing.find_review(row.model_version, text) if text and row.model_version else None
+    reviewed = reviewing.find_review(row.model_version, text) if text and row.model_version else None
     context = {
-        "member": member,
-        "tab": "serving",
         "row": row,
         "who": _who(row) or NOTHING,
         "flags": _flags(row),
         "problem": text.problem if text else "",
-        "steps": _steps(row, text.steps if text else None, found),
-        "review": found,
+        "steps": _steps(row, text.steps if text else None, reviewed),
+        "review": reviewed,
         "same": ServedScore.objects.filter(project=member.project, text_hash=row.text_hash).exclude(pk=row.pk)[:10],
     }
-    part = "labelling_ui/served_score_live.html" if request.htmx else "labelling_ui/served_score.html"  # type: ignore[attr-defined]
-    return render(request, part, context)
+    return render(request, "labelling_ui/served_score.html", context)
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, row_id: int) -> HttpResponseBase:
     attempt(request, "", reviewing.ask_for_review_of_row, row=_row(member, row_id))
     return redirect("served-score", member.project.slug, row_id)
 
 
 def _row(member: Membership, row_id: int) -> ServedScore:
-    row = (
-        ServedScore.objects.filter(project=member.project, pk=row_id)
-        .select_related("project", "token", "user", "model_version__snapshot")
-        .first()
-    )
-    if row is None:
-        raise Http404(_("There is no such score in this project's log; it may be older than the log is kept."))
-    return row
+    rows = ServedScore.objects.select_related("project", "token", "user", "model_version__snapshot")
+    return get_object_or_404(rows, project=member.project, pk=row_id)
 
 
 def _steps(
-    row: ServedScore, texts: tuple[tuple[str, str], ...] | None, found: reviewing.Review | None
+    row: ServedScore, texts: tuple[tuple[str, str], ...] | None, reviewed: reviewing.Review | None
 ) -> list[dict[str, Any]]:
-    reasons = {reason.position: reason for reason in found.reasons} if found else {}
+    reasons = {reason.position: reason for reason in reviewed.reasons} if reviewed else {}
     return [
         {
             "position": position,
@@ -216,7 +192,7 @@ def _steps(
     ]
 
 
-def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:
+def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
     def label(one: Traffic) -> str:
         at = timezone.localtime(one.begins)
         return at.strftime("%H:%M") if size == "hour" else day_of_month(at)
@@ -224,20 +200,32 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:
     def line(name: str, look: str, field: str) -> Series:
         return Series(name, look, [Point(label(one), getattr(one, field)) for one in traffic])
 
-    places = _("hour") if size == "hour" else _("day")
-    counts = Series(_("requests"), "first", [Point(label(one), one.requests) for one in traffic])
-    latency = [line(_("half are below"), "first", "median"), line(_("95 % are below"), "second", "p95")]
-    doubts = [line(_("abstained"), "first", "abstained"), line(_("out of domain"), "second", "out_of_domain")]
-    failed = Series(_("failed"), "first", [Point(label(one), one.failed) for one in traffic])
+    places = gettext("hour") if size == "hour" else gettext("day")
+    requests = line(gettext("requests"), "first", "requests")
+    latency = [line(gettext("half are below"), "first", "median"), line(gettext("95 % are below"), "second", "p95")]
+    doubts = [
+        line(gettext("abstained"), "first", "abstained"),
+        line(gettext("out of domain"), "second", "out_of_domain"),
+    ]
+    failed = line(gettext("failed"), "first", "failed")
     return [
-        {"chart": bar_chart(_("Requests"), counts, places=places, least_step=1), "empty": _("Nobody asked yet.")},
-        {
-            "chart": line_chart(_("Latency"), latency, places=places, form=lambda s: f"{decimal(1000 * s)} ms"),
-            "empty": _("Shows once requests were answered."),
-        },
-        {
-            "chart": line_chart(_("Doubted"), doubts, places=places, form=lambda s: f"{decimal(100 * s)} %", top=1.0),
-            "empty": _("Needs a model with bars for both: train one."),
-        },
-        {"chart": bar_chart(_("Failed requests"), failed, places=places, least_step=1), "empty": _("None failed.")},
+        bar_chart(gettext("Requests"), requests, places=places, no_values=gettext("No requests yet."), least_step=1),
+        line_chart(
+            gettext("Latency"),
+            latency,
+            places=places,
+            no_values=gettext("Shown once requests were answered."),
+            form=lambda seconds: f"{decimal(1000 * seconds)} ms",
+        ),
+        line_chart(
+            gettext("Doubtful scores"),
+            doubts,
+            places=places,
+            no_values=gettext("Needs a model with thresholds for both: train one."),
+            form=percent,
+            top=1.0,
+        ),
+        bar_chart(
+            gettext("Failed requests"), failed, places=places, no_values=gettext("No failed requests."), least_step=1
+        ),
     ]

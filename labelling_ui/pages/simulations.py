@@ -5,10 +5,10 @@ from typing import Any
 
 from django import forms
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.loop.gateway.acquisition import RANDOM
 from annotation.loop.proof.simulating import PICTURE, folder_of
@@ -16,27 +16,40 @@ from annotation.loop.proof.simulations import LEAST_BUDGET, MOST_SEEDS, start_si
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page
-from labelling_ui.pages.columns import Column, Number, State, When
-from labelling_ui.pages.listing import Listing, respond
-from labelling_ui.templatetags.figures import acquisition_in_words, digest
+from labelling_ui.pages.columns import Column, Estimate, Number, State, When
+from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.templatetags.figures import acquisition_in_words, code, digest, hundredths, points
 from prm.acquisition import FUNCTIONS
 
 USUAL = ["first_error_bald", "balanced_errors"]
-AXES = ("solutions", "steps", "seconds")
 COLUMNS = [
-    When("started", gettext_lazy("Started"), "created_at", sort=True, heading=True),
-    State("state", gettext_lazy("State"), sort=True, choices=SimulationRun.State.choices),
-    Column("functions", gettext_lazy("Functions"), lambda s: ", ".join(s.functions)),
-    Number("seeds", gettext_lazy("Seeds")),
-    Number("budget", gettext_lazy("Budget")),
-    Column("snapshot", gettext_lazy("Snapshot"), "snapshot__sha256", write=digest),
+    When("started", _("Started"), "created_at", sort=True, heading=True),
+    State("state", _("State"), sort=True, choices=SimulationRun.State.choices),
+    Column("functions", _("Functions"), lambda s: ", ".join(s.functions)),
+    Number("seeds", _("Seeds")),
+    Number("budget", _("Budget")),
+    Column("snapshot", _("Snapshot"), "snapshot__sha256", write=digest),
+]
+
+
+def _times(saving: float) -> str:
+    return f"{decimal(saving, 2)}×"
+
+
+COMPARISONS = [
+    Column("function", _("Function"), heading=True, write=code),
+    Estimate("f1", _("F1 at the end"), lambda one: one["f1"][-1] if one["f1"] else None, write=hundredths),
+    Estimate("area", _("Mean F1 gained"), "area_gain__solutions", write=points),
+    Estimate("solutions", _("Fewer solutions"), "saving__solutions__mean", write=_times),
+    Estimate("steps", _("Fewer steps"), "saving__steps__mean", write=_times),
+    Estimate("seconds", _("Less time"), "saving__seconds__mean", write=_times),
 ]
 
 
 class SnapshotField(forms.ModelChoiceField):
     def label_from_instance(self, obj: Any) -> str:
         solutions = obj.counts.get("solutions", 0)
-        return _("%(day)s, %(n)s solutions (%(sha)s)") % {
+        return gettext("%(day)s, %(n)s solutions (%(sha)s)") % {
             "day": date_format(obj.created_at, "DATE_FORMAT"),
             "n": decimal(solutions),
             "sha": obj.sha256[:8],
@@ -44,26 +57,24 @@ class SnapshotField(forms.ModelChoiceField):
 
 
 class SimulationForm(forms.Form):
-    snapshot: SnapshotField = SnapshotField(
-        queryset=Snapshot.objects.none(), label=gettext_lazy("Snapshot"), empty_label=None
-    )
+    snapshot: SnapshotField = SnapshotField(queryset=Snapshot.objects.none(), label=_("Snapshot"), empty_label=None)
     seeds = forms.IntegerField(
         min_value=1,
         max_value=MOST_SEEDS,
         initial=5,
-        label=gettext_lazy("Seeds"),
-        help_text=gettext_lazy("Repetitions that every function shares; five or more make an interval worth its name."),
+        label=_("Seeds"),
+        help_text=_("Repetitions that every function shares; five or more make an interval worth its name."),
     )
     budget = forms.IntegerField(
         min_value=LEAST_BUDGET,
         initial=200,
-        label=gettext_lazy("Budget"),
-        help_text=gettext_lazy("Solutions that a simulated reader labels at most; no more than the pool has."),
+        label=_("Budget"),
+        help_text=_("Solutions that a simulated reader labels at most; no more than the pool has."),
     )
     functions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
-        label=gettext_lazy("Functions"),
-        help_text=gettext_lazy("Each is compared with random."),
+        label=_("Functions"),
+        help_text=_("Each is compared with random."),
     )
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
@@ -80,44 +91,39 @@ def simulations(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     form = SimulationForm(request.POST if request.method == "POST" else None, project=project)
     if request.method == "POST" and form.is_valid():
-        found = attempt(request, "", start_simulation, project=project, **form.cleaned_data)
-        if found:
-            return redirect("simulation", project.slug, found.pk)
+        simulation = attempt(request, "", start_simulation, project=project, **form.cleaned_data)
+        if simulation:
+            return redirect("simulation", project.slug, simulation.pk)
     listing = Listing(request, project.simulations.select_related("snapshot"), COLUMNS, sort="-started")
     context = {
-        "member": member,
-        "tab": "learning",
         "form": form,
         "live": project.simulations.filter(state__in=SimulationRun.LIVE).first(),
         "snapshots": project.snapshots.exists(),
     }
-    return respond(request, "labelling_ui/simulations.html", listing, f"{project.slug}-simulations", context)
+    return respond(request, "labelling_ui/simulations.html", listing, "simulations", context)
 
 
 @project_page(MANAGER)
 def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponse:
-    found = _find(member.project, simulation_id)
+    simulation = _find(member.project, simulation_id)
     context = {
-        "member": member,
-        "tab": "learning",
-        "simulation": found,
-        "live": found.live,
-        "stopped": found.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),
-        "rows": _rows(found.result),
-        "picture": (folder_of(found) / PICTURE).is_file() and bool(found.result),
+        "simulation": simulation,
+        "live": simulation.live,
+        "stopped": simulation.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),
+        "comparisons": Table(simulation.result.get("comparisons", []), COMPARISONS),
+        "picture": (folder_of(simulation) / PICTURE).is_file() and bool(simulation.result),
     }
-    part = "simulation_live.html" if request.headers.get("HX-Request") else "simulation.html"
-    return render(request, f"labelling_ui/{part}", context)
+    return render(request, "labelling_ui/simulation.html", context)
 
 
 @project_page(MANAGER)
 def download(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
     """What the simulation wrote, as JSON."""
-    found = _find(member.project, simulation_id)
-    if not found.result:
+    simulation = _find(member.project, simulation_id)
+    if not simulation.result:
         raise Http404("This simulation has no result yet.")
-    response = HttpResponse(json.dumps(found.result, indent=1), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="{member.project.slug}-simulation-{found.pk}.json"'
+    response = HttpResponse(json.dumps(simulation.result, indent=1), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{member.project.slug}-simulation-{simulation.pk}.json"'
     return response
 
 
@@ -129,21 +135,5 @@ def picture(request: HttpRequest, member: Membership, simulation_id: int) -> Htt
     return FileResponse(path.open("rb"), content_type="image/svg+xml")
 
 
-def _rows(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """One row a function: the last F1, and what it saves against random along each axis."""
-    return [
-        {
-            "function": one["function"],
-            "f1": one["f1"][-1] if one["f1"] else None,
-            "area": one["area_gain"].get("solutions"),
-            "savings": [one["saving"].get(axis) for axis in AXES],
-        }
-        for one in result.get("comparisons", [])
-    ]
-
-
 def _find(project: Project, simulation_id: int) -> SimulationRun:
-    found = project.simulations.select_related("snapshot", "requested_by").filter(pk=simulation_id).first()
-    if found is None:
-        raise Http404("There is no such simulation in this project.")
-    return found
+    return get_object_or_404(project.simulations.select_related("snapshot", "requested_by"), pk=simulation_id)

@@ -5,10 +5,9 @@ from typing import Any
 
 from django import forms
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 
 from annotation.labels.quality.agreement import disagreements
 from annotation.labels.quality.contrast import WAYS, contrasted
@@ -18,7 +17,7 @@ from annotation.serving import reviewing
 from annotation.work.queue.managing import OPEN
 from labelling_ui import words
 from labelling_ui.numbers import decimal
-from labelling_ui.pages.access import STAFF, attempt, project_page
+from labelling_ui.pages.access import STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Opening
 from labelling_ui.pages.gold import gold_of, may_be_gold
 from labelling_ui.pages.listing import Filters, Listing, respond
@@ -26,33 +25,31 @@ from labelling_ui.pages.people import people_of
 
 
 class SolutionFilters(Filters):
-    search = forms.CharField(required=False, label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
-    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=_("Split"))
+    search = forms.CharField(label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
+    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], label=_("Split"))
     annotated = forms.ChoiceField(
         choices=[words.ALL, ("yes", _("labelled")), ("no", _("not labelled"))],
-        required=False,
         label=_("Labels"),
     )
     policy = forms.CharField(
-        required=False, label=_("Policy model"), widget=forms.TextInput({"type": "search", "placeholder": _("or run")})
+        label=_("Policy model"), widget=forms.TextInput({"type": "search", "placeholder": _("or run")})
     )
     visibility = forms.ChoiceField(
         choices=[words.ALL, *choices.VISIBILITIES, ("unknown", _("not known"))],
-        required=False,
         label=_("Reasoning shown"),
     )
-    outcome = forms.ChoiceField(choices=[words.ALL, *words.OUTCOMES], required=False, label=_("Final answer"))
-    generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
-    lane = forms.CharField(required=False, widget=forms.HiddenInput)
-    disagreement = forms.BooleanField(required=False, label=_("people disagree"))
-    one = forms.ModelChoiceField(LabelSource.objects.none(), required=False, widget=forms.HiddenInput)
-    other = forms.ModelChoiceField(LabelSource.objects.none(), required=False, widget=forms.HiddenInput)
-    way = forms.ChoiceField(choices=[(way, way) for way in WAYS], required=False, widget=forms.HiddenInput)
+    outcome = forms.ChoiceField(choices=[words.ALL, *words.OUTCOMES], label=_("Final answer"))
+    generation = forms.IntegerField(min_value=0, label=_("Generation"))
+    lane = forms.CharField(widget=forms.HiddenInput)
+    disagreement = forms.BooleanField(label=_("people disagree"))
+    one = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
+    other = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
+    way = forms.ChoiceField(choices=[(way, way) for way in WAYS], widget=forms.HiddenInput)
 
     own = ("generation", "lane", "disagreement", "one", "other", "way")
     lookups = {
         "search": "problem__text__icontains",
-        "annotated": lambda rows, said: rows.filter(labels__isnull=said == "no"),
+        "annotated": lambda rows, choice: rows.filter(labels__isnull=choice == "no"),
         "policy": lambda rows, named: rows.filter(
             Q(generator__icontains=named) | Q(provenance__policy__icontains=named) | Q(provenance__run=named)
         ),
@@ -64,12 +61,9 @@ class SolutionFilters(Filters):
         ),
     }
 
-    def __init__(self, *args: Any, project: Project) -> None:
-        super().__init__(*args)
+    def __init__(self, data: QueryDict, project: Project) -> None:
+        super().__init__(data, one=project.label_sources.all(), other=project.label_sources.all())
         self.project = project
-        for name in ("one", "other"):
-            source: forms.ModelChoiceField = self.fields[name]  # type: ignore[assignment]
-            source.queryset = project.label_sources.all()
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
@@ -81,8 +75,8 @@ class SolutionFilters(Filters):
         if "disagreement" in chosen:
             rows = rows.filter(pk__in=disagreements(self.project).values("pk"))
         if {"one", "other", "way"} <= chosen.keys():
-            found = contrasted(one=chosen["one"], other=chosen["other"], way=chosen["way"])
-            rows = rows.filter(pk__in=found.values("pk"))
+            contrasting = contrasted(one=chosen["one"], other=chosen["other"], way=chosen["way"])
+            rows = rows.filter(pk__in=contrasting.values("pk"))
         return super().narrow(rows)
 
 
@@ -119,59 +113,52 @@ def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = project.solutions.select_related("problem").annotate(
         labels=Subquery(labelled), score=Subquery(scores.values("score")), gain=Subquery(scores.values("gain"))
     )
-    filters = SolutionFilters(request.GET, project=project)
+    filters = SolutionFilters(request.GET, project)
     listing = Listing(request, rows, COLUMNS, sort="-solution", filters=filters)
-    context = {"member": member, "champion": champion}
-    return respond(request, "labelling_ui/solutions.html", listing, f"{project.slug}-solutions", context)
+    return respond(request, "labelling_ui/solutions.html", listing, "solutions", {"champion": champion})
 
 
 @project_page(*STAFF)
 def solution(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponse:
-    found = _find(member, solution_id)
+    solution = _find(member, solution_id)
     labels = list(
-        found.annotations.select_related("annotator__user", "source")
+        solution.annotations.select_related("annotator__user", "source")
         .prefetch_related("ratings")
         .order_by("submitted_at", "pk")
     )
     champion = champion_of(member.project)
-    score = PoolScore.objects.filter(solution=found, model_version=champion).first()
-    reasons = reviewing.find_review(champion, reviewing.text_of_solution(found)) if score and champion else None
+    score = PoolScore.objects.filter(solution=solution, model_version=champion).first()
+    reasons = reviewing.find_review(champion, reviewing.text_of_solution(solution)) if score and champion else None
     return render(
         request,
         "labelling_ui/solution.html",
         {
-            "member": member,
-            "tab": "solutions",
-            "solution": found,
+            "solution": solution,
             "labels": labels,
-            "steps": _steps(found, labels, score, reasons),
+            "steps": _steps(solution, labels, score, reasons),
             "score": score,
             "review": reasons,
-            "gold": gold_of(member.project, found.pk),
+            "gold": gold_of(member.project, solution.pk),
             "gold_from": [label for label in labels if may_be_gold(label)],
-            "facts": _facts(found),
-            "waits": found.queue_items.filter(state__in=OPEN).select_related("assigned_to__user").first(),
+            "facts": _facts(solution),
+            "waits": solution.queue_items.filter(state__in=OPEN).select_related("assigned_to__user").first(),
             "people": people_of(member.project),
         },
     )
 
 
-@require_POST
-@project_page(*STAFF)
+@project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
     """Ask why the champion gives the solution its scores."""
-    found, champion = _find(member, solution_id), champion_of(member.project)
+    solution, champion = _find(member, solution_id), champion_of(member.project)
     if champion is not None:
-        text = reviewing.text_of_solution(found)
+        text = reviewing.text_of_solution(solution)
         attempt(request, "", reviewing.ask_for_review, version=champion, text=text)
     return redirect("solution", member.project.slug, solution_id)
 
 
 def _find(member: Membership, solution_id: int) -> Solution:
-    found = member.project.solutions.select_related("problem").filter(pk=solution_id).first()
-    if found is None:
-        raise Http404("There is no such solution in this project.")
-    return found
+    return get_object_or_404(member.project.solutions.select_related("problem"), pk=solution_id)
 
 
 def _facts(solution: Solution) -> list[tuple[Any, Any]]:
@@ -194,13 +181,13 @@ def _steps(
     solution: Solution, labels: list[Annotation], score: PoolScore | None, review: reviewing.Review | None
 ) -> list[dict[str, Any]]:
     """Each completion with what each label says of it (None where it says nothing), the model's mean and why."""
-    said = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
+    ratings = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
     means = score.mean if score else []
     reasons = {reason.position: reason for reason in review.reasons} if review else {}
     return [
         {
             "step": step,
-            "words": [(label, said.get((label.pk, step.pk))) for label in labels],
+            "words": [(label, ratings.get((label.pk, step.pk))) for label in labels],
             "mean": means[step.position] if not step.alternative and step.position < len(means) else None,
             "reason": None if step.alternative else reasons.get(step.position),
         }

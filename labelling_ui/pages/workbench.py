@@ -31,7 +31,7 @@ def _bench(
     request: HttpRequest, member: Membership, *, revise: int | None = None, practice: bool = False
 ) -> HttpResponse:
     project = member.project
-    queue, pace, told = project.policies.queue, project.policies.pace, project.policies.screening.feedback
+    queue, pace, feedback = project.policies.queue, project.policies.pace, project.policies.screening.feedback
     # The shape is `Config` of frontend/src/config.ts. Guidelines go as text: the island typesets them.
     config = {
         "project": {"slug": project.slug, "name": project.name},
@@ -54,7 +54,7 @@ def _bench(
         "practice": practice,
         "labelUrl": reverse("workbench", args=[project.slug]),
         "practiceUrl": reverse("practice", args=[project.slug]) if practice_gold(project).exists() else None,
-        "screeningUrl": f"{reverse('my-work', args=[project.slug])}#screening" if told else None,
+        "screeningUrl": f"{reverse('my-work', args=[project.slug])}#screening" if feedback else None,
         "labelsUrl": reverse("labels", args=[project.slug]),
         "homeUrl": reverse("project", args=[project.slug]),
         "loginUrl": _sign_in_again(request.path),

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from itertools import chain
+from datetime import timedelta
+from typing import Any
 
 from django.db.models import Sum
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
@@ -36,154 +35,84 @@ class Concern:
 
 def concerns(member: Membership) -> list[Concern]:
     """Everything that waits for someone in this project. Counts of zero are left out."""
-    since = timezone.now() - FAILURES_COUNT_FOR
-    parts = (
-        _model_concerns(member),
-        _review_concerns(member),
-        _annotator_concerns(member),
-        _label_concerns(member),
-        _run_concerns(member, since),
-        _file_concerns(member, since),
-    )
-    return [concern for concern in chain(*parts) if concern.count]
+    return [concern for concern in _all(member) if concern.count]
 
 
-def _model_concerns(member: Membership) -> Iterator[Concern]:
-    champion = champion_of(member.project)
-    yield _concern(
-        _("model that was not measured and needs a manager’s confirmation before it answers programs"),
-        int(champion is not None and not champion.answers_programs),
-        _page(member, "model", champion.number) if champion else "",
-    )
-
-
-def _review_concerns(member: Membership) -> Iterator[Concern]:
-    waiting = review_counts(member.project)
-    yield _concern(
-        ngettext_lazy("disputed reference", "disputed references", "n"),
-        member.project.disputes.filter(state=Dispute.State.OPEN).count(),
-        _page(member, "review", query="?reason=dispute"),
-    )
-    yield _concern(
-        ngettext_lazy(
-            "solution whose first error people disagree on", "solutions whose first error people disagree on", "n"
-        ),
-        waiting["disagreement"],
-        _page(member, "review", query="?reason=disagreement"),
-    )
-    yield _concern(
-        ngettext_lazy(
-            "solution with a step that somebody flagged or was unsure of",
-            "solutions with a step that somebody flagged or was unsure of",
-            "n",
-        ),
-        waiting["doubt"],
-        _page(member, "review", query="?reason=doubt"),
-    )
-    yield _concern(
-        ngettext_lazy(
-            "label that was sent back and waits for its annotator",
-            "labels that were sent back and wait for their annotators",
-            "n",
-        ),
-        waiting["sent_back"],
-        _page(member, "review"),
-    )
-
-
-def _annotator_concerns(member: Membership) -> Iterator[Concern]:
-    suspected = member.project.label_batches.filter(state=LabelBatch.State.SUSPECTED)
+def _all(member: Membership) -> Iterator[Concern]:
+    project, since = member.project, timezone.now() - FAILURES_COUNT_FOR
+    champion, waiting = champion_of(project), review_counts(project)
+    suspected = project.label_batches.filter(state=LabelBatch.State.SUSPECTED)
     hasty = suspected.filter(judge=LabelBatch.Judge.PACE)
-    quality = _page(member, "quality", query="?state=suspected")
-    yield _concern(
-        ngettext_lazy("suspected batch of labels", "suspected batches of labels", "n"),
-        suspected.count() - len(hasty),
-        quality,
+    imports = ImportJob.objects.filter(project=project, created_at__gte=since)
+
+    def concern(label: Any, count: int, page: str, *args: object, query: str = "", managers: bool = False) -> Concern:
+        opens = member.role == Membership.Role.MANAGER or not managers
+        return Concern(label % {"n": count}, count, reverse(page, args=[project.slug, *args]) + query if opens else "")
+
+    if champion is not None and not champion.answers_programs:
+        label = _("model that was not measured and needs a manager’s confirmation before it answers programs")
+        yield concern(label, 1, "model", champion.number)
+    label = ngettext_lazy("disputed reference", "disputed references", "n")
+    disputed = project.disputes.filter(state=Dispute.State.OPEN).count()
+    yield concern(label, disputed, "review", query="?reason=dispute")
+    label = ngettext_lazy(
+        "solution whose first error people disagree on", "solutions whose first error people disagree on", "n"
     )
-    yield _concern(
-        ngettext_lazy(
-            "annotator who rates too fast to have read the steps: look at their labels and talk to them",
-            "annotators who rate too fast to have read the steps: look at their labels and talk to them",
-            "n",
-        ),
-        len(hasty),
-        _page(member, "member", hasty[0].annotator_id) if len(hasty) == 1 else quality,
+    yield concern(label, waiting["disagreement"], "review", query="?reason=disagreement")
+    label = ngettext_lazy(
+        "solution with a step that somebody flagged or was unsure of",
+        "solutions with a step that somebody flagged or was unsure of",
+        "n",
     )
-    yield _concern(
-        ngettext_lazy(
-            "gold solution that is worn out, or that good annotators dispute",
-            "gold solutions that are worn out, or that good annotators dispute",
-            "n",
-        ),
-        to_review(member.project).count(),
-        _page(member, "gold", query="?review=on"),
+    yield concern(label, waiting["doubt"], "review", query="?reason=doubt")
+    label = ngettext_lazy(
+        "label that was sent back and waits for its annotator",
+        "labels that were sent back and wait for their annotators",
+        "n",
     )
-    yield _concern(
-        ngettext_lazy(
-            "person whose screening failed, or whom a policy paused",
-            "people whose screening failed, or whom a policy paused",
-            "n",
-        ),
-        excluded_members(member.project).count(),
-        _managers_page(member, "members"),
+    yield concern(label, waiting["sent_back"], "review")
+    label = ngettext_lazy("suspected batch of labels", "suspected batches of labels", "n")
+    yield concern(label, suspected.count() - len(hasty), "quality", query="?state=suspected")
+    label = ngettext_lazy(
+        "annotator who rates too fast to have read the steps: look at their labels and talk to them",
+        "annotators who rate too fast to have read the steps: look at their labels and talk to them",
+        "n",
     )
-
-
-def _label_concerns(member: Membership) -> Iterator[Concern]:
-    yield _concern(
-        ngettext_lazy(
-            "label that gave up, or calls the problem bad", "labels that gave up, or call the problem bad", "n"
-        ),
-        latest_annotations(member.project).filter(finish_reason__in=GIVEN_UP).count(),
-        _page(member, "labels", query="?finish_reason=give_up&finish_reason=bad_problem"),
+    if len(hasty) == 1:
+        yield concern(label, 1, "member", hasty[0].annotator_id)
+    else:
+        yield concern(label, len(hasty), "quality", query="?state=suspected")
+    label = ngettext_lazy(
+        "gold solution that is worn out, or that good annotators dispute",
+        "gold solutions that are worn out, or that good annotators dispute",
+        "n",
     )
-
-
-def _run_concerns(member: Membership, since: datetime) -> Iterator[Concern]:
-    yield _concern(
-        _("rule that holds rounds back: people agree less than the floor"),
-        int(below_floor(member.project) is not None),
-        _page(member, "solutions", query="?disagreement=on"),
+    yield concern(label, to_review(project).count(), "gold", query="?review=on")
+    label = ngettext_lazy(
+        "person whose screening failed, or whom a policy paused",
+        "people whose screening failed, or whom a policy paused",
+        "n",
     )
-    yield _concern(
-        ngettext_lazy("failed run in the last 14 days", "failed runs in the last 14 days", "n"),
-        TrainingRun.objects.filter(
-            project=member.project, state=TrainingRun.State.FAILED, created_at__gte=since
-        ).count(),
-        _page(member, "runs", query="?state=failed"),
+    yield concern(label, excluded_members(project).count(), "members", managers=True)
+    label = ngettext_lazy(
+        "label that gave up, or calls the problem bad", "labels that gave up, or call the problem bad", "n"
     )
-
-
-def _file_concerns(member: Membership, since: datetime) -> Iterator[Concern]:
-    imports = ImportJob.objects.filter(project=member.project, created_at__gte=since)
-    yield _concern(
-        ngettext_lazy("failed import in the last 14 days", "failed imports in the last 14 days", "n"),
-        imports.filter(state=ImportJob.State.FAILED).count(),
-        _managers_page(member, "import", "?state=failed"),
+    given_up = latest_annotations(project).filter(finish_reason__in=GIVEN_UP).count()
+    yield concern(label, given_up, "labels", query="?finish_reason=give_up&finish_reason=bad_problem")
+    label = _("rule that holds rounds back: people agree less than the floor")
+    yield concern(label, int(below_floor(project) is not None), "solutions", query="?disagreement=on")
+    label = ngettext_lazy("failed run in the last 14 days", "failed runs in the last 14 days", "n")
+    runs = project.training_runs.filter(state=TrainingRun.State.FAILED, created_at__gte=since).count()
+    yield concern(label, runs, "runs", query="?state=failed")
+    label = ngettext_lazy("failed import in the last 14 days", "failed imports in the last 14 days", "n")
+    failed = imports.filter(state=ImportJob.State.FAILED).count()
+    yield concern(label, failed, "import", query="?state=failed", managers=True)
+    label = ngettext_lazy("rejected import line in the last 14 days", "rejected import lines in the last 14 days", "n")
+    rejected = imports.aggregate(n=Sum("rejected"))["n"] or 0
+    yield concern(label, rejected, "import", query="?rejected=on", managers=True)
+    label = ngettext_lazy(
+        "snapshot whose file was changed after it was frozen, in the last 14 days",
+        "snapshots whose files were changed after they were frozen, in the last 14 days",
+        "n",
     )
-    yield _concern(
-        ngettext_lazy("rejected import line in the last 14 days", "rejected import lines in the last 14 days", "n"),
-        imports.aggregate(n=Sum("rejected"))["n"] or 0,
-        _managers_page(member, "import", "?rejected=on"),
-    )
-    yield _concern(
-        ngettext_lazy(
-            "snapshot whose file was changed after it was frozen, in the last 14 days",
-            "snapshots whose files were changed after they were frozen, in the last 14 days",
-            "n",
-        ),
-        changed_snapshots(member.project, since=since),
-        _managers_page(member, "export"),
-    )
-
-
-def _page(member: Membership, name: str, *args: object, query: str = "") -> str:
-    return reverse(name, args=[member.project.slug, *args]) + query
-
-
-def _managers_page(member: Membership, name: str, query: str = "") -> str:
-    return _page(member, name, query=query) if member.role == Membership.Role.MANAGER else ""
-
-
-def _concern(label: Promise, count: int, href: str) -> Concern:
-    return Concern(label % {"n": count}, count, href)
+    yield concern(label, changed_snapshots(project, since=since), "export", managers=True)

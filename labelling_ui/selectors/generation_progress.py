@@ -2,8 +2,6 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,34 +15,16 @@ from labelling_ui.numbers import decimal, short
 EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
 
 
-@dataclass(frozen=True)
-class LaneProgress:
-    """A lane's part in a generation; `drawn_from` is how many solutions it was drawn from, None where not recorded."""
-
-    lane: str
-    name: str
-    items: int
-    share: float
-    drawn_from: int | None
-    how: str
-    least: float | None
-    most: float | None
-    gain: float | None
-    seconds: float | None
-    done: int
-    wanted: int
-
-
-def lanes_of(generation: Generation) -> list[LaneProgress]:
-    """The lanes that have items, the largest first."""
+def lanes_of(generation: Generation) -> list[dict[str, Any]]:
+    """The lanes that have items, the largest first, with how each was drawn, as far as that is recorded."""
     recipe: dict[str, Any] = generation.recipe.get("lanes", {})
-    rows = (
+    lanes = list(
         QueueItem.objects.filter(generation=generation)
         .values("lane")
         .annotate(
             items=Count("pk"),
-            all_done=Sum("done"),
-            all_wanted=Sum("wanted"),
+            labels_done=Sum("done"),
+            labels_wanted=Sum("wanted"),
             least=Min("inclusion_probability"),
             most=Max("inclusion_probability"),
             mean_gain=Avg("gain"),
@@ -52,25 +32,8 @@ def lanes_of(generation: Generation) -> list[LaneProgress]:
         )
         .order_by("-items", "lane")
     )
-    lanes = list(rows)
-    total = sum(row["items"] for row in lanes)
-    return [
-        LaneProgress(
-            lane=row["lane"],
-            name=str(Lane(row["lane"]).label),
-            items=row["items"],
-            share=row["items"] / total,
-            drawn_from=recipe.get(row["lane"], {}).get("from"),
-            how=recipe.get(row["lane"], {}).get("how", ""),
-            least=row["least"],
-            most=row["most"],
-            gain=row["mean_gain"],
-            seconds=row["mean_seconds"],
-            done=row["all_done"],
-            wanted=row["all_wanted"],
-        )
-        for row in lanes
-    ]
+    total = sum(lane["items"] for lane in lanes)
+    return [{**recipe.get(lane["lane"], {}), **lane, "share": lane["items"] / total} for lane in lanes]
 
 
 def chances(generation: Generation) -> list[tuple[str, int]]:
@@ -84,7 +47,7 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
     return [(names[place], bins[place]) for place in range(min(bins), len(EDGES))]
 
 
-def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
+def settings_of(generation: Generation) -> list[tuple[str, str]]:
     """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
     notes: dict[str, Any] = generation.recipe.get("lanes", {}).get(Lane.ACQUISITION, {})
     settings = []

@@ -1,14 +1,62 @@
-"""How far a project is."""
+"""How far a project is, and what its labels say by day, by position and by lane."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 
-from django.db.models import Sum
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from annotation.models import Generation, Project
+from annotation.models import Generation, Project, StepRating
 from annotation.work.annotations import latest_annotations
-from labelling_ui.selectors.label_counts import forecast
+from prm.vocabulary import WORD_OF
+
+
+def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:
+    """Labels given on each of the last `days` days, in UTC, today last."""
+    today = timezone.now().date()
+    since = today - timedelta(days=days - 1)
+    counts: dict[date, int] = dict(
+        latest_annotations(project)
+        .filter(submitted_at__date__gte=since)
+        .annotate(day=TruncDate("submitted_at"))
+        .values_list("day")
+        .annotate(n=Count("pk"))
+        .order_by("day")
+    )
+    return [(day, counts.get(day, 0)) for day in (since + timedelta(days=i) for i in range(days))]
+
+
+def forecast(*, remaining: int, labels: list[tuple[date, int]], now: datetime) -> date | None:
+    """The day the rest is done at the pace of the last seven days; None where nobody labels or nothing is left."""
+    recent = sum(n for _, n in labels[-7:])
+    if not recent or remaining <= 0:
+        return None
+    return (now + timedelta(days=7 * remaining / recent)).date()
+
+
+def ratings_by_position(project: Project, *, positions: int) -> list[tuple[int, str, int]]:
+    """(position, "good" | "neutral" | "bad" | "unsure", count) of people's ratings, first `positions` only."""
+    rows = (
+        StepRating.objects.filter(annotation__in=latest_annotations(project), step__position__lt=positions)
+        .exclude(state="not_reached")
+        .values_list("step__position", "rating")
+        .annotate(n=Count("pk"))
+        .order_by("step__position")
+    )
+    return [(position, WORD_OF[rating], n) for position, rating, n in rows]
+
+
+def yield_by_generation(project: Project) -> list[tuple[int, str, int, int]]:
+    """(generation, lane, labels that found an error, labels) of the control and acquisition lanes."""
+    rows = (
+        latest_annotations(project)
+        .filter(lane__in=["control", "acquisition"], first_error__isnull=False)
+        .values_list("item__generation__number", "lane")
+        .annotate(errors=Count("pk", filter=Q(first_error__gte=0)), n=Count("pk"))
+        .order_by("item__generation__number")
+    )
+    return [row for row in rows if row[0] is not None]
 
 
 @dataclass(frozen=True)

@@ -5,29 +5,29 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Lane, choices
 
-HELD = [("left_out", gettext_lazy("left out")), ("included", gettext_lazy("included"))]
+HELD = [("left_out", _("left out")), ("included", _("included"))]
 NAMES = {
-    "splits": gettext_lazy("Splits"),
-    "policies": gettext_lazy("Written by"),
-    "visibilities": gettext_lazy("What is seen of the reasoning"),
-    "source_kinds": gettext_lazy("Labels by"),
-    "finish_reasons": gettext_lazy("Ended with"),
-    "lanes": gettext_lazy("Lanes"),
-    "generations": gettext_lazy("Generations"),
-    "hints": gettext_lazy("Labels made with the model's hints"),
-    "submitted_from": gettext_lazy("From"),
-    "submitted_to": gettext_lazy("Before"),
-    "min_annotations": gettext_lazy("Least labels of a solution"),
-    "revisions": gettext_lazy("Earlier revisions"),
-    "set_aside": gettext_lazy("Batches that are set aside"),
-    "gold": gettext_lazy("Gold solutions"),
-    "critiques": gettext_lazy("Critiques"),
-    "consensus": gettext_lazy("Consensus by"),
+    "splits": _("Splits"),
+    "policies": _("Written by"),
+    "visibilities": _("What is seen of the reasoning"),
+    "source_kinds": _("Labels by"),
+    "finish_reasons": _("Ended with"),
+    "lanes": _("Lanes"),
+    "generations": _("Generations"),
+    "hints": _("Labels made with the model's hints"),
+    "submitted_from": _("From"),
+    "submitted_to": _("Before"),
+    "min_annotations": _("Least labels of a solution"),
+    "revisions": _("Earlier revisions"),
+    "set_aside": _("Batches that are set aside"),
+    "gold": _("Gold solutions"),
+    "critiques": _("Critiques"),
+    "consensus": _("Consensus by"),
 }
 CHOICES: dict[str, Mapping[str, Any]] = {
     "splits": dict(choices.SPLITS),
@@ -35,20 +35,20 @@ CHOICES: dict[str, Mapping[str, Any]] = {
     "source_kinds": dict(choices.SOURCE_KINDS),
     "finish_reasons": dict(choices.FINISH_REASONS),
     "lanes": dict(Lane.choices),
-    "revisions": {"latest": gettext_lazy("left out"), "all": gettext_lazy("included")},
+    "revisions": {"latest": _("left out"), "all": _("included")},
     "set_aside": dict(HELD),
     "gold": dict(HELD),
     "critiques": dict(HELD),
     "hints": dict(HELD),
-    "consensus": {"shares": gettext_lazy("shares"), "reliability": gettext_lazy("reliability")},
+    "consensus": {"shares": _("shares"), "reliability": _("reliability")},
 }
 AGREEMENT = {
-    ("agreeing", "first_error"): gettext_lazy("Agree on the first error"),
-    ("agreeing", "within_one"): gettext_lazy("Agree on the first error, within one step"),
-    ("agreeing", "presence"): gettext_lazy("Agree on whether there is an error"),
-    ("differing", "first_error"): gettext_lazy("Differ on the first error"),
-    ("differing", "within_one"): gettext_lazy("Differ on the first error, by more than one step"),
-    ("differing", "presence"): gettext_lazy("Differ on whether there is an error"),
+    ("agreeing", "first_error"): _("Agree on the first error"),
+    ("agreeing", "within_one"): _("Agree on the first error, within one step"),
+    ("agreeing", "presence"): _("Agree on whether there is an error"),
+    ("differing", "first_error"): _("Differ on the first error"),
+    ("differing", "within_one"): _("Differ on the first error, by more than one step"),
+    ("differing", "presence"): _("Differ on whether there is an error"),
 }
 
 
@@ -57,7 +57,7 @@ def describe_filters(filters: Mapping[str, Any]) -> str:
     phrases = [f"{label}: {_value(name, filters[name])}" for name, label in NAMES.items() if name in filters]
     if rule := filters.get("agreement"):
         phrases.append(_agreement(rule))
-    return "; ".join(phrases) or _("everything")
+    return "; ".join(phrases) or gettext("everything")
 
 
 def _value(name: str, value: Any) -> str:

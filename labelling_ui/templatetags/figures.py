@@ -109,12 +109,6 @@ def message_of(state: Mapping[str, Any], name: str = "sentence") -> str:
 
 
 @register.filter
-def audit_verdict(verdict: str) -> str:
-    """An audit's verdict in a word or two."""
-    return str(dict(words.AUDIT_VERDICTS).get(verdict, verdict))
-
-
-@register.filter
 def role_in_words(role: str) -> str:
     return str(Membership.Role(role).label)
 
@@ -149,8 +143,8 @@ def when(value: datetime | None) -> str | SafeString:
     if value is None:
         return NOTHING
     utc = value.astimezone(timezone.get_fixed_timezone(0))
-    told = f"{date_format(utc, 'DATETIME_FORMAT')} UTC"
-    return format_html('<time datetime="{}" data-local>{}</time>', utc.isoformat(), told)
+    text = f"{date_format(utc, 'DATETIME_FORMAT')} UTC"
+    return format_html('<time datetime="{}" data-local>{}</time>', utc.isoformat(), text)
 
 
 @register.filter
@@ -193,11 +187,6 @@ def badge(state: str, words: object) -> SafeString:
 def state_of(row: Any) -> SafeString:
     """The badge of a job, a model, a generation."""
     return badge(row.state, row.get_state_display())
-
-
-def between(low: object, high: object) -> SafeString:
-    """An interval beside or below its figure."""
-    return format_html('<span class="muted small">{} – {}</span>', low, high)
 
 
 @register.filter

@@ -3,8 +3,11 @@
 from typing import Any, NamedTuple
 
 from django import template
+from django.template.context import Context
+from django.template.loader_tags import BLOCK_CONTEXT_KEY
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Membership, Role
@@ -17,11 +20,12 @@ MANAGERS = [Membership.Role.MANAGER]
 
 
 class Tab(NamedTuple):
-    """A page: the name of its address, its label, and who may open it."""
+    """A page: the name of its address, its label, who may open it, and the pages that are reached from it."""
 
     name: str
     label: Promise
     roles: list[Role]
+    pages: tuple[str, ...] = ()
 
 
 # What somebody does daily stands first. A group of one page is that page.
@@ -31,44 +35,60 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
         _("Labelling"),
         [
             Tab("queue", _("Queue"), STAFF),
-            Tab("review", _("Review"), STAFF),
+            Tab("review", _("Review"), STAFF, ("review-case", "disputes")),
             Tab("labels", _("Labels"), ANYONE),
             Tab("my-work", _("Your work"), ANYONE),
         ],
     ),
-    (_("Quality"), [Tab("quality", _("Quality"), STAFF), Tab("gold", _("Gold"), STAFF)]),
+    (
+        _("Quality"),
+        [Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "member")), Tab("gold", _("Gold"), STAFF)],
+    ),
     (
         _("Data"),
         [
-            Tab("solutions", _("Solutions"), STAFF),
-            Tab("import", _("Import"), MANAGERS),
+            Tab("solutions", _("Solutions"), STAFF, ("solution", "answers")),
+            Tab("import", _("Import"), MANAGERS, ("import-job", "sampling", "sampling-run", "test-results")),
             Tab("export", _("Export"), MANAGERS),
         ],
     ),
     (
         _("Model"),
         [
-            Tab("models", _("Models"), STAFF),
-            Tab("runs", _("Runs"), STAFF),
-            Tab("generations", _("Generations"), STAFF),
-            Tab("learning", _("Learning"), STAFF),
-            Tab("serving", _("Serving"), STAFF),
+            Tab("models", _("Models"), STAFF, ("model", "model-compare")),
+            Tab("runs", _("Runs"), STAFF, ("run",)),
+            Tab("generations", _("Generations"), STAFF, ("generation",)),
+            Tab("learning", _("Learning"), STAFF, ("simulations", "simulation")),
+            Tab("serving", _("Serving"), STAFF, ("serving-limits", "served-scores", "served-score")),
             Tab("jobs", _("Jobs"), STAFF),
         ],
     ),
-    (_("Members"), [Tab("members", _("Members"), MANAGERS)]),
-    (_("Settings"), [Tab("settings", _("Settings"), MANAGERS)]),
+    (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member",))]),
+    (_("Settings"), [Tab("settings", _("Settings"), MANAGERS, ("settings-page",))]),
 ]
+
+
+@register.simple_tag(takes_context=True)
+def heading(context: Context) -> SafeString:
+    """The page's `heading` block, which names it in the browser, once more."""
+    text: SafeString = context.render_context[BLOCK_CONTEXT_KEY].get_block("heading").render(context)
+    return text
 
 
 @register.inclusion_tag("labelling_ui/parts/tabs.html", takes_context=True)
 def project_tabs(context: dict[str, Any]) -> dict[str, Any]:
     """The groups, each leading to its first page, and the pages of the one that is open."""
     member = context["member"]
-    here = context.get("tab") or context["request"].resolver_match.url_name
+    here = _tab_of(member, context["request"].resolver_match.url_name)
     groups = [_group(member, here, label, tabs) for label, tabs in GROUPS]
     groups = [group for group in groups if group["pages"]]
     return {"groups": groups, "open": next((group for group in groups if group["current"]), None)}
+
+
+def _tab_of(member: Membership, page: str) -> str:
+    """The tab that the page is, or is reached from: the last of those that the member sees."""
+    tabs = (tab for _label, tabs in reversed(GROUPS) for tab in tabs if member.role in tab.roles)
+    return next((tab.name for tab in tabs if page in (tab.name, *tab.pages)), "")
 
 
 def _group(member: Membership, here: str, label: Promise, tabs: list[Tab]) -> dict[str, Any]:

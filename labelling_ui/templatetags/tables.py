@@ -11,11 +11,11 @@ from labelling_ui.pages.columns import Column
 
 register = template.Library()
 
-PARTS = ("above", "narrowed", "empty", "endtable")
+PARTS = ("above", "card", "narrowed", "empty", "endtable")
 
 
 class CellNode(template.Node):
-    """Says nothing by itself: `TableNode` renders it in its column."""
+    """Renders nothing by itself: `TableNode` renders it in its column."""
 
     def __init__(self, column: str, nodelist: NodeList) -> None:
         self.column = column
@@ -28,6 +28,7 @@ class CellNode(template.Node):
 class TableNode(template.Node):
     def __init__(self, table: FilterExpression, parts: dict[str, NodeList]) -> None:
         self.table = table
+        self.card = parts.pop("card", None)
         self.parts = parts
         self.cells: dict[str, NodeList] = {
             node.column: node.nodelist for part in parts.values() for node in part if isinstance(node, CellNode)
@@ -36,11 +37,18 @@ class TableNode(template.Node):
     def render(self, context: Context) -> SafeString:
         table = self.table.resolve(context)
         slug = context["member"].project.slug if "member" in context else ""
-        body = [[(column, self._cell(column, row, slug, context)) for column in table.columns] for row in table]
+        body = [self._row(table, row, slug, context) for row in table]
         whole = context.template.engine.get_template(f"labelling_ui/parts/{table.part}.html")  # type: ignore[union-attr]
-        said = {name: part.render(context) for name, part in self.parts.items()}
-        with context.push(table=table, body=body, said=said):
+        written = {name: part.render(context) for name, part in self.parts.items()}
+        with context.push(table=table, body=body, cards=self.card is not None, parts=written):
             return whole.render(context)
+
+    def _row(self, table: Any, row: Any, slug: str, context: Context) -> Any:
+        """The card of a row, or its cells, each with its column."""
+        if self.card is None:
+            return [(column, self._cell(column, row, slug, context)) for column in table.columns]
+        with context.push(row=row):
+            return self.card.render(context)
 
     def _cell(self, column: Column, row: Any, slug: str, context: Context) -> SafeString:
         html = column.html(row, slug)
@@ -54,9 +62,9 @@ class TableNode(template.Node):
 def table(parser: Parser, token: Token) -> TableNode:
     """The rows of a `Table`, or a `Listing` with its filters and its foot.
 
-    `{% cell "name" %}` says more of a row than its column does: `row` is the row and `cell` what the column writes.
-    `{% above %}` comes before the rows of a list and is sent anew with them; `{% narrowed %}` is said where the filters
-    let nothing through, `{% empty %}` where there are no rows.
+    `{% cell "name" %}` adds to what a column writes of a row: `row` is the row and `cell` what the column writes.
+    `{% card %}` draws each row as a card in place of a table. `{% above %}` comes before the rows of a list and is sent
+    again with them. `{% narrowed %}` shows if the filters leave no rows, `{% empty %}` if there are none.
     """
     _name, source = token.split_contents()
     parts, part = {}, "table"

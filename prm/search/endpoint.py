@@ -101,7 +101,7 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a policy samples; `max_tokens` is maximum tokens per answer (default 1024)."""
+    """How a policy samples; `max_tokens` is the maximum per answer."""
 
     temperature: float = 0.8
     top_p: float = 1.0

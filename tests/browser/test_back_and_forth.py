@@ -37,12 +37,12 @@ def test_what_a_reviewer_sends_back_is_read_changed_and_told_of_with_the_dispute
     beside = open_for(MembershipFactory(project=project, role="reviewer").user)
     beside.goto(f"/p/{project.slug}/review/{solution}/")
     beside.get_by_text("Send back", exact=False).first.click()
-    beside.get_by_label("What they should look at; they read this").fill("Is the first step not right?")
+    beside.get_by_label("What to look at (the annotator reads this)").fill("Is the first step not right?")
     beside.get_by_role("button", name="Send back").click()
     expect(beside.get_by_text("Is the first step not right?")).to_be_visible()
     beside.goto(f"/p/{project.slug}/review/{solution}/")
     the_reference_is_right = beside.get_by_role("button", name="The reference is right")
-    beside.locator("form", has=the_reference_is_right).get_by_label("Why you decide so").fill("It is four.")
+    beside.locator("form", has=the_reference_is_right).get_by_label("Reason").fill("It is four.")
     the_reference_is_right.click()
     expect(the_reference_is_right).to_have_count(0)
 
@@ -61,7 +61,7 @@ def test_what_a_reviewer_sends_back_is_read_changed_and_told_of_with_the_dispute
     expect(page.locator("[data-saved=saved]")).to_be_visible()
 
     page.goto(f"/p/{project.slug}/my-work/")
-    expect(page.locator(".card", has_text="Came back earlier")).to_contain_text("Is the first step not right?")
-    expect(page.locator(".card", has_text="References that you found wrong")).to_contain_text("It is four.")
+    expect(page.locator(".card", has_text="Sent back earlier")).to_contain_text("Is the first step not right?")
+    expect(page.locator(".card", has_text="References that you disputed")).to_contain_text("It is four.")
     expect(page.locator(".figure", has_text="Your labels in all").locator(".value")).to_have_text("1")
     assert list(Annotation.objects.order_by("revision").values_list("first_error", flat=True)) == [0, -1]

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import ImportJob, Project, SamplingRun, ServedScore, SimulationRun, TrainingRun
 from labelling_ui import urls
-from labelling_ui.pages.settings.page import PAGES as SETTINGS
+from labelling_ui.pages.settings.views import PAGES as SETTINGS
 from tests import manager_world
 from tests.browser.axe import violations
 from tests.factories import SnapshotFactory

@@ -62,7 +62,7 @@ def test_an_upload_that_is_cut_goes_on_and_goes_on_after_a_reload(
     page.get_by_role("button", name="Import the files").click()
     expect(page.get_by_text("The connection is gone.")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("Stopped. Choose the same file again to go on.")).to_be_visible()
+    expect(page.get_by_text("Stopped. Choose the same file again to continue.")).to_be_visible()
     upload = Upload.objects.get()
     assert upload.offset == PIECE
     before = len(sent)

@@ -67,7 +67,7 @@ def test_the_preview_follows_the_rule_of_splitting(
     page.get_by_label("Split solutions into steps").select_option("lines")
     expect(preview.get_by_role("listitem")).to_have_count(3)
     page.get_by_label("Format").select_option("prm800k")
-    expect(preview).to_contain_text("No record of its beginning can be taken.")
+    expect(preview).to_contain_text("None of the first records can be imported.")
 
 
 def test_from_a_file_to_a_dataset(
@@ -87,12 +87,12 @@ def test_from_a_file_to_a_dataset(
     page.get_by_role("button", name="Import the files").click()
 
     page.wait_for_url("**/imports/*/")
-    expect(page.get_by_role("link", name="Go on to the overview")).to_be_visible()
+    expect(page.get_by_role("link", name="Open the overview")).to_be_visible()
     expect(page.locator(".figure", has_text="Accepted").locator(".value")).to_have_text("30")
     expect(page.locator(".figure", has_text="Rejected").locator(".value")).to_have_text("1")
     expect(page.get_by_role("row", name="31 problem Object missing required field `problem`")).to_be_visible()
 
-    page.get_by_role("link", name="Go on to the overview").click()
+    page.get_by_role("link", name="Open the overview").click()
     open_first = page.get_by_role("button", name="Open the first generation")
     expect(open_first.or_(page.get_by_text("Generation 0 is being labelled"))).to_be_visible()
     if open_first.is_visible():

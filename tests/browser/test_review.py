@@ -51,15 +51,15 @@ def test_one_key_decides_and_a_reviewers_own_ratings_are_one_key_a_step(open_for
     expect(current).to_contain_text("2 + 2 = 4.")  # the page has its keys
     page.keyboard.press("1")
     expect(current).to_contain_text("The answer is 4.")
-    page.get_by_label("Why you decide so").press("Enter")  # not yet: the last step has no rating
+    page.get_by_label("Reason").press("Enter")  # not yet: the last step has no rating
     expect(page.get_by_text("Two and two")).to_be_visible()
     current.focus()
     page.keyboard.press("3")
     page.keyboard.press("Enter")
     expect(page.get_by_text("is decided: first error at step 3")).to_be_visible()
-    expect(page.get_by_text("Nothing waits for a decision")).to_be_visible()
+    expect(page.get_by_text("No items to review")).to_be_visible()
 
-    page.get_by_role("link", name="Decide anew").click()
+    page.get_by_role("link", name="Decide again").click()
     expect(current).to_contain_text("2 + 2 = 4.")
     page.keyboard.press("3")
     page.keyboard.press("Enter")

@@ -88,7 +88,7 @@ def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, 
     assert written.endswith("a word of the trainer\n")
     look(page, "running")
     page.get_by_role("button", name="Cancel", exact=True).click()
-    expect(page.get_by_role("button", name="Retry from where it ended")).to_be_visible()
+    expect(page.get_by_role("button", name="Retry from the failed stage")).to_be_visible()
     look(page, "cancelled")
 
 
@@ -103,7 +103,7 @@ def test_a_failed_run_says_what_to_do_and_is_retried(page_for, people, in_traini
     expect(page.get_by_role("alert")).to_contain_text("The champion keeps serving. Free space")
     expect(page.get_by_role("link", name="Go there")).to_have_attribute("href", "/p/algebra/settings/training/")
     look(page, "failed")
-    page.get_by_role("button", name="Retry from where it ended").click()
+    page.get_by_role("button", name="Retry from the failed stage").click()
     expect(page.get_by_text("retried once")).to_be_visible()
     in_training.refresh_from_db()
     assert in_training.state == "queued"
@@ -115,7 +115,7 @@ def test_promoted_and_kept_back_have_a_picture_of_the_verdict(page_for, people, 
     page = page_for(people["reviewer"])
     page.goto(f"/p/{run.project.slug}/runs/{run.number}/")
     expect(page.get_by_text("Model 1 is promoted: ProcessBench F1 +8.0 points.")).to_be_visible()
-    expect(page.get_by_role("button", name="Retry from where it ended")).to_have_count(0)
+    expect(page.get_by_role("button", name="Retry from the failed stage")).to_have_count(0)
     expect(page.get_by_text("Files", exact=True)).to_have_count(0)
     look(page, "promoted")
     samples = [-0.06 + 0.004 * n for n in range(25)]
@@ -135,7 +135,7 @@ def test_the_runs_page_says_when_the_next_round_begins_and_the_settings_when_its
     expect(page.get_by_text("Held back: The quiet hours never end")).to_be_visible()
     look(page, "runs")
     page.goto("/p/algebra/settings/rounds/")
-    expect(page.get_by_text("The schedule comes next at")).to_contain_text("03:00")
+    expect(page.get_by_text("Next scheduled rounds:")).to_contain_text("03:00")
     look(page, "settings")
     page.get_by_label("Schedule").fill("every morning")
     page.get_by_label("Quiet hours").fill("at night")

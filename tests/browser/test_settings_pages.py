@@ -50,5 +50,5 @@ def test_the_groups_of_pages_are_gone_through_by_keyboard(open_for: Callable[...
     pages = page.get_by_role("navigation", name="Model", exact=True)
     expect(pages.get_by_role("link", name="Models")).to_have_attribute("aria-current", "page")
     pages.get_by_role("link", name="Learning").press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("active learning")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Active learning")
     expect(groups.get_by_role("link", name="Model", exact=True)).to_be_in_viewport()

@@ -16,7 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="change nothing; fail where anything is to be done")
 
     def handle(self, *, check: bool, **options: Any) -> None:
-        left = catalogues.objections() if check else catalogues.bring_up_to_date()
+        left = catalogues.check_catalogues(write=not check)
         for line in left:
             self.stderr.write(line)
         if check and left:

@@ -1,21 +1,24 @@
-"""The project itself, and what people read before they rate."""
+"""The parts of the settings on the project itself, and on what people read before they rate."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
-from django.utils.translation import gettext_lazy
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
+from annotation.models.example import MOST_EXAMPLES
 from labelling_ui.pages.settings.part import Part
+from labelling_ui.templatetags.answers import USUAL
 
 
 class ProjectPart(Part):
     """What the project is called."""
 
-    heading = gettext_lazy("The project")
+    heading = _("The project")
     template = "labelling_ui/settings/project.html"
 
-    name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
+    name = forms.CharField(max_length=200, label=_("Name"))
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
@@ -28,14 +31,14 @@ class ProjectPart(Part):
 class GuidelinesPart(Part):
     """What stands beside the work."""
 
-    heading = gettext_lazy("Guidelines")
+    heading = _("Guidelines")
     layout = "stack"
 
     guidelines = forms.CharField(
         required=False,
         widget=forms.Textarea({"rows": 12}),
-        label=gettext_lazy("Guidelines"),
-        help_text=gettext_lazy("Markdown, shown beside the work."),
+        label=_("Guidelines"),
+        help_text=_("Markdown, shown beside the work."),
     )
 
     @classmethod
@@ -44,3 +47,61 @@ class GuidelinesPart(Part):
 
     def changes(self) -> dict[str, Any]:
         return {"guidelines": self.cleaned_data["guidelines"]}
+
+
+PREFIX = "examples"
+LONGEST = 4000
+
+
+def _text(rows: int, **named: Any) -> forms.CharField:
+    return forms.CharField(max_length=LONGEST, widget=forms.Textarea({"rows": rows}), **named)
+
+
+class ExampleForm(forms.Form):
+    """One example; `Example` says what its fields are."""
+
+    use_required_attribute = False
+
+    rating = forms.ChoiceField(
+        choices=[(kind, name) for kind, (_sign, name, _value) in USUAL.items()],
+        label=_("Rating"),
+        initial="good",  # what an empty row is sent with
+    )
+    before = _text(2, required=False, label=_("What it follows"))
+    step = _text(2, label=_("The step"))
+    why = _text(2, required=False, label=_("Why"))
+
+
+class ExampleRows(forms.BaseFormSet):
+    """The examples of a project; a row that is left empty is none."""
+
+    def examples(self) -> list[dict[str, str]]:
+        names = ("rating", "step", "before", "why")
+        rows = (form.cleaned_data for form in self.forms if form not in self.deleted_forms)
+        return [{name: row[name] for name in names} for row in rows if row.get("step")]
+
+
+Rows = forms.formset_factory(
+    ExampleForm, formset=ExampleRows, extra=1, can_delete=True, max_num=MOST_EXAMPLES, validate_max=True
+)
+
+
+class ExamplesPart(Part):
+    """The examples below the guidelines, row by row."""
+
+    heading = _("Examples")
+    template = "labelling_ui/settings/examples.html"
+
+    def __init__(self, data: QueryDict | None = None, *, initial: dict[str, Any]) -> None:
+        super().__init__(data, initial=initial)
+        self.rows = cast(ExampleRows, Rows(data, prefix=PREFIX, initial=initial[PREFIX]))
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and self.rows.is_valid()
+
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        return {PREFIX: project.examples}
+
+    def changes(self) -> dict[str, Any]:
+        return {"examples": self.rows.examples()}

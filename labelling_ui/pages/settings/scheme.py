@@ -1,12 +1,13 @@
-"""The parts of the settings that say what people are asked of a step."""
+"""The parts of the settings on what people are asked of a step, how the answers look, and the keys."""
 
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
-from annotation.models.scheme import Term
+from annotation.models.scheme import DEFAULT_KEYS, Look, Term
 from labelling_ui.pages.settings.part import Part
 
 
@@ -23,7 +24,7 @@ class TermsField(forms.CharField):
             elif line.strip():
                 name, _, help_text = line.partition("|")
                 term = {"name": name.strip(), "help": help_text.strip(), "group": group}
-                terms.append({part: said for part, said in term.items() if said or part == "name"})
+                terms.append({part: text for part, text in term.items() if text or part == "name"})
         return terms
 
 
@@ -43,55 +44,55 @@ class SchemePart(Part):
 class RatingPart(SchemePart):
     """How the steps are gone through."""
 
-    heading = gettext_lazy("How people rate")
+    heading = _("How people rate")
 
-    stop_at_first_error = forms.BooleanField(required=False, label=gettext_lazy("Stop at the first error"))
-    rate_alternatives = forms.BooleanField(required=False, label=gettext_lazy("Rate the alternatives at a position"))
+    stop_at_first_error = forms.BooleanField(required=False, label=_("Stop at the first error"))
+    rate_alternatives = forms.BooleanField(required=False, label=_("Rate the alternatives at a position"))
     choose_path = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Let them choose the way at each position"),
-        help_text=gettext_lazy("PRM800K phase 1: candidates are rated, one is taken, and the solution grows"),
+        label=_("Let them choose the way at each position"),
+        help_text=_("PRM800K phase 1: people rate candidates and choose one, and the solution grows"),
     )
-    offer_neutral = forms.BooleanField(required=False, label=gettext_lazy("A step can be neutral"))
-    offer_unsure = forms.BooleanField(required=False, label=gettext_lazy("People may say that they cannot tell"))
+    offer_neutral = forms.BooleanField(required=False, label=_("A step can be neutral"))
+    offer_unsure = forms.BooleanField(required=False, label=_("People may say that they cannot tell"))
     offer_accepting = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Steps may be accepted together"),
-        help_text=gettext_lazy(
+        label=_("Steps may be accepted together"),
+        help_text=_(
             "One key finds good what comes before the first error, or all that is left and was seen. "
             "Without it every step is rated by hand."
         ),
     )
     reference = forms.ChoiceField(
         choices=[
-            ("shown", gettext_lazy("shown")),
-            ("on_request", gettext_lazy("on request")),
-            ("hidden", gettext_lazy("hidden")),
+            ("shown", _("shown")),
+            ("on_request", _("on request")),
+            ("hidden", _("hidden")),
         ],
-        label=gettext_lazy("Reference answer"),
+        label=_("Reference answer"),
     )
 
 
 class FirstErrorPart(SchemePart):
     """What is wanted where the solution goes wrong."""
 
-    heading = gettext_lazy("What is asked at the first error")
+    heading = _("What is asked at the first error")
 
-    ask_progress = forms.BooleanField(required=False, label=gettext_lazy("Ask how far the solution had got"))
+    ask_progress = forms.BooleanField(required=False, label=_("Ask how far the solution had got"))
     critique = forms.ChoiceField(
         choices=[
-            ("none", gettext_lazy("not asked")),
-            ("written", gettext_lazy("in words of their own")),
-            ("given", gettext_lazy("by rating the explanations that came with the step")),
+            ("none", _("not asked")),
+            ("written", _("in words of their own")),
+            ("given", _("by rating the explanations that came with the step")),
         ],
-        label=gettext_lazy("What is wrong with the step"),
-        help_text=gettext_lazy("where no explanation that came is good, one is written"),
+        label=_("What is wrong with the step"),
+        help_text=_("where no explanation that came is good, one is written"),
     )
-    ask_own_step = forms.BooleanField(required=False, label=gettext_lazy("Ask for a step of their own at the error"))
+    ask_own_step = forms.BooleanField(required=False, label=_("Ask for a step of their own at the error"))
     error_types = TermsField(
         required=False,
-        label=gettext_lazy("Error types"),
-        help_text=gettext_lazy(
+        label=_("Error types"),
+        help_text=_(
             "One a line, with what it means behind a bar: slip | a small mistake in arithmetic. "
             "A line # group names the group of those below it. Empty asks for none."
         ),
@@ -101,21 +102,19 @@ class FirstErrorPart(SchemePart):
 class BesidePart(SchemePart):
     """Further dimensions of a step."""
 
-    heading = gettext_lazy("What else is asked of a step")
+    heading = _("What else is asked of a step")
 
-    consistency = forms.BooleanField(
-        required=False, label=gettext_lazy("Ask whether a step is consistent with earlier ones")
-    )
-    redundancy = forms.BooleanField(required=False, label=gettext_lazy("Ask whether a step is redundant"))
+    consistency = forms.BooleanField(required=False, label=_("Ask whether a step is consistent with earlier ones"))
+    redundancy = forms.BooleanField(required=False, label=_("Ask whether a step is redundant"))
     recovery = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Ask whether a step recovers from an error"),
-        help_text=gettext_lazy("for agent runs, where work goes on behind an error"),
+        label=_("Ask whether a step recovers from an error"),
+        help_text=_("for agent runs, where work goes on behind an error"),
     )
     policy_clauses = TermsField(
         required=False,
-        label=gettext_lazy("Clauses of a policy that a step may break"),
-        help_text=gettext_lazy("One a line, with its text behind a bar: 2.1 | Never delete without asking."),
+        label=_("Clauses of a policy that a step may break"),
+        help_text=_("One a line, with its text behind a bar: 2.1 | Never delete without asking."),
     )
 
 
@@ -127,3 +126,131 @@ def _in_lines(terms: list[Term]) -> str:
             lines.append(f"# {group}".rstrip())
         lines.append(f"{term.name} | {term.help}" if term.help else term.name)
     return "\n".join(lines)
+
+
+ANSWERS = {
+    "good": _("Good"),
+    "neutral": _("Neutral"),
+    "bad": _("Bad"),
+    "unsure": _("Unsure"),
+}
+COLOURS = {
+    "blue": _("blue"),
+    "teal": _("teal"),
+    "green": _("green"),
+    "yellow": _("yellow"),
+    "orange": _("orange"),
+    "red": _("red"),
+    "purple": _("purple"),
+    "grey": _("grey"),
+}
+KEYS = ANSWERS | {
+    "next": _("Next step"),
+    "previous": _("Previous step"),
+    "first_error": _("First error here"),
+    "no_error": _("No more errors"),
+    "choose": _("Take this candidate"),
+    "complete": _("The solution ends here"),
+    "error_type": _("Type of error"),
+    "progress": _("How far the solution had got"),
+    "critique": _("What is wrong"),
+    "own_step": _("A step of one’s own"),
+    "clause": _("Clause of the policy"),
+    "consistency": _("Contradicts an earlier step"),
+    "redundant": _("Redundant"),
+    "recovers": _("Recovers from an error"),
+    "comment": _("Comment"),
+    "mark": _("Mark in the text"),
+    "flag": _("Flag"),
+    "go_to": _("Go to a step"),
+    "search": _("Search"),
+    "undo": _("Undo (with Shift: redo)"),
+    "skip": _("Skip"),
+    "give_up": _("Give up"),
+    "bad_problem": _("Bad problem"),
+    "decide": _("Decide between versions"),
+    "returned": _("What was sent back"),
+    "reference": _("Reference"),
+    "hint": _("Hint"),
+    "guidelines": _("Guidelines"),
+    "break": _("Break"),
+    "keys": _("Keys"),
+}
+
+
+class AnswersPart(Part):
+    """Names, colours and help of the answers."""
+
+    heading = _("What the answers are called")
+    layout = "columns by-three"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for answer, word in ANSWERS.items():
+            label = {"answer": word}
+            self.fields[f"name_{answer}"] = forms.CharField(
+                required=False,
+                max_length=40,
+                label=_("%(answer)s is called") % label,
+                widget=forms.TextInput({"placeholder": word}),
+            )
+            self.fields[f"colour_{answer}"] = forms.ChoiceField(
+                required=False,
+                choices=[("", _("as usual")), *COLOURS.items()],
+                label=_("Its colour"),
+            )
+            self.fields[f"help_{answer}"] = forms.CharField(required=False, max_length=300, label=_("When to give it"))
+
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for answer in ANSWERS:
+            look: Look = getattr(project.label_scheme.answers, answer)
+            values |= {f"name_{answer}": look.name, f"help_{answer}": look.help, f"colour_{answer}": look.colour or ""}
+        return values
+
+    def changes(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        looks = {
+            answer: {part: data[f"{part}_{answer}"] for part in ("name", "colour", "help") if data[f"{part}_{answer}"]}
+            for answer in ANSWERS
+        }
+        return {"scheme": {"answers": {answer: look for answer, look in looks.items() if look}}}
+
+
+class KeysPart(Part):
+    """What every key stands for; an empty field is the usual key."""
+
+    heading = _("Keys of the workbench")
+    layout = "columns by-four"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for about, word in KEYS.items():
+            self.fields[f"key_{about}"] = forms.CharField(
+                required=False,
+                max_length=1,
+                label=word,
+                widget=forms.TextInput({"placeholder": DEFAULT_KEYS[about], "size": 2, "autocapitalize": "off"}),
+            )
+
+    def clean(self) -> None:
+        """No two things share a key; the domain refuses that too, but knows no names of them."""
+        chosen = {about: self.cleaned_data.get(f"key_{about}") or DEFAULT_KEYS[about] for about in KEYS}
+        for about, key in chosen.items():
+            if self.cleaned_data.get(f"key_{about}") and (
+                others := [o for o in KEYS if chosen[o] == key and o != about]
+            ):
+                message = gettext("This key stands for “%(other)s”: give one of them another key.") % {
+                    "other": KEYS[others[0]]
+                }
+                self.add_error(f"key_{about}", message)
+
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        return {f"key_{about}": key for about, key in project.label_scheme.keys.items()}
+
+    def changes(self) -> dict[str, Any]:
+        keys = {about: self.cleaned_data[f"key_{about}"] for about in KEYS}
+        changed = {about: key for about, key in keys.items() if key and key != DEFAULT_KEYS[about]}
+        return {"scheme": {"keys": changed}}

@@ -1,17 +1,88 @@
-"""What a project decides, page by page: its name and guidelines, its label scheme, its policies."""
+"""The pages of the settings: each is a form of a few parts that is saved by itself."""
+
+import re
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.projects import change_project
+from annotation.core.wording import in_words
 from annotation.models import Membership, Project
-from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
-from labelling_ui.pages.settings.page import FIRST, PAGES, SettingsPage
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
+from labelling_ui.pages.settings import learning, project, scheme, work
+from labelling_ui.pages.settings.part import Part
+
+
+class Kind(NamedTuple):
+    """A page: its place in the address, its title, and what it holds."""
+
+    name: str
+    title: Any
+    parts: tuple[type[Part], ...]
+
+
+PAGES = [
+    Kind("project", _("Project and people"), (project.ProjectPart,)),
+    Kind("guidelines", _("Guidelines"), (project.GuidelinesPart, project.ExamplesPart)),
+    Kind("scheme", _("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
+    Kind("answers", _("Answers and keys"), (scheme.AnswersPart, scheme.KeysPart)),
+    Kind("queue", _("Queue"), (work.GenerationsPart, work.QueuePart)),
+    Kind("work", _("Pace and hints"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
+    Kind("quality", _("Gold and quality"), (work.GoldPart, work.ScreeningPart, work.WatchPart)),
+    Kind("training", _("Training"), (learning.TrainingPart, learning.SourcesPart, learning.GatePart)),
+    Kind("rounds", _("Learning rounds"), (learning.RoundsPart,)),
+]
+FIRST = PAGES[0].name
+
+
+class SettingsPage:
+    """One page of a project's settings, blank or as it was sent; the domain's own check has the last word."""
+
+    def __init__(self, kind: Kind, project: Project, sent: QueryDict | None = None) -> None:
+        self.kind, self.project, self.sent = kind, project, sent
+        self.parts = [part(sent, initial=part.values(project)) for part in kind.parts]
+        self.refusals: list[str] = []
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the fields hold as the page opens."""
+        return {name: value for part in self.parts for name, value in part.initial.items()}
+
+    def is_valid(self) -> bool:
+        valid = [part.is_valid() for part in self.parts]  # each of them: every part tells what is wrong
+        return all(valid)
+
+    def changes(self) -> dict[str, Any]:
+        """What `change_project` takes: what is not on this page stays as it is."""
+        changes: dict[str, Any] = {}
+        for part in self.parts:
+            for name, value in part.changes().items():
+                before = changes.get(name, getattr(self.project, name))
+                changes[name] = before | value if isinstance(value, dict) else value
+        return changes
+
+    def blame(self, error: DomainError) -> None:
+        """Show the domain's refusal at the field it names, such as `mix.control`."""
+        place = error.extra.get("place", "")
+        message = in_words(error.extra["reason"] if place else error.message)
+        named = re.split(r"[.\[]", place) if place else [error.extra.get("field", "")]
+        for part in self.parts:
+            if named[0] in _decided(part) and (field := part.field_at(named)):
+                part.add_error(field, message)
+                return
+        self.refusals.append(message)
+
+
+def _decided(part: Part) -> set[str]:
+    """What of the project, of its scheme and of its policy a part changes."""
+    changes = part.changes()
+    return {*changes, *changes.get("scheme", {}), *changes.get("policy", {})}
 
 
 @project_page(MANAGER)
@@ -19,7 +90,7 @@ from labelling_ui.pages.settings.page import FIRST, PAGES, SettingsPage
 def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> HttpResponseBase:
     kind = next((kind for kind in PAGES if kind.name == name), None)
     if kind is None:
-        raise Http404(_("The settings have no such page."))
+        raise Http404(gettext("The settings have no such page."))
     saves = request.method == "POST"
     project = _locked(member.project) if saves else member.project
     page = SettingsPage(kind, project, request.POST if saves else None)
@@ -31,10 +102,11 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
         except DomainError as error:
             page.blame(error)
         else:
-            messages.success(request, _("Saved. The queue keeps what it holds; the next generation follows these."))
+            messages.success(
+                request, gettext("Saved. The queue keeps what it holds; the next generation follows these.")
+            )
             return redirect("settings-page", project.slug, name)
-    context = {"member": member, "tab": "settings", "page": page, "pages": PAGES}
-    return render(request, "labelling_ui/settings.html", context)
+    return render(request, "labelling_ui/settings.html", {"page": page, "pages": PAGES})
 
 
 def _locked(project: Project) -> Project:
@@ -42,11 +114,10 @@ def _locked(project: Project) -> Project:
     return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
-@require_POST
-@project_page(MANAGER)
+@project_action(MANAGER)
 def set_state(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Pause or resume."""
     paused = request.POST.get("state") == Project.State.PAUSED
-    told = _("Paused: nobody gets new work until you resume.") if paused else _("People can label again.")
-    attempt(request, told, change_project, project=member.project, state=request.POST.get("state", ""))
+    done = gettext("Paused: nobody gets new work until you resume.") if paused else gettext("People can label again.")
+    attempt(request, done, change_project, project=member.project, state=request.POST.get("state", ""))
     return redirect("settings", member.project.slug)

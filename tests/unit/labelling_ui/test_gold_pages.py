@@ -57,9 +57,9 @@ def test_many_are_marked_at_once_listed_filtered_downloaded_and_retired(
 def test_nothing_is_marked_where_nothing_is_known(client: Client, people: dict[str, User], project: Project) -> None:
     client.force_login(people["manager"])
     told = client.post("/p/algebra/gold/mark-many/", {"kinds": ["adjudicated"], "most": 3}, follow=True)
-    assert "No solution that is not gold yet has such a label" in told.content.decode()
+    assert "Every labelled solution is already gold" in told.content.decode()
     told = client.post("/p/algebra/gold/mark-many/", {"most": 0}, follow=True)
-    assert "Say how many" in told.content.decode()
+    assert "Enter how many" in told.content.decode()
 
 
 def test_one_is_marked_on_its_own_page_with_other_answers_that_count(

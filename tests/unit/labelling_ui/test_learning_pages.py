@@ -43,7 +43,7 @@ def comparison(project, snapshot, **fields):
 def test_without_a_comparison_the_page_says_what_is_missing(manager, project):
     page = manager.get("/p/algebra/learning/").content.decode()
     assert "No live comparison yet" in page
-    assert "Too early to tell" in page
+    assert "Not enough data to decide" in page
 
 
 def test_an_empty_project_has_a_learning_page(client, people):
@@ -66,7 +66,7 @@ def test_a_comparison_is_shown_with_its_interval_and_leads_to_its_rows(manager, 
 def test_the_pool_is_told_from_weighted_labels(manager, project):
     project.queue_items.filter(annotations__isnull=False).update(inclusion_probability=0.5)
     page = manager.get("/p/algebra/learning/").content.decode()
-    assert "What the labels say of the pool" in page
+    assert "Estimates for the pool" in page
     assert "?generation=0&amp;lane=control" in page
 
 
@@ -91,7 +91,7 @@ def test_a_simulation_is_started_from_the_page(manager, project, snapshot, monke
     assert answer.headers["Location"] == f"/p/algebra/simulations/{found.pk}/"
     assert (found.functions, found.seeds, found.budget) == (["random", "entropy"], 2, 100)
     assert sent == [("rounds.simulate", "gpu")]
-    assert "Waits for a worker" in manager.get(f"/p/algebra/simulations/{found.pk}/").content.decode()
+    assert "Waiting for a worker" in manager.get(f"/p/algebra/simulations/{found.pk}/").content.decode()
     assert "Watch it" in manager.get("/p/algebra/simulations/").content.decode()
 
 
@@ -119,4 +119,4 @@ def test_a_finished_simulation_shows_its_table_and_downloads(manager, project, s
 def test_labels_without_a_probability_are_no_sample(manager, project, people):
     item = project.queue_items.last()
     label(item, project.memberships.get(user=people["annotator"]), first_error=0)
-    assert "What the labels say of the pool" not in manager.get("/p/algebra/learning/").content.decode()
+    assert "Estimates for the pool" not in manager.get("/p/algebra/learning/").content.decode()

@@ -21,8 +21,8 @@ EMPTY = {
     "labels/": "No labels yet",
     "solutions/": "No solutions yet",
     "disputes/": "No disputes",
-    "review/": "Nothing waits for a decision",
-    "quality/": "No batch stands out",
+    "review/": "No items to review",
+    "quality/": "No suspicious batches",
     "generations/": "A generation needs solutions to choose from",
     "runs/": "No run yet",
     "models/": "No model yet",
@@ -248,9 +248,9 @@ def test_pause_and_resume(manager: Client, project: Project) -> None:
 @pytest.mark.parametrize(
     ("counts", "note"),
     [
-        ({"rejected": 2}, "Nothing was taken in: every record was rejected. The reasons are below."),
-        ({"duplicates": 2}, "Everything in this file was here already."),
-        ({"duplicates": 2, "rejected": 1}, "Nothing was taken in: what was not here already was rejected."),
+        ({"rejected": 2}, "Nothing was imported: every record was rejected. The reasons are below."),
+        ({"duplicates": 2}, "Every record in this file was already in the project."),
+        ({"duplicates": 2, "rejected": 1}, "Nothing was imported: every new record was rejected."),
         ({"accepted": 1, "rejected": 1}, None),
         ({"accepted": 1, "duplicates": 1}, None),
         ({"state": "running", "rejected": 2}, None),
@@ -276,9 +276,16 @@ def test_a_run_asks_again_only_while_it_runs(manager: Client, project: Project) 
     assert "hx-trigger" not in page
     assert "Model 1 is promoted" in page
     TrainingRun.objects.filter(pk=run.pk).update(state="running", finished_at=None)
-    part = manager.get(f"/p/{run.project.slug}/runs/{run.number}/", headers={"HX-Request": "true"}).content.decode()
-    assert 'hx-trigger="every 1500ms"' in part
-    assert "<html" not in part
+    page = manager.get(f"/p/{run.project.slug}/runs/{run.number}/").content.decode()
+    assert 'hx-select="#run" hx-trigger="every 1500ms"' in page
+
+
+def test_a_page_that_looks_again_leaves_messages_to_the_page_that_is_opened(manager: Client, project: Project) -> None:
+    manager.post("/p/algebra/settings/state/", {"state": "paused"})
+    assert (
+        "nobody gets new work" not in manager.get("/p/algebra/runs/", headers={"HX-Request": "true"}).content.decode()
+    )
+    assert "nobody gets new work" in manager.get("/p/algebra/runs/").content.decode()
 
 
 def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project, settings: Any, tmp_path: Any) -> None:
@@ -353,7 +360,7 @@ def test_the_page_of_a_solution_says_that_it_waits_and_who_may_be_asked(
     item = QueueItemFactory(generation__project=empty_project)
     member = empty_project.memberships.get(user=people["annotator"])
     page = manager.get(f"/p/algebra/solutions/{item.solution_id}/").content.decode()
-    assert "It waits in its turn." in page
+    assert "It is in the queue." in page
     assert f'<option value="{member.pk}">{member.user.username}</option>' in page
 
 

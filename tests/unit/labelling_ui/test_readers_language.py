@@ -23,7 +23,7 @@ from annotation.loop.rounds import failures
 from annotation.models import AuditEntry, ImportJob, ImportRejection, ModelVersion, Preference, Project, TrainingRun
 from labelling_ui import words
 from labelling_ui.selectors.snapshot_filters import NAMES
-from labelling_ui.selectors.training_costs import costs_of
+from labelling_ui.selectors.training import costs_of
 from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
 from prm.formats.record import Rejection

@@ -9,7 +9,7 @@ from django.test import Client
 
 from annotation.core.membership.projects import change_project
 from annotation.models import Project
-from labelling_ui.pages.settings.page import PAGES
+from labelling_ui.pages.settings.views import PAGES
 from tests.unit.labelling_ui.settings_form import as_opened, errors_of
 from tests.waiting import until
 

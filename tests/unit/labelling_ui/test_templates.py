@@ -9,6 +9,8 @@ from django.conf import settings
 from django.template.loader import get_template
 
 FOLDER = Path(settings.BASE_DIR) / "labelling_ui" / "templates"
+# Rows that are no list: a form, a chart's numbers, and steps that are read, with a column for each label.
+OWN_ROWS = {"mapping.html", "chart.html", "explanation.html", "review_case.html", "served_score.html", "solution.html"}
 NAMES = {"Stepmark", "PRM800K", "TRL", "CSV", "JSON", "Parquet"}
 # Examples of what is to be typed, which is the same in every language.
 TYPED = {("mapping.html", "-1, N/A, empty"), ("solution.html", "3, none")}
@@ -22,6 +24,10 @@ WORD = re.compile(r"[^\W\d_]{2}")
 @pytest.mark.parametrize("name", sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.*")))
 def test_a_template_compiles(name: str) -> None:
     get_template(name)
+
+
+def test_lists_draw_their_rows_by_their_columns() -> None:
+    assert {path.name for path in FOLDER.rglob("*.html") if "<td" in path.read_text()} == OWN_ROWS
 
 
 class Words(HTMLParser):

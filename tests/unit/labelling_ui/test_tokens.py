@@ -33,7 +33,7 @@ def test_a_token_is_shown_once_works_and_can_be_revoked(signed_in: Client) -> No
     assert signed_in.get(action[0]).status_code == 405
     signed_in.post(action[0])
     assert calls(secret) == 401
-    assert "You have no token" in signed_in.get("/tokens/").content.decode()
+    assert "No tokens" in signed_in.get("/tokens/").content.decode()
 
 
 def test_a_token_needs_a_name(signed_in: Client) -> None:

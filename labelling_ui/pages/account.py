@@ -1,21 +1,34 @@
-"""The keys of a person's programs."""
+"""What a person decides for themselves: their language, and the tokens of their programs."""
 
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Missing
+from annotation.core.membership.preferences import choose_language
 from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
 from annotation.core.wording import in_words
 from annotation.models import ApiToken
 from labelling_ui.pages.access import attempt, signed_in
+from labelling_ui.pages.columns import Column, Control, When
+from labelling_ui.pages.listing import Table
+
+
+@require_POST
+@login_required
+def language(request: HttpRequest) -> HttpResponse:
+    """Back on the page that was being read, in the language chosen."""
+    attempt(request, "", choose_language, language=request.POST.get("language", ""))
+    back = request.POST.get("next", "")
+    return redirect(back if url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}) else "home")
 
 
 def limit_field(label: Any) -> forms.IntegerField:
@@ -23,13 +36,11 @@ def limit_field(label: Any) -> forms.IntegerField:
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(
-        max_length=100, label=gettext_lazy("Name"), help_text=gettext_lazy("What uses it: “sampling job”.")
-    )
+    name = forms.CharField(max_length=100, label=_("Name"), help_text=_("What uses it: “sampling job”."))
     for_person = forms.BooleanField(
         required=False,
-        label=gettext_lazy("A person labels by hand through it"),
-        help_text=gettext_lazy(
+        label=_("A person labels by hand through it"),
+        help_text=_(
             "Without this, labels that come with the token count as a model judge’s: never as gold, and never to "
             "measure a model."
         ),
@@ -39,10 +50,19 @@ class TokenForm(forms.Form):
 class LimitsForm(forms.Form):
     """How much scoring a token may ask for; what is left empty is no limit."""
 
-    requests_per_minute = limit_field(gettext_lazy("Requests a minute"))
-    requests_per_day = limit_field(gettext_lazy("Requests a day"))
-    steps_per_minute = limit_field(gettext_lazy("Steps a minute"))
-    steps_per_day = limit_field(gettext_lazy("Steps a day"))
+    requests_per_minute = limit_field(_("Requests a minute"))
+    requests_per_day = limit_field(_("Requests a day"))
+    steps_per_minute = limit_field(_("Steps a minute"))
+    steps_per_day = limit_field(_("Steps a day"))
+
+
+COLUMNS = [
+    Column("name", _("Name"), heading=True),
+    When("created", _("Created"), "created_at"),
+    When("last_used", _("Last used"), "last_used_at"),
+    Control("limits", _("Scoring limits"), hidden=False),
+    Control("actions", _("Actions")),
+]
 
 
 @login_required
@@ -63,16 +83,15 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
             initial={name: getattr(token, name) for name in ApiToken.LIMITS}, auto_id=f"id_{token.pk}_%s"
         )
     address = request.build_absolute_uri("/api/v1/projects/")
-    return render(
-        request, "labelling_ui/tokens.html", {"form": form, "secret": secret, "tokens": mine, "address": address}
-    )
+    context = {"form": form, "secret": secret, "tokens": Table(mine, COLUMNS), "address": address}
+    return render(request, "labelling_ui/tokens.html", context)
 
 
 @require_POST
 @login_required
 def revoke(request: HttpRequest, token_id: int) -> HttpResponseBase:
     try:
-        attempt(request, _("The token is refused from now on."), revoke_token, token_id=token_id)
+        attempt(request, gettext("The token is revoked."), revoke_token, token_id=token_id)
     except Missing as error:
         raise Http404(in_words(error.message)) from None
     return redirect("tokens")
@@ -85,10 +104,14 @@ def limit(request: HttpRequest, token_id: int) -> HttpResponseBase:
     try:
         if form.is_valid():
             attempt(
-                request, _("The limits hold from now on."), limit_token, token_id=token_id, limits=form.cleaned_data
+                request,
+                gettext("The limits apply from now on."),
+                limit_token,
+                token_id=token_id,
+                limits=form.cleaned_data,
             )
         else:
-            messages.error(request, _("A limit is a whole number from 1 on, or nothing."))
+            messages.error(request, gettext("A limit must be a whole number of at least 1, or empty."))
     except Missing as error:
         raise Http404(in_words(error.message)) from None
     return redirect("tokens")

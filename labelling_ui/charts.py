@@ -1,0 +1,307 @@
+"""Charts as data: places in a plot of 100 by 100, which the templates draw as SVG and HTML.
+
+Labels are HTML beside the drawing, so that text keeps its size on every screen, and every chart has its
+numbers as a table. Pure functions: values in, a `Chart` out; y grows upwards.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+
+from labelling_ui.numbers import decimal, short, signed
+
+
+@dataclass(frozen=True)
+class Point:
+    """One value of a series at place `label`; `low` and `high` bound its interval where there is one."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """`look` names its colour and line in charts.css."""
+
+    name: str
+    look: str
+    points: Sequence[Point]
+
+
+@dataclass(frozen=True)
+class Tick:
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A dot or a bar: its centre or left edge `x`, its base `y`, and its size."""
+
+    look: str
+    x: float
+    y: float
+    width: float = 0.0
+    height: float = 0.0
+    title: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Stroke:
+    look: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`no_values` says what is missing, in place of a plot without values."""
+
+    title: str
+    no_values: str = ""
+    legend: list[tuple[str, str]] = field(default_factory=list)
+    x_ticks: list[Tick] = field(default_factory=list)
+    y_ticks: list[Tick] = field(default_factory=list)
+    lines: list[Stroke] = field(default_factory=list)
+    bars: list[Mark] = field(default_factory=list)
+    dots: list[Mark] = field(default_factory=list)
+    rules: list[Tick] = field(default_factory=list)
+    header: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+
+    @property
+    def empty(self) -> bool:
+        return not self.rows
+
+
+Format = Callable[[float], str]
+
+
+def plain(value: float) -> str:
+    return decimal(value) if abs(value) >= 10 or value == int(value) else short(value, 2)
+
+
+def legend_of(series: Sequence[Series]) -> list[tuple[str, str]]:
+    return [(s.look, s.name) for s in series] if len(series) > 1 else []
+
+
+def describe_point(point: Point, form: Format) -> str:
+    words = "–" if point.value is None else form(point.value)
+    if point.low is not None and point.high is not None:
+        bounds = {"low": form(point.low), "high": form(point.high)}
+        words += " ({})".format(_("%(low)s to %(high)s") % bounds)
+    return f"{words} {point.note}".strip()
+
+
+def table_rows(labels: Sequence[str], series: Sequence[Series], form: Format) -> list[list[str]]:
+    columns = [{p.label: describe_point(p, form) for p in s.points} for s in series]
+    return [[label, *(column.get(label, "–") for column in columns)] for label in labels]
+
+
+MANY_LABELS = 8
+
+
+class Axis:
+    """Values to places 0 to 100, with round ticks."""
+
+    def __init__(self, bottom: float, top: float, *, least_step: float = 0.0) -> None:
+        top = top if top > bottom else bottom + 1
+        self.marks = round_steps(bottom, top, 4, outside=True, least=least_step)
+        self.bottom, self.top = self.marks[0], self.marks[-1]
+
+    def place(self, value: float | None) -> float:
+        return 100 * ((value or 0.0) - self.bottom) / (self.top - self.bottom)
+
+    def ticks(self, form: Format) -> list[Tick]:
+        return [Tick(self.place(mark), form(mark)) for mark in self.marks]
+
+
+def round_steps(bottom: float, top: float, wanted: int, *, outside: bool = False, least: float = 0.0) -> list[float]:
+    """Round values from bottom to top, about `wanted` of them; with `outside` they enclose both ends."""
+    raw = max((top - bottom) / wanted, least)
+    size = 10.0 ** math.floor(math.log10(raw))
+    step = next(size * m for m in (1, 2, 2.5, 5, 10) if size * m >= raw * 0.999)
+    first = math.floor(bottom / step + 1e-9) if outside else math.ceil(bottom / step - 1e-9)
+    last = math.ceil(top / step - 1e-9) if outside else math.floor(top / step + 1e-9)
+    return [round(i * step, 10) for i in range(first, last + 1)]
+
+
+def common_places(series: Sequence[Series]) -> list[str]:
+    """The places of all series, each once, in an order consistent with every series."""
+    merged: list[str] = []
+    for line in series:
+        position = 0  # after the latest place of this series
+        for label in dict.fromkeys(p.label for p in line.points):
+            if label in merged:
+                position = merged.index(label) + 1
+            else:
+                merged.insert(position, label)
+                position += 1
+    return merged
+
+
+def centre(index: int, count: int) -> float:
+    return 100 * (index + 0.5) / count
+
+
+def x_ticks_of(labels: Sequence[str]) -> list[Tick]:
+    every = math.ceil(len(labels) / MANY_LABELS)
+    return [Tick(centre(i, len(labels)), label) for i, label in enumerate(labels) if i % every == 0]
+
+
+def bar_chart(
+    title: str, series: Series, *, places: str, no_values: str = "", form: Format = plain, least_step: float = 0.0
+) -> Chart:
+    """One bar a place; with a `least_step` of 1 the ticks are whole numbers."""
+    known = [p.value for p in series.points if p.value]
+    if not known:
+        return Chart(title, no_values)
+    axis = Axis(0.0, max(known), least_step=least_step)
+    slot = 100 / len(series.points)
+    bars = [
+        Mark(
+            series.look,
+            slot * (i + 0.14),
+            0.0,
+            slot * 0.72,
+            axis.place(p.value or 0.0),
+            title=f"{p.label}: {describe_point(p, form)}",
+            href=p.href,
+        )
+        for i, p in enumerate(series.points)
+        if p.value
+    ]
+    labels = [p.label for p in series.points]
+    return Chart(
+        title,
+        x_ticks=x_ticks_of(labels),
+        y_ticks=axis.ticks(form),
+        bars=bars,
+        header=[places, series.name],
+        rows=table_rows(labels, [series], form),
+    )
+
+
+def share_chart(title: str, series: Sequence[Series], *, places: str, no_values: str = "") -> Chart:
+    """Stacked columns of counts, each column as high as the plot: the shares at each place."""
+    labels = common_places(series)
+    counts = [{p.label: p.value or 0.0 for p in s.points} for s in series]
+    totals = [sum(by_label.get(label, 0.0) for by_label in counts) for label in labels]
+    if not any(totals):
+        return Chart(title, no_values)
+    slot = 100 / len(labels)
+    bars = []
+    for i, (label, total) in enumerate(zip(labels, totals, strict=True)):
+        base = 0.0
+        for part, count in zip(series, counts, strict=True):
+            value = count.get(label, 0.0)
+            height = 100 * value / total if total else 0.0
+            if height:
+                of = _("%(n)s of %(all)s") % {"n": decimal(value), "all": decimal(total)}
+                tooltip = f"{label}: {part.name} {decimal(height)} % ({of})"
+                bars.append(Mark(part.look, slot * (i + 0.1), base, slot * 0.8, height, title=tooltip))
+            base += height
+    return Chart(
+        title,
+        legend=legend_of(series),
+        x_ticks=x_ticks_of(labels),
+        y_ticks=[Tick(at, f"{at} %") for at in (0, 50, 100)],
+        bars=bars,
+        header=[places, *(s.name for s in series)],
+        rows=table_rows(labels, series, plain),
+    )
+
+
+def line_chart(
+    title: str,
+    series: Sequence[Series],
+    *,
+    places: str,
+    no_values: str = "",
+    form: Format = plain,
+    bottom: float | None = 0.0,
+    top: float | None = None,
+) -> Chart:
+    """Lines with dots over common places; whiskers where points have an interval.
+
+    `places` heads the first column of the table. Without `bottom` or `top` the values decide.
+    """
+    labels = common_places(series)
+    known = [v for s in series for p in s.points for v in (p.value, p.low, p.high) if v is not None]
+    if not known:
+        return Chart(title, no_values)
+    axis = Axis(min(known) if bottom is None else bottom, max(known) if top is None else top)
+    lines, dots = [], []
+    for line in series:
+        by_label = {p.label: p for p in line.points if p.value is not None}
+        plotted = [(centre(i, len(labels)), by_label[label]) for i, label in enumerate(labels) if label in by_label]
+        path = " ".join(
+            f"{'L' if i else 'M'}{x:.2f} {100 - axis.place(p.value):.2f}"
+            for i, (x, p) in enumerate(plotted)
+            if p.value is not None
+        )
+        lines.append(Stroke(line.look, path))
+        for x, point in plotted:
+            if point.low is not None and point.high is not None:
+                low, high = (100 - axis.place(bound) for bound in (point.low, point.high))
+                lines.append(Stroke(f"{line.look} whisker", f"M{x:.2f} {low:.2f} V{high:.2f}"))
+            tooltip = f"{line.name}, {point.label}: {describe_point(point, form)}"
+            dots.append(Mark(line.look, x, axis.place(point.value or 0.0), title=tooltip, href=point.href))
+    return Chart(
+        title,
+        legend=legend_of(series),
+        x_ticks=x_ticks_of(labels),
+        y_ticks=axis.ticks(form),
+        lines=lines,
+        dots=dots,
+        header=[places, *(s.name for s in series)],
+        rows=table_rows(labels, series, form),
+    )
+
+
+def gain_chart(
+    title: str, samples: Sequence[float], *, gain: float, low: float, high: float, tolerance: float
+) -> Chart:
+    """The gate as a picture: bootstrap draws of the gain (shares) in bins of points, its interval, the tolerance."""
+    values = [100 * s for s in samples] or [100 * low, 100 * gain, 100 * high]
+    least, most = min([*values, -100 * tolerance, 0.0]), max([*values, 0.0])
+    pad = max(most - least, 1.0) * 0.04
+    least, most = least - pad, most + pad
+    bins = 40
+    width = (most - least) / bins
+    counts = [0] * bins
+    for value in values:
+        counts[min(int((value - least) / width), bins - 1)] += 1
+
+    def across(value: float) -> float:
+        return 100 * (value - least) / (most - least)
+
+    bars = []
+    for i, n in enumerate(counts):
+        middle = least + (i + 0.5) * width
+        look = "worse" if middle < -100 * tolerance else "even" if middle <= 0 else "better"
+        if n:
+            tooltip = f"{signed(middle, 1)}: {n}"
+            bars.append(Mark(look, i * 100 / bins + 0.2, 0.0, 100 / bins - 0.4, 88 * n / max(counts), tooltip))
+    return Chart(
+        title,
+        x_ticks=[Tick(across(at), _change(at)) for at in round_steps(least, most, 6)],
+        bars=bars,
+        lines=[Stroke("interval", f"M{across(100 * low):.2f} 5 H{across(100 * high):.2f}")],
+        dots=[Mark("interval", across(100 * gain), 95.0, title=signed(100 * gain, 1))],
+        rules=[Tick(across(0.0), ""), Tick(across(-100 * tolerance), f"−{short(100 * tolerance)}")],
+        header=["", ""],
+        rows=[[_("gain"), signed(100 * gain, 1)], ["95 %", f"{signed(100 * low, 1)} … {signed(100 * high, 1)}"]],
+    )
+
+
+def _change(value: float) -> str:
+    if not value:
+        return "0"
+    return ("−" if value < 0 else "+") + short(abs(value))

@@ -1,0 +1,122 @@
+"""Labels compared: one source with another, and labels made with the model's hints with labels made without."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.html import conditional_escape, format_html
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotation.labels.quality import contrast
+from annotation.labels.quality.hint_effects import Comparison, compare_hints
+from annotation.models import Membership
+from labelling_ui.numbers import decimal
+from labelling_ui.pages.access import STAFF, project_page
+from labelling_ui.pages.columns import Column, Number, write_estimate
+from labelling_ui.pages.listing import Table
+from labelling_ui.templatetags.figures import NOTHING, count, percent, points, share_of
+
+
+@dataclass(frozen=True)
+class Way(Number):
+    """Pairs of labels that compare in this way, linked to their solutions, and their share of all pairs."""
+
+    def html(self, row: Any, slug: str = "") -> SafeString:
+        n, pairs = self.value(row), row["counts"].pairs
+        query = urlencode({"one": row["one"].pk, "other": row["other"].pk, "way": self.name})
+        number = format_html('<a href="{}?{}">{}</a>', reverse("solutions", args=[slug]), query, count(n)) if n else "0"
+        if self.name == "pairs":
+            return conditional_escape(number)
+        return format_html('{} <span class="muted small">{}</span>', number, percent(share_of(n, pairs)))
+
+
+SOURCES = [
+    Column("sources", _("Sources"), "one__name", heading=True),
+    Way("pairs", _("Both label"), "counts__pairs"),
+    Way("exact", _("Same place"), "counts__exact"),
+    Way("within_one", _("Within one"), "counts__within_one"),
+    Way("differing", _("Differ"), "counts__differing"),
+    Way("both", _("Both find"), "counts__both"),
+    Way("neither", _("Neither"), "counts__neither"),
+    Way("only_one", _("Upper only"), "counts__only_one"),
+    Way("only_other", _("Lower only"), "counts__only_other"),
+]
+ARMS = [
+    Column("name", _("Of the labels"), heading=True),
+    Number("hinted", _("With a hint"), write=conditional_escape),
+    Number("blind", _("Without"), write=conditional_escape),
+    Number("gap", _("Difference, points"), write=conditional_escape),
+]
+SHARES = {
+    "agrees": _("Same first error as the model"),
+    "right": _("Right, where the first error is known"),
+    "misled": _("Same as the model, where that is known to be wrong"),
+    "finds": _("Find an error"),
+}
+
+
+@project_page(*STAFF)
+def contrasts(request: HttpRequest, member: Membership) -> HttpResponse:
+    pairs = contrast.contrasts(member.project)
+    rows = [{"one": one, "other": other, "counts": counts} for one, other, counts in pairs]
+    return render(request, "labelling_ui/contrasts.html", {"sources": Table(rows, SOURCES)})
+
+
+@project_page(*STAFF)
+def hints(request: HttpRequest, member: Membership) -> HttpResponse:
+    designs = [
+        {"comparison": one, "verdict": _verdict(one), "arms": Table(_arms(one), ARMS)}
+        for one in compare_hints(member.project)
+    ]
+    return render(request, "labelling_ui/hints.html", {"designs": designs, "policy": member.project.policies.hints})
+
+
+def _arms(comparison: Comparison) -> list[dict[str, Any]]:
+    """What differs between the two arms, a row each: the number of labels, shares of them, and the pace."""
+    hinted, blind, gaps = comparison.hinted, comparison.blind, comparison.gaps
+    seconds, ratio = partial(decimal, digits=1), partial(decimal, digits=2)
+    return [
+        {"name": _("Labels"), "arm": True, "hinted": count(hinted.labels), "blind": count(blind.labels)},
+        *(
+            {
+                "name": name,
+                "hinted": _share(getattr(hinted, field)),
+                "blind": _share(getattr(blind, field)),
+                "gap": write_estimate(getattr(gaps, field), points),
+            }
+            for field, name in SHARES.items()
+        ),
+        {
+            "name": _("Seconds a step"),
+            "hinted": write_estimate(hinted.pace, seconds, value="seconds"),
+            "blind": write_estimate(blind.pace, seconds, value="seconds"),
+            "gap": write_estimate(gaps.pace, lambda value: f"× {ratio(value)}"),
+        },
+    ]
+
+
+def _share(share: Any) -> SafeString:
+    if share.value is None:
+        return conditional_escape(NOTHING)
+    counts = count(share.count), count(share.of)
+    return format_html('{} <span class="muted small">{}/{}</span>', write_estimate(share, percent), *counts)
+
+
+def _verdict(comparison: Comparison) -> str:
+    """Whether people lean on the model, in a sentence."""
+    misled, agrees = comparison.gaps.misled, comparison.gaps.agrees
+    if misled is not None and misled.low > 0:
+        return gettext("People follow the model into its errors more often where they see its scores.")
+    if agrees is None:
+        return gettext("Labels of both arms are needed to tell what hints do.")
+    if agrees.low > 0:
+        return gettext("People name the model’s first error more often where they see its scores.")
+    if agrees.high < 0:
+        return gettext("People name the model’s first error less often where they see its scores.")
+    return gettext("So far, the difference could be chance.")

@@ -1,0 +1,142 @@
+"""Model versions in figures: holdout metrics with their intervals, facts of the manifest, and the history."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from markdown_it import MarkdownIt
+
+from annotation.core import wording
+from annotation.loop.gateway.training import model_path
+from annotation.models import AuditEntry, ModelVersion, Project
+from labelling_ui.numbers import decimal
+
+
+@dataclass(frozen=True)
+class Score:
+    """A metric in [0, 1] with its 95 % interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+def holdout_f1(version: ModelVersion) -> Score | None:
+    """ProcessBench F1 of the version on the holdout, None if it was not measured."""
+    return _score(version.measurement.challenger)
+
+
+def baseline_f1(version: ModelVersion) -> Score | None:
+    """The same of the zero-label baseline, measured beside it."""
+    return _score(version.measurement.baseline)
+
+
+def versions_with_scores(project: Project) -> list[tuple[ModelVersion, Score | None]]:
+    """All versions, oldest first."""
+    versions = project.model_versions.order_by("number").defer("manifest")
+    return [(version, holdout_f1(version)) for version in versions]
+
+
+def _score(report: dict[str, Any] | None) -> Score | None:
+    f1 = ((report or {}).get("overall") or {}).get("processbench_f1")
+    if not f1 or f1.get("value") is None:
+        return None
+    return Score(f1["value"], f1.get("low"), f1.get("high"))
+
+
+ACTIONS = {
+    "model.register": _("registered"),
+    "model.judge": _("judged by the gate"),
+    "model.promote": _("made champion"),
+    "model.confirm": _("confirmed without a measurement"),
+    "model.serve_domain": _("chosen for a domain"),
+    "model.pin": _("pinned"),
+    "model.unpin": _("unpinned"),
+    "model.delete_weights": _("weights deleted"),
+    "model.audit": _("audits requested"),
+    "model.audit.done": _("audited"),
+    "model.audit.cancel": _("cancellation of the audits requested"),
+    "model.audit.cancelled": _("audits cancelled"),
+    "model.audit.failed": _("could not be audited"),
+    "model.export": _("export requested"),
+    "model.export.done": _("exported"),
+    "model.export.cancel": _("cancellation of the export requested"),
+    "model.export.cancelled": _("export cancelled"),
+    "model.export.failed": _("could not be exported"),
+    "model.import.done": _("imported"),
+    "model.import.failed": _("could not be imported"),
+    "pool.rescore": _("pool scored again"),
+    "pool.disagree": _("stored scores did not agree"),
+    "pool.failed": _("could not score the pool"),
+    "pool.cancel": _("cancellation of pool scoring requested"),
+    "pool.cancelled": _("scoring of the pool cancelled"),
+    "pool.resume": _("scoring of the pool resumed"),
+}
+# No raw HTML: a card quotes what people wrote.
+MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def metric_rows(version: ModelVersion) -> list[dict[str, Any]]:
+    """The metrics on the whole holdout, then on each of its domains; empty if the version was not measured."""
+    report = version.measurement.challenger
+    if not report:
+        return []
+    slices = {gettext("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
+    return [{"domain": name, **metrics} for name, metrics in slices.items()]
+
+
+def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
+    """What the manifest says, in the order in which a reader asks."""
+    manifest = version.shown_manifest
+    config = manifest.get("config", {})
+    counts = manifest.get("counts", {})
+    facts = [
+        (gettext("base"), manifest.get("base")),
+        (gettext("lane"), config.get("lane")),
+        (gettext("heads"), config.get("heads")),
+        (gettext("seed"), config.get("seed")),
+        (gettext("labelled solutions"), counts.get("solutions")),
+        (gettext("temperature"), _rounded(manifest.get("temperature"))),
+        (gettext("first-error threshold"), _rounded(manifest.get("threshold"))),
+        (gettext("code"), manifest.get("versions", {}).get("prm")),
+        (gettext("torch"), manifest.get("versions", {}).get("torch")),
+        (gettext("backbone SHA-256"), (manifest.get("base_sha256") or "")[:16]),
+        (gettext("weights SHA-256"), version.sha256[:16]),
+    ]
+    return [(name, str(value)) for name, value in facts if value not in (None, "")]
+
+
+def parent_of(version: ModelVersion) -> ModelVersion | None:
+    """The champion that it was measured against."""
+    number = version.measurement.champion
+    return version.project.model_versions.filter(number=number).first() if number is not None else None
+
+
+def history_of(version: ModelVersion) -> QuerySet[AuditEntry]:
+    """The version's audit rows, latest first; another version's promotion shows that it was replaced."""
+    own = Q(target_type="modelversion", target_id=str(version.pk))
+    replaced = Q(action="model.promote", project=version.project, before__champion=version.number)
+    rows = AuditEntry.objects.filter(own | replaced).exclude(action="pool.done")  # whenever solutions come
+    return rows.select_related("by").order_by("-pk")
+
+
+def describe_entry(entry: AuditEntry, version: ModelVersion) -> str:
+    """An audit row in words."""
+    if entry.action == "model.promote" and entry.target_id != str(version.pk):
+        return gettext("replaced by model %(n)s") % {"n": entry.after.get("champion")}
+    phrase = str(ACTIONS.get(entry.action, entry.action))
+    detail = next(filter(None, (wording.message_of(entry.after, name) for name in ("verdict", "reason", "error"))), "")
+    domain = entry.after.get("domain")
+    return ": ".join([phrase, *([f"“{domain}”"] if domain else []), *([wording.in_words(detail)] if detail else [])])
+
+
+def card_of(version: ModelVersion) -> str:
+    """The model card as HTML; empty where none was written."""
+    path = model_path(version) / "CARD.md"
+    return MARKDOWN.render(path.read_text()) if path.is_file() else ""
+
+
+def _rounded(value: float | None) -> str | None:
+    return None if value is None else decimal(value, 3)
