@@ -1,5 +1,6 @@
 """Every command with every kind of unusable input: one plain line that names the file, exit code 2, nothing written."""
 
+import argparse
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,10 @@ COMMAND_LINES = {
 
 
 def test_every_command_is_tried() -> None:
-    named = {command.__name__.rpartition(".")[2] for command in COMMANDS}
-    assert named == {line.split()[0] for line in COMMAND_LINES.values()}
+    parsers = argparse.ArgumentParser().add_subparsers()
+    for command in COMMANDS:
+        command.add(parsers)
+    assert set(parsers.choices) == {line.split()[0] for line in COMMAND_LINES.values()}
 
 
 @pytest.mark.parametrize("kind", UNUSABLE)
