@@ -176,7 +176,7 @@ def test_someone_new_gets_a_password_that_is_shown_once(manager: Client, project
 
 def test_someone_who_is_there_is_added_by_name(manager: Client, project: Project, people: dict[str, User]) -> None:
     response = manager.post("/p/algebra/members/", {"username": "stranger", "role": "annotator"}, follow=True)
-    assert "stranger is in." in response.content.decode()
+    assert "stranger is now a member." in response.content.decode()
     again = manager.post("/p/algebra/members/", {"username": "stranger", "role": "annotator"})
     assert "is already a member" in again.content.decode()
 

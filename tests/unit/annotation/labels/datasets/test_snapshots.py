@@ -379,7 +379,7 @@ def test_the_card_tells_what_was_supervised_by_whom_and_how(project, manager):
     assert "pools these kinds" in everyone
     assert "| model judges | 1 | – |" in everyone
     assert "| judge-7b | 1 |" in everyone
-    assert "(pairs: 1), they agreed" in everyone, "a judge and a person are no two people"
+    assert "solution (1), 0% agree" in everyone, "a judge and a person are no two people"
 
 
 def test_an_overlap_without_errors_leaves_the_errors_elsewhere_as_they_were_said(project, manager):
