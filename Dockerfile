@@ -11,8 +11,11 @@ ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DJANGO_SETTINGS_MODULE=config.s
 ENV HOME=/home/stepmark XDG_CACHE_HOME=/cache HF_HOME=/cache/huggingface TORCH_HOME=/cache/torch \
     TORCHINDUCTOR_CACHE_DIR=/cache/inductor TRITON_CACHE_DIR=/cache/triton
 WORKDIR /app
-COPY requirements.txt ./
-RUN pip install --no-cache-dir --disable-pip-version-check -r requirements.txt
+COPY pyproject.toml constraints.txt ./
+COPY prm/pyproject.toml prm/
+COPY launch/bootstrap.py launch/
+RUN python launch/bootstrap.py --list gpu s3 \
+    | pip install --no-cache-dir --disable-pip-version-check --constraint constraints.txt --requirement /dev/stdin
 COPY . ./
 COPY --from=frontend /app/labelling_ui/static/labelling_ui/dist labelling_ui/static/labelling_ui/dist
 # The settings ask for these even though collecting static files uses none of them.

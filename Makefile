@@ -3,6 +3,8 @@
 # make test-fast  unit tests that start no processes and need no torch: for between two edits
 # make check    style, types, import rules, generated files
 # make format   rewrite Python to the style
+# make lock     the newest versions that fit together into constraints.txt, and whether each platform has wheels of them
+# make wheels   the library and the platform as wheels, in dist/
 # make types    the front end's types of the API; make messages: the catalogues of the languages
 PYTHON ?= python3
 PORT ?=
@@ -13,12 +15,14 @@ export PORT HOST
 unexport PYTHONDONTWRITEBYTECODE
 
 IN := .venv/bin/python -m
+EXTRAS := gpu s3
+PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin
 # Three processes on two cores: many tests wait for a process that they started.
 PYTEST := pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # mypy reads the settings, which ask for addresses; it uses none of them.
 UNUSED_SERVERS := DATABASE_URL=postgresql:/// REDIS_URL=redis://unused
 
-.PHONY: run test test-fast check format types messages install install-dev
+.PHONY: run test test-fast check format types messages lock wheels install install-dev
 
 run: install
 	@exec $(IN) launch run
@@ -53,10 +57,26 @@ messages: install-dev
 	@$(UNUSED_SERVERS) .venv/bin/python manage.py messages
 	@$(IN) launch.catalogues
 
+lock: export MACOSX_DEPLOYMENT_TARGET := 14.0
+lock: install
+	@$(IN) pip install --quiet uv==0.13.9
+	@$(PYTHON) launch/bootstrap.py --list $(EXTRAS) dev | $(IN) uv pip compile - --quiet --upgrade --universal \
+		--python-version 3.11 --no-annotate --custom-compile-command "make lock" --output-file constraints.txt
+	@for version in 3.11 3.12 3.13; do for platform in $(PLATFORMS); do \
+		$(PYTHON) launch/bootstrap.py --list $(EXTRAS) | $(IN) uv pip compile - --quiet --only-binary :all: \
+			--constraint constraints.txt --python-platform $$platform --python-version $$version > /dev/null \
+			|| exit 1; \
+		echo "Python $$version, $$platform: every package has a wheel."; \
+	done; done
+
+wheels: install-dev
+	@$(IN) launch.frontend
+	$(IN) pip wheel --quiet --no-deps --wheel-dir dist ./prm .
+
 install:
-	@$(PYTHON) launch/bootstrap.py requirements.txt
+	@$(PYTHON) launch/bootstrap.py $(EXTRAS)
 	@$(IN) launch.catalogues
 
 install-dev:
-	@$(PYTHON) launch/bootstrap.py requirements-dev.txt
+	@$(PYTHON) launch/bootstrap.py $(EXTRAS) dev
 	@$(IN) launch.catalogues

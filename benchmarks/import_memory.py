@@ -63,11 +63,11 @@ def migrate() -> Measured:
 
 def take_in(path: Path) -> Measured:
     from annotation.files.import_body import run_import
-    from annotation.files.import_jobs import create_import
+    from annotation.files.import_jobs import Manner, create_import
     from tests.factories import ProjectFactory
 
     project = ProjectFactory(slug=path.stem)
-    job = create_import(by=None, project=project, path=path, filename=path.name, format="auto", decomposition="lines")
+    job = create_import(by=None, project=project, path=path, filename=path.name, manner=Manner(decomposition="lines"))
     result = measured(lambda: run_import(job.pk))
     job.refresh_from_db()
     assert job.state == "done", job.error

@@ -48,7 +48,7 @@ def compare(solutions: int, steps: int, folder: Path) -> None:
 
     from annotation.core.membership.projects import create_project
     from annotation.files.import_body import run_import
-    from annotation.files.import_jobs import create_import
+    from annotation.files.import_jobs import Manner, create_import
     from annotation.labels.datasets.snapshot_export import export_snapshot
     from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
     from annotation.models import Project
@@ -66,9 +66,8 @@ def compare(solutions: int, steps: int, folder: Path) -> None:
                         copy.write_row((number, place, 0, WORDS % (place, number), "reasoning"))
 
     def run(path: Path, project: Project) -> None:
-        job = create_import(
-            by=None, project=project, path=path, filename=path.name, format="auto", decomposition="lines"
-        )
+        manner = Manner(decomposition="lines")
+        job = create_import(by=None, project=project, path=path, filename=path.name, manner=manner)
         run_import(job.pk)
         job.refresh_from_db()
         assert job.state == "done", job.error

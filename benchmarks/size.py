@@ -11,7 +11,7 @@ import subprocess
 from collections import Counter
 from pathlib import PurePosixPath
 
-PRODUCT = ("annotation", "config", "labelling_ui", "launch", "prm", "manage.py")
+PRODUCT = ("annotation", "config", "labelling_ui", "launch", "prm", "stepmark", "manage.py")
 KINDS = {
     ".py": "Python",
     ".ts": "TypeScript",

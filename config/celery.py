@@ -1,5 +1,7 @@
 """The Celery application; its queues, routes and schedule stand in the settings."""
 
+import os
+
 from celery import Celery
 from celery.signals import worker_ready
 
@@ -7,6 +9,8 @@ from annotation.serving.bootstep import Serving
 from config.env import ready_file, select_settings
 
 select_settings("config.settings.local")
+# Django's checks import every page and resource, which is half of a worker's start. They look at code; tests run them.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 app = Celery("stepmark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

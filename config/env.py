@@ -22,9 +22,11 @@ SAMPLE_WORDS = ("django-insecure", "insecure", "changeme", "change-me", "change_
 ENDPOINT_FIELDS = {"url", "model", "api_key", "api", "prompt"}
 
 env = Env()
-env.read_env(str(BASE_DIR / ".env"), recurse=False)
+# The folder of settings and data: the checkout's, or the one where an installed `stepmark` was started.
+HOME_DIR = Path(env.str("STEPMARK_HOME", "") or BASE_DIR)
+env.read_env(str(HOME_DIR / ".env"), recurse=False)
 
-VAR_DIR = Path(env.str("VAR_DIR", "") or BASE_DIR / "var").resolve()
+VAR_DIR = Path(env.str("VAR_DIR", "") or HOME_DIR / "var").resolve()
 # Written by the owner of the embedded servers for as long as they run, so that `manage.py` finds them.
 env.read_env(str(VAR_DIR / "servers.env"), recurse=False)
 
@@ -50,6 +52,17 @@ def empty_metrics_folder() -> None:
 def ready_file() -> Path | None:
     """READY_FILE: what a worker makes when it takes tasks, for the process that started it."""
     return Path(name) if (name := env.str("READY_FILE", "")) else None
+
+
+def prepared_file() -> Path | None:
+    """PREPARED_FILE: what the process that started this web server makes once the database is up to date."""
+    return Path(name) if (name := env.str("PREPARED_FILE", "")) else None
+
+
+def awaited_workers() -> list[Path]:
+    """AWAITED_WORKERS: the ready files of the workers that were started beside this web process."""
+    queues: list[str] = env.list("AWAITED_WORKERS", [])
+    return [VAR_DIR / "run" / f"{queue}.ready" for queue in queues]
 
 
 def require_production() -> None:
@@ -193,6 +206,6 @@ def _address(name: str) -> str:
     if not address:
         raise ImproperlyConfigured(
             f"{name} is not set and no embedded server is running: "
-            "start `make run` or `python -m launch servers`, or set it."
+            "start Stepmark (`make run` or `stepmark run`), or set it."
         )
     return address

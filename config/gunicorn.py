@@ -1,10 +1,11 @@
 """How gunicorn serves the web application; the command line adds the address and the number of processes."""
 
+import time
 from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 
-from config.env import empty_metrics_folder
+from config.env import empty_metrics_folder, prepared_file
 
 worker_class = "gthread"
 timeout = 60
@@ -16,6 +17,12 @@ control_socket_disable = True
 preload_app = True
 # Before the application is loaded: prometheus_client opens its files then.
 empty_metrics_folder()
+
+
+def on_starting(server: Any) -> None:
+    """Wait between loading the application and opening the address, while `launch` brings the database up to date."""
+    while (file := prepared_file()) and not file.exists():
+        time.sleep(0.05)
 
 
 def child_exit(server: Any, worker: Any) -> None:

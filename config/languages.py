@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
-from annotation.core.membership.preferences import preference_of
+from annotation.core.membership.accounts import preference_of
 
 API = "/api/"
 

@@ -5,8 +5,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
-from annotation.api.pooling import Pooling
-from annotation.api.served_models import ServedModels
+from annotation.api.pooling import Pooling, ServedModels
 from config.accounts import without_mail
 from config.monitoring import healthz, metrics
 

@@ -1,8 +1,9 @@
-"""Start Stepmark on this machine.
+"""Start Stepmark on this machine: `stepmark COMMAND`, or `python -m launch COMMAND` in a checkout.
 
-python -m launch run        the whole of it: servers, database, front end, web, workers and beat
-python -m launch servers    only the embedded servers, for `manage.py` and for developing
-python -m launch worker Q   only the worker of queue Q, with as much at once as the machine's devices allow
+run          the whole of it: servers, database, front end, web, workers and beat
+servers      only the embedded servers, for `manage` and for developing
+worker Q     only the worker of queue Q, with as much at once as the machine's devices allow
+manage ...   an administrative command, such as `manage createsuperuser`
 """
 
 import os
@@ -22,7 +23,7 @@ from launch.ownership import sole_owner
 from launch.preflight import check, check_writable
 from launch.progress import TELL_SECONDS, Progress
 from launch.startup import await_ready
-from launch.supervision import become_worker, programs, supervised
+from launch.supervision import become_worker, prepared_file, programs, supervised
 from launch.tether import tethered
 
 LOOK_SECONDS = 1
@@ -37,9 +38,10 @@ def run(options: Options) -> None:
         frontend.build()
         with _announced_servers(options) as addresses:
             environment = _environment(options, addresses)
-            accounts = prepare(options, environment)
             web, *others = running = programs(options)
             with supervised(options, running, environment) as supervisor:
+                accounts = prepare(options, environment)  # while the web loads
+                prepared_file(options).touch()
                 took = await_ready(supervisor, [web], lambda: _revive(addresses))
                 print(
                     f"\nStepmark is at {options.address} (after {took:.0f} s)\n\n{accounts}\nCtrl-C stops it.",
@@ -67,7 +69,7 @@ def serve(options: Options) -> None:
 
 def prepare(options: Options, environment: Mapping[str, str]) -> str:
     """Bring the database up to date, make the demo project on the first run; returns how to sign in."""
-    _manage("migrate", "--no-input", "--verbosity", "0", environment=environment)
+    _manage("migrate", "--no-input", "--skip-checks", "--verbosity", "0", environment=environment)
     accounts = options.var / "demo_accounts.txt"
     if not accounts.exists():
         print("Making the demo project (this once)...", flush=True)
@@ -131,6 +133,8 @@ def main(arguments: list[str]) -> int:
     commands = {"run": run, "servers": serve}
     if arguments[:1] == ["worker"] and len(arguments) == 2:
         return exit_status(lambda: become_worker(arguments[1]))
+    if arguments[:1] == ["manage"]:
+        os.execv(sys.executable, [sys.executable, str(BASE_DIR / "manage.py"), *arguments[1:]])
     if len(arguments) != 1 or arguments[0] not in commands:
         print(__doc__, file=sys.stderr)
         return 2

@@ -1,46 +1,58 @@
-"""Makes `.venv` and installs requirement files into it. Runs on the system's Python, with its library only.
+"""Makes `.venv` and installs what Stepmark requires into it. Runs on the system's Python, with its library only.
 
-python3 launch/bootstrap.py requirements.txt
+python3 launch/bootstrap.py [EXTRA...]           install the requirements of both distributions, with these extras
+python3 launch/bootstrap.py --list [EXTRA...]    print them
 """
 
 import hashlib
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VENV = BASE_DIR / ".venv"
+CONSTRAINTS = BASE_DIR / "constraints.txt"  # the version of each package, written by `make lock`
 OLDEST_PYTHON = (3, 11)
 
 
-def bootstrap(requirements: Path) -> None:
-    """Create the environment if there is none, and install `requirements` unless they are installed already."""
-    if sys.version_info < OLDEST_PYTHON:
-        sys.exit(f"Stepmark needs Python 3.11 or newer, and {sys.executable} is {sys.version.split()[0]}: set PYTHON.")
+def read_requirements(extras: Sequence[str]) -> list[str]:
+    """What the library and the platform require, other than each other."""
+    import tomllib  # an older Python than OLDEST_PYTHON has none
+
+    found: list[str] = []
+    for folder in (BASE_DIR / "prm", BASE_DIR):
+        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+        found += project["dependencies"]
+        for extra in extras:
+            found += project["optional-dependencies"].get(extra, [])
+    return [requirement for requirement in found if not requirement.startswith("stepmark")]
+
+
+def bootstrap(extras: Sequence[str]) -> None:
+    """Create the environment if there is none, and install the requirements unless they are installed already."""
     python = VENV / "bin" / "python"
     if not python.exists():
         print("Creating .venv...", flush=True)
         if subprocess.run([sys.executable, "-m", "venv", str(VENV)], stdout=subprocess.DEVNULL).returncode != 0:
             sys.exit("Python cannot make a virtual environment here: on Debian and Ubuntu, install `python3-venv`.")
-    stamp, wanted = VENV / f".{requirements.stem}.sha256", _fingerprint(requirements)
+    requirements = read_requirements(extras)
+    stamp = VENV / f".{'-'.join(('requirements', *extras))}.sha256"
+    wanted = hashlib.sha256("\n".join([*requirements, CONSTRAINTS.read_text()]).encode()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
-    print(f"Installing {requirements.name} (the first time takes some minutes)...", flush=True)
+    print("Installing Stepmark's requirements (the first time takes some minutes)...", flush=True)
     options = ["--quiet", "--disable-pip-version-check", "--no-compile"]  # most of it is never imported
-    command = [str(python), "-m", "pip", "install", *options, "-r", str(requirements)]
+    command = [str(python), "-m", "pip", "install", *options, "--constraint", str(CONSTRAINTS), *requirements]
     if subprocess.run(command, cwd=BASE_DIR).returncode != 0:
-        sys.exit(f"pip could not install {requirements.name}: what it said stands above.")
+        sys.exit("pip could not install Stepmark's requirements: its error is above.")
     stamp.write_text(wanted)
 
 
-def _fingerprint(requirements: Path) -> str:
-    """A hash over the file and those it includes by `-r`."""
-    text = requirements.read_text()
-    included = [line.split()[1] for line in text.splitlines() if line.startswith("-r ")]
-    return hashlib.sha256(
-        (text + "".join(_fingerprint(requirements.parent / name) for name in included)).encode()
-    ).hexdigest()
-
-
 if __name__ == "__main__":
-    bootstrap(BASE_DIR / sys.argv[1])
+    if sys.version_info < OLDEST_PYTHON:
+        sys.exit(f"Stepmark needs Python 3.11 or newer, and {sys.executable} is {sys.version.split()[0]}: set PYTHON.")
+    if sys.argv[1:2] == ["--list"]:
+        print("\n".join(read_requirements(sys.argv[2:])))
+    else:
+        bootstrap(sys.argv[1:])

@@ -23,7 +23,9 @@ OLDEST_NODE = (20, 19)
 
 
 def build(sources: Path = SOURCES, built: Path = BUILT) -> bool:
-    """Build unless `built` was made from these very sources; says whether it built."""
+    """Build unless `built` was made from these very sources; says whether it built. A wheel has no sources."""
+    if not sources.exists():
+        return False
     stamp, wanted = built / "sources.sha256", fingerprint(sources)
     if stamp.exists() and stamp.read_text() == wanted:
         return False

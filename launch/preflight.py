@@ -48,7 +48,7 @@ def check_port(host: str, port: int) -> None:
             probe.bind((host, port))
         except OSError as error:
             if error.errno in (errno.EADDRINUSE, errno.EACCES):
-                advice = "stop what listens there, or choose another with `make run PORT=8001`"
+                advice = "stop what listens there, or set PORT to another one"
             else:
                 advice = "set HOST to an address of this machine"
             raise LaunchError(f"Port {port} on {host} cannot be used ({error.strerror}): {advice}.") from None

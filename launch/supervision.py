@@ -108,21 +108,29 @@ def programs(options: Options) -> list[Program]:
     """What runs."""
     run = options.var / "run"
     web = [
-        _script("gunicorn"), "config.wsgi", "--config", "python:config.gunicorn",
+        sys.executable, "-m", "gunicorn", "config.wsgi", "--config", "python:config.gunicorn",
         "--bind", f"{options.host}:{options.port}", "--workers", str(WEB_WORKERS), "--threads", str(WEB_THREADS),
         "--worker-tmp-dir", str(run),
     ]  # fmt: skip
-    own = {"DATABASE_POOL": str(DATABASE_CONNECTIONS), "PROMETHEUS_MULTIPROC_DIR": str(run / "prometheus")}
     slots = training_slots(os.environ)
+    workers = worker_commands(slots)
+    own = {
+        "DATABASE_POOL": str(DATABASE_CONNECTIONS),
+        "PROMETHEUS_MULTIPROC_DIR": str(run / "prometheus"),
+        "AWAITED_WORKERS": ",".join(workers),
+        "PREPARED_FILE": str(prepared_file(options)),
+    }
     beat = ["beat", "--schedule", str(run / "beat"), "--pidfile="]
     return [
         Program("web", web, own, lambda: _health(options)),
-        *(
-            _worker_program(queue, command, run / f"{queue}.ready", slots)
-            for queue, command in worker_commands(slots).items()
-        ),
+        *(_worker_program(queue, command, run / f"{queue}.ready", slots) for queue, command in workers.items()),
         Program("beat", _celery(*beat)),
     ]
+
+
+def prepared_file(options: Options) -> Path:
+    """What the owner makes once the database is up to date; the web opens its address then."""
+    return options.var / "run" / "database.ready"
 
 
 def become_worker(queue: str) -> NoReturn:
@@ -148,7 +156,7 @@ def supervised(
     configuration = folder / "supervisord.conf"
     configuration.write_text(supervisor_configuration(running, folder, logs, socket))
     process = subprocess.Popen(
-        tethered([_script("supervisord"), "--nodaemon", "--configuration", str(configuration)]),
+        tethered([sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "--configuration", str(configuration)]),
         cwd=BASE_DIR, env=os.environ | dict(environment or {}), start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
@@ -232,9 +240,4 @@ def _worker(queue: str, *, pool: str, concurrency: int) -> list[str]:
 
 
 def _celery(*arguments: str) -> list[str]:
-    return [_script("celery"), "--app", "config.celery", *arguments]
-
-
-def _script(name: str) -> str:
-    """A command of the environment that this Python belongs to."""
-    return str(Path(sys.executable).parent / name)
+    return [sys.executable, "-m", "celery", "--app", "config.celery", *arguments]

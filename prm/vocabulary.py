@@ -35,6 +35,8 @@ NEUTRAL_POLICIES: tuple[NeutralPolicy, ...] = get_args(NeutralPolicy)
 RATING_OF: dict[Word, Rating] = dict(zip(WORDS, RATINGS, strict=False))
 WORD_OF: dict[int | None, Word] = {rating: word for word, rating in RATING_OF.items()} | {None: "unsure"}
 
+# Labels of people, one by one or as their consensus: a format without kinds holds these, and only they make gold.
+PEOPLE: frozenset[SourceKind] = frozenset({"human", "consensus"})
 # Source kinds that never make gold or measure a model.
 MACHINES: frozenset[SourceKind] = frozenset({"model_judge", "monte_carlo", "heuristic"})
 TOOL_STEPS: frozenset[StepKind] = frozenset({"tool_call", "observation"})

@@ -1,6 +1,14 @@
-"""Which processes were started with a data folder, for tests of what is left behind."""
+"""Processes that tests start: a port for one, and which of them are left behind."""
 
+import socket
 from pathlib import Path
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def started_with(var: Path) -> list[str]:

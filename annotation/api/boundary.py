@@ -5,7 +5,7 @@ import re
 from collections.abc import Hashable
 from contextlib import suppress
 from functools import cache
-from typing import Any, Self, TypeVar, cast, get_args, get_origin
+from typing import Any, ClassVar, Self, TypeVar, cast, get_args, get_origin
 
 import msgspec
 from django.utils.translation import gettext as _
@@ -24,17 +24,23 @@ _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class Row(msgspec.Struct, kw_only=True):
-    """The fields of a database row that the API returns."""
+    """The fields of a database row that the API returns. `paths` names the attributes of fields called otherwise."""
+
+    paths: ClassVar[dict[str, str]] = {}
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        """The struct with the row's attributes and `others`. A foreign key becomes its id."""
+        """The struct with the row's attributes and `others`. A foreign key becomes its id.
+
+        A path such as `assigned_to.user.username` is null where one of its relations is.
+        """
         held = vars(row)
         read = {
             name: held[f"{name}_id"] if f"{name}_id" in held else getattr(row, name)
             for name in cls.__struct_fields__
-            if name not in others
+            if name not in others and name not in cls.paths
         }
+        read |= {name: _at(row, path) for name, path in cls.paths.items() if name not in others}
         return cls(**read, **others)
 
 
@@ -84,6 +90,12 @@ def invalid(field: str, reason: str) -> DomainError:
     """The error for one place in a request, such as `path[1].ratings[0].rating`."""
     message = Message("field_reason", field=field, reason=reason) if field else reason
     return DomainError(message, {"field": field}, code="invalid")
+
+
+def _at(row: Any, path: str) -> Any:
+    for name in path.split("."):
+        row = None if row is None else getattr(row, name)
+    return row
 
 
 def _read_texts(fields: Any, kind: type[T]) -> T:

@@ -173,5 +173,5 @@ def _steps(solution: Solution, scheme: LabelScheme) -> list[StepsAtPosition]:
 
 def _critiques(solution: int) -> dict[int, list[str]]:
     """The given critiques by the id of their step."""
-    found = fetch_all(CRITIQUES, {"solution": solution})
-    return {step: [text for _, text in rows] for step, rows in groupby(found, key=itemgetter(0))}
+    critiques = fetch_all(CRITIQUES, {"solution": solution})
+    return {step: [text for _, text in rows] for step, rows in groupby(critiques, key=itemgetter(0))}

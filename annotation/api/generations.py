@@ -1,7 +1,7 @@
 """Generations: list them, open the next one."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
@@ -18,6 +18,8 @@ from annotation.models import Generation
 
 
 class GenerationRow(Row):
+    paths: ClassVar[dict[str, str]] = {"model_version": "model_version.number"}
+
     id: Id
     number: Count
     state: Generation.State
@@ -35,10 +37,6 @@ class GenerationRow(Row):
     pool_size: Annotated[Count, Meta(description="Number of candidate solutions.")]
     created_at: datetime
     retired_at: datetime | None
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, model_version=row.model_version and row.model_version.number, **others)
 
 
 class Generations(PagedView):

@@ -1,7 +1,7 @@
 """Gold solutions, accuracy on them, and screening decisions."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -15,7 +15,7 @@ from annotation.api.boundary import Row, read_body
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, FirstError, Id
 from annotation.core.errors import Missing
-from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.core.membership.access import STAFF, find_project, find_visible, require_role
 from annotation.models import GoldAnswer, Membership, Project, ScreeningDecision
 from annotation.work.gold.designation import mark_gold, retire_gold
 from annotation.work.gold.gold_accuracy import Share
@@ -27,26 +27,21 @@ Reason = Annotated[str, Meta(max_length=500)]
 
 
 class GoldRow(Row):
+    paths: ClassVar[dict[str, str]] = {"first_error": "annotation.first_error"}
+
     id: Id
     solution: Id
     annotation: Id
-    first_error: Annotated[FirstError | None, Meta(description="First error of the reference; -1 if there is none.")]
+    first_error: Annotated[FirstError | None, Meta(description="-1 for none.")]
     accepted: list[FirstError]
     active: bool
     practice: bool
     explanation: str
     created_at: datetime
 
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, first_error=row.annotation.first_error, **others)
-
 
 class GoldToMark(msgspec.Struct):
-    annotation: Annotated[
-        Id,
-        Meta(description="The label that becomes the reference."),
-    ]
+    annotation: Annotated[Id, Meta(description="The label that becomes the reference.")]
     accepted: Annotated[
         list[FirstError],
         Meta(max_length=100, description="Alternative first errors that count as right; -1 for none."),
@@ -72,6 +67,8 @@ class GoldAccuracyRow(Row):
 
 
 class ScreeningDecisionRow(Row):
+    paths: ClassVar[dict[str, str]] = {"by": "by.username"}
+
     id: Id
     outcome: ScreeningDecision.Outcome
     reason: str
@@ -79,10 +76,6 @@ class ScreeningDecisionRow(Row):
     given: Count | None
     by: Annotated[str | None, Meta(description="User name of the person who decided; null if the policy decided.")]
     decided_at: datetime
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, by=row.by and row.by.username, **others)
 
 
 class ScreeningToDecide(msgspec.Struct):
@@ -104,14 +97,14 @@ class Gold(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Make a solution gold, with one of its labels as the reference. Reviewers and managers only."""
         project = find_project(request.user, slug)
-        asked = read_body(request, GoldToMark)
+        body = read_body(request, GoldToMark)
         gold = mark_gold(
             by=caller(request),
             project=project,
-            annotation_id=asked.annotation,
-            accepted=asked.accepted,
-            practice=asked.practice,
-            explanation=asked.explanation,
+            annotation_id=body.annotation,
+            accepted=body.accepted,
+            practice=body.practice,
+            explanation=body.explanation,
         )
         return Response(GoldRow.of(gold), status=201)
 
@@ -122,10 +115,8 @@ class RetireGold(APIView):
     @extend_schema(operation_id="retire_gold", request=GoldToRetire, responses=GoldRow)
     def post(self, request: Request, gold_id: int) -> Response:
         """Make a gold solution an ordinary one again. Reviewers and managers only."""
-        visible = GoldAnswer.objects.filter(project__in=visible_projects(request.user))
-        gold = visible.select_related("project", "annotation").filter(pk=gold_id).first()
-        if gold is None:
-            raise Missing(Message("gold_not_found"))
+        answers = GoldAnswer.objects.select_related("annotation")
+        gold = find_visible(request.user, answers, gold_id, Message("gold_not_found"))
         retired = retire_gold(by=caller(request), gold=gold, reason=read_body(request, GoldToRetire).reason)
         return Response(GoldRow.of(retired))
 
@@ -137,9 +128,9 @@ class GoldAccuracy(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """Every annotator who answered hidden gold, by name. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
-        found = accuracy_by_person(project)
-        people = project.memberships.filter(pk__in=found).select_related("user").order_by("user__username")
-        return Response([GoldAccuracyRow.of(found[of.pk], member=of.pk, username=of.user.username) for of in people])
+        accuracy = accuracy_by_person(project)
+        people = project.memberships.filter(pk__in=accuracy).select_related("user").order_by("user__username")
+        return Response([GoldAccuracyRow.of(accuracy[of.pk], member=of.pk, username=of.user.username) for of in people])
 
 
 class ScreeningDecisions(PagedView):
@@ -158,8 +149,8 @@ class ScreeningDecisions(PagedView):
         project = find_project(request.user, slug)
         require_role(request.user, project, Membership.Role.MANAGER)
         person = _find_person(project, member_id)
-        asked = read_body(request, ScreeningToDecide)
-        decision = decide(by=caller(request), membership=person, outcome=asked.outcome, reason=asked.reason)
+        body = read_body(request, ScreeningToDecide)
+        decision = decide(by=caller(request), membership=person, outcome=body.outcome, reason=body.reason)
         return Response(ScreeningDecisionRow.of(decision), status=201)
 
 

@@ -1,9 +1,11 @@
-"""Imports: start one from an uploaded file, watch it, cancel it, download the rejected records."""
+"""Imports: start one or several, list them, download the records that one refused."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
+from uuid import UUID
 
 import msgspec
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -15,17 +17,25 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, invalid, read_form
+from annotation.api.boundary import Row, invalid, read_body, read_form
 from annotation.api.downloads import download
+from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, Id, one_of
-from annotation.core.errors import DomainError, Missing, translated_format_errors
-from annotation.core.lifecycle import cancel_job
-from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.files.import_jobs import ImportProgress, progress_of, read_options, start_import
+from annotation.core.errors import DomainError, translated_format_errors
+from annotation.core.lifecycle import find_job
+from annotation.core.membership.access import find_project, find_visible
+from annotation.files.import_jobs import (
+    Manner,
+    import_files,
+    import_from_root,
+    import_uploads,
+    read_options,
+    summary_of,
+)
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
-from annotation.models import ImportJob, ImportOptions, Membership
+from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership
 from prm.faults import sentence_of
 from prm.formats.mapping import parse_mapping
 from prm.formats.registry import FORMATS
@@ -38,17 +48,15 @@ Format = Annotated[str, one_of(["auto", *FORMATS])]
 Decomposition = Annotated[str, one_of(RULES)]
 
 
-class ImportRow(Row):
+class ImportRow(JobRow):
     """The import of one file. `done_records` are accepted, duplicate or rejected."""
 
-    id: Id
-    project: str
+    roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
+
     filename: str
     format: str
     decomposition: str
     options: Annotated[dict[str, Any], Meta(description="`mapping` and `thinking`, without defaults.")]
-    state: ImportJob.State
-    error: str
     total_bytes: Count
     done_bytes: Count
     done_records: Count
@@ -57,16 +65,10 @@ class ImportRow(Row):
     rejected: Count
     annotations: Count
     warnings: Annotated[list[str], Meta(description="Warnings about imported records, as sentences.")]
-    cancel_requested: bool
-    progress: ImportProgress
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        warnings = warnings_in_words(row.warnings)
-        return super().of(row, project=row.project.slug, progress=progress_of(row), warnings=warnings, **others)
+        return super().of(row, warnings=warnings_in_words(row.warnings), **others)
 
 
 class FileToImport(msgspec.Struct):
@@ -95,13 +97,13 @@ class FileToImport(msgspec.Struct):
 def options_in(mapping: str, options: str) -> ImportOptions:
     """The options of an import from their JSON. Raises DomainError (`invalid_mapping`, `invalid_options`)."""
     try:
-        given = msgspec.json.decode(options or "{}", type=dict[str, Any])
+        fields = msgspec.json.decode(options or "{}", type=dict[str, Any])
     except msgspec.DecodeError as error:
         raise DomainError(
             Message("import_options_invalid", reason=sentence_of(error)), {"field": "options"}, code="invalid_options"
         ) from None
-    found = read_options(given)
-    return msgspec.structs.replace(found, mapping=parse_mapping(mapping)) if mapping else found
+    parsed = read_options(fields)
+    return msgspec.structs.replace(parsed, mapping=parse_mapping(mapping)) if mapping else parsed
 
 
 class Imports(PagedView):
@@ -113,55 +115,31 @@ class Imports(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """The project's imports, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        jobs = ImportJob.objects.filter(project=project).select_related("project")
+        jobs = ImportJob.objects.filter(project=project).select_related("project", "requested_by")
         return self.page_of(jobs, request, ImportRow.of)
 
     @extend_schema(
-        operation_id="start_import",
+        operation_id="import_files",
         request={"multipart/form-data": FileToImport},
         responses={202: ImportRow},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Upload a file and start a job that imports it. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        asked = read_form(request, FileToImport)
-        job = start_import(
-            by=caller(request),
-            project=project,
-            file=asked.file.chunks(),
-            filename=asked.file.name,
-            format=asked.format,
-            decomposition=asked.decomposition,
-            options=options_in(asked.mapping, asked.options),
-        )
+        form = read_form(request, FileToImport)
+        manner = Manner(form.format, form.decomposition, options_in(form.mapping, form.options))
+        files = [(form.file.name, form.file.chunks())]
+        [job] = import_files(by=caller(request), project=project, files=files, manner=manner)
         return Response(ImportRow.of(job), status=202)
-
-
-class ImportDetail(APIView):
-    """One import."""
-
-    @extend_schema(operation_id="get_import", responses=ImportRow)
-    def get(self, request: Request, import_id: int) -> Response:
-        """Progress of the import. Managers only."""
-        return Response(ImportRow.of(_find(request, import_id)))
-
-
-class CancelImport(APIView):
-    """Cancelling an import."""
-
-    @extend_schema(operation_id="cancel_import", request=None, responses=ImportRow)
-    def post(self, request: Request, import_id: int) -> Response:
-        """Stop the import. Records imported so far remain. Managers only."""
-        return Response(ImportRow.of(cancel_job(by=caller(request), job=_find(request, import_id))))
 
 
 class Rejections(APIView):
     """The records that an import rejected."""
 
     @extend_schema(operation_id="get_rejections", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
-    def get(self, request: Request, import_id: int) -> StreamingHttpResponse:
+    def get(self, request: Request, slug: str, job_id: int) -> StreamingHttpResponse:
         """The first 10,000 rejected records as JSON Lines of `{line, field, reason, excerpt}`. Managers only."""
-        job = _find(request, import_id)
+        job = _find(request, slug, job_id)
         name = f"import-{job.pk}-rejections.jsonl"
         return download(rejected_lines(job), name=name, content_type="application/x-ndjson")
 
@@ -172,18 +150,113 @@ class RejectedOriginals(APIView):
     @extend_schema(
         operation_id="get_rejected_originals", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY}
     )
-    def get(self, request: Request, import_id: int) -> StreamingHttpResponse:
+    def get(self, request: Request, slug: str, job_id: int) -> StreamingHttpResponse:
         """The rejected records as in the file, one per line, to correct and import again. Managers only."""
-        job = _find(request, import_id)
+        job = _find(request, slug, job_id)
         return download(
             original_lines(job), name=f"import-{job.pk}-rejected.jsonl", content_type="application/x-ndjson"
         )
 
 
-def _find(request: Request, import_id: int) -> ImportJob:
-    jobs = ImportJob.objects.select_related("project").filter(project__in=visible_projects(request.user))
-    job = jobs.filter(pk=import_id).first()
-    if job is None:
-        raise Missing(Message("import_not_found", import_id=import_id))
-    require_role(request.user, job.project, Membership.Role.MANAGER)
+def _find(request: Request, slug: str, job_id: int) -> ImportJob:
+    job = find_job(find_project(request.user, slug, Membership.Role.MANAGER), ImportJob.KIND, job_id)
+    assert isinstance(job, ImportJob)
     return job
+
+
+class FilesToImport(msgspec.Struct):
+    """The files to import: complete `uploads`, or a `path` (file, folder or pattern) in a `storage`."""
+
+    uploads: Annotated[list[UUID], Meta(max_length=10_000)] = []
+    storage: Annotated[str, Meta(description="The name of an import root.")] = ""
+    path: Annotated[str, Meta(max_length=1000)] = ""
+    name: Annotated[str, Meta(max_length=300)] = ""
+    format: Format = "auto"
+    decomposition: Decomposition = "blank_lines"
+    mapping: Annotated[str, Meta(description="JSON, as for a single import.")] = ""
+    options: Annotated[str, Meta(description="JSON, as for a single import.")] = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.uploads) == bool(self.storage):
+            raise ValueError(Message("uploads_or_storage"))
+
+
+class GroupSummary(msgspec.Struct):
+    """Totals over the files of a group; `live` files are still being imported."""
+
+    files: Count
+    live: Count
+    failed: Count
+    accepted: Count
+    duplicates: Count
+    rejected: Count
+    annotations: Count
+    done_bytes: Count
+    total_bytes: Count
+
+
+class ImportGroupRow(Row):
+    """Files that were imported together."""
+
+    id: Id
+    name: str
+    created_at: datetime
+    summary: GroupSummary
+    imports: list[ImportRow]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        jobs = [ImportRow.of(job) for job in row.jobs.all()]
+        return super().of(row, summary=GroupSummary(**summary_of(row)), imports=jobs, **others)
+
+
+class StartedImports(msgspec.Struct):
+    """The imports that were started. `group` is null for a single file."""
+
+    group: Id | None
+    imports: list[ImportRow]
+
+
+class ImportRoot(msgspec.Struct):
+    """A storage that the operator allows imports from. Its credentials stay on the server."""
+
+    name: str
+    url: str
+
+
+class ImportGroups(APIView):
+    """Starting imports of several files."""
+
+    @extend_schema(operation_id="import_filess", request=FilesToImport, responses={202: StartedImports})
+    def post(self, request: Request, slug: str) -> Response:
+        """Import uploaded files or files in storage. Managers only."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        body = read_body(request, FilesToImport)
+        manner = Manner(body.format, body.decomposition, options_in(body.mapping, body.options))
+        by = caller(request)
+        if body.uploads:
+            jobs = import_uploads(by=by, project=project, uploads=body.uploads, manner=manner, name=body.name)
+        else:
+            jobs = import_from_root(by=by, project=project, root=body.storage, path=body.path, manner=manner)
+        return Response(StartedImports(jobs[0].group_id, [ImportRow.of(job) for job in jobs]), status=202)
+
+
+class ImportGroupDetail(APIView):
+    """One group of imports."""
+
+    @extend_schema(operation_id="get_import_group", responses=ImportGroupRow)
+    def get(self, request: Request, group_id: int) -> Response:
+        """The report of each file and the totals. Managers only."""
+        otherwise = Message("import_group_not_found", group_id=group_id)
+        group = find_visible(request.user, ImportGroup.objects.all(), group_id, otherwise, Membership.Role.MANAGER)
+        return Response(ImportGroupRow.of(group))
+
+
+class ImportRoots(APIView):
+    """Storage that imports may read, besides uploads."""
+
+    @extend_schema(operation_id="list_import_roots", responses=list[ImportRoot])
+    def get(self, request: Request, slug: str) -> Response:
+        """The import roots that the operator configured. Managers only."""
+        find_project(request.user, slug, Membership.Role.MANAGER)
+        return Response([ImportRoot(name, root["url"]) for name, root in settings.IMPORT_ROOTS.items()])

@@ -1,50 +1,32 @@
-"""A project's jobs of every kind."""
-
-from datetime import datetime
-from typing import Annotated, Any, Self
+"""The jobs of a project: list them, read one, cancel it, resume it."""
 
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
-from annotation.api.boundary import Row
+from annotation.api.authentication import caller
+from annotation.api.imports import ImportRow
+from annotation.api.job_rows import JobRow
+from annotation.api.model_jobs import ModelJobRow
+from annotation.api.outcomes import AnswerCheckRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count
+from annotation.api.runs import WatchedRun
+from annotation.api.samplings import SamplingRow
+from annotation.core.lifecycle import cancel_job, find_job
 from annotation.core.membership.access import STAFF, find_project
-from annotation.models import JobEntry, SamplingRun
+from annotation.loop import resuming
+from annotation.models import AnswerCheck, ImportJob, Job, JobEntry, ModelJob, SamplingRun, TrainingRun
 
-
-class JobRow(Row):
-    """`failure` is the code of the error that `outcome` describes."""
-
-    id: Annotated[int, Meta(description="Unique among the jobs of its kind.")]
-    kind: str
-    state: SamplingRun.State
-    requested_by: Annotated[str | None, Meta(description="Null for a job that started automatically.")]
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    progress: Annotated[float | None, Meta(description="Share done, from 0 to 1; null if unknown.")]
-    attempts: Annotated[Count, Meta(description="Successive attempts without progress.")]
-    retries: Annotated[Count, Meta(description="Number of times a person resumed it.")]
-    failure: str
-    outcome: str
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        job = row.job
-        return super().of(
-            row,
-            id=row.job_id,
-            requested_by=row.requested_by and row.requested_by.username,
-            progress=job.share,
-            attempts=job.attempts,
-            retries=job.retries,
-            failure=job.failure,
-            outcome=job.outcome,
-            **others,
-        )
+# Kinds that have more to show than what all have in common.
+ROWS: dict[str, type[JobRow]] = {
+    AnswerCheck.KIND: AnswerCheckRow,
+    ImportJob.KIND: ImportRow,
+    ModelJob.KIND: ModelJobRow,
+    SamplingRun.KIND: SamplingRow,
+    TrainingRun.KIND: WatchedRun,
+}
+AnyJob = AnswerCheckRow | ImportRow | ModelJobRow | SamplingRow | WatchedRun | JobRow
 
 
 class Jobs(PagedView):
@@ -53,5 +35,45 @@ class Jobs(PagedView):
     @extend_schema(operation_id="list_jobs", responses=Page[JobRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's jobs of every kind, latest first. Reviewers and managers only."""
-        rows = JobEntry.objects.filter(project=find_project(request.user, slug, *STAFF))
-        return self.page_of(rows.select_related("requested_by"), request, JobRow.of)
+        entries = JobEntry.objects.filter(project=find_project(request.user, slug, *STAFF))
+        return self.page_of(entries, request, lambda entry: JobRow.of(entry.job))
+
+
+class JobDetail(APIView):
+    """One job."""
+
+    @extend_schema(operation_id="get_job", responses=AnyJob)
+    def get(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
+        """The job with what its kind adds; for reviewers and managers, imports and samplings for managers alone."""
+        return _answer(_find(request, slug, kind, job_id))
+
+
+class CancelJob(APIView):
+    """Cancelling a job."""
+
+    @extend_schema(operation_id="cancel_job", request=None, responses=AnyJob)
+    def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
+        """End the job, within seconds if a worker has it; finished work stays. A manager may."""
+        return _answer(cancel_job(by=caller(request), job=_find(request, slug, kind, job_id)))
+
+
+class ResumeJob(APIView):
+    """Resuming a job."""
+
+    @extend_schema(operation_id="resume_job", request=None, responses={202: AnyJob})
+    def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
+        """Enqueue the remaining work of a failed or cancelled job. A manager may.
+
+        Rounds (the latest only), scorings of the pool, samplings and simulations can be resumed. For other kinds: 404
+        `job_not_resumable`.
+        """
+        return _answer(resuming.resume(by=caller(request), job=_find(request, slug, kind, job_id)), status=202)
+
+
+def _find(request: Request, slug: str, kind: str, job_id: int) -> Job:
+    project = find_project(request.user, slug, *ROWS.get(kind, JobRow).roles)
+    return find_job(project, kind, job_id)
+
+
+def _answer(job: Job, *, status: int = 200) -> Response:
+    return Response(ROWS.get(job.KIND, JobRow).of(job), status=status)

@@ -1,7 +1,7 @@
 """Whether active learning pays: the live comparison, the weighted estimates and the stopping advice."""
 
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import ClassVar, Literal
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -18,6 +18,8 @@ from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
 
 
 class ComparisonRow(Row):
+    paths: ClassVar[dict[str, str]] = {"run": "run.number", "snapshot": "snapshot.sha256"}
+
     generation: int
     run: int
     snapshot: str
@@ -35,10 +37,6 @@ class ComparisonRow(Row):
     holdout_solutions: Count
     holdout_problems: Count
     created_at: datetime
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, run=row.run.number, snapshot=row.snapshot.sha256, **others)
 
 
 class StoppingCriterion(msgspec.Struct):

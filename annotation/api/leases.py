@@ -45,7 +45,7 @@ class HintScoreOfStep(msgspec.Struct):
 
 
 class Heartbeat(APIView):
-    """Extending a lease."""
+    """Keep a lease."""
 
     @extend_schema(operation_id="heartbeat", request=None, responses=Expiry)
     def post(self, request: Request, lease_id: int) -> Response:
@@ -72,8 +72,8 @@ class DraftOfLease(APIView):
     @extend_schema(operation_id="save_draft", request=DraftToSave, responses=SavedDraft)
     def put(self, request: Request, lease_id: int) -> Response:
         """Store the draft. Returns 409 `draft_conflict` if another tab has saved since; `extra` holds that draft."""
-        asked = read_body(request, DraftToSave)
-        draft = save_draft(by=caller(request), lease_id=lease_id, **msgspec.structs.asdict(asked))
+        body = read_body(request, DraftToSave)
+        draft = save_draft(by=caller(request), lease_id=lease_id, **msgspec.structs.asdict(body))
         return Response(SavedDraft(draft.version, draft.saved_at))
 
 

@@ -1,8 +1,10 @@
-"""Jobs on a model: progress, cancelling, and starting an audit."""
+"""Jobs on models: audits, exports as a Hugging Face folder, imports of models made elsewhere."""
 
-from datetime import datetime
 from typing import Annotated, Any, Self
 
+import msgspec
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
 from rest_framework.request import Request
@@ -10,54 +12,31 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row
+from annotation.api.boundary import read_body
+from annotation.api.downloads import download
+from annotation.api.job_rows import JobRow
 from annotation.api.model_versions import find_version
-from annotation.core.bounds import Count, Id
-from annotation.core.errors import Missing
-from annotation.core.lifecycle import cancel_job
-from annotation.core.membership.access import STAFF, require_role, visible_projects
-from annotation.loop.model_jobs.jobs import request_audit
-from annotation.models import ModelJob
-from prm.messages import Message
+from annotation.api.paging import Page, PagedView
+from annotation.api.runs import RunRow
+from annotation.core.bounds import Id, Written
+from annotation.core.membership.access import find_project
+from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
+from annotation.loop.model_jobs.importing import importable_folders, request_measurement
+from annotation.loop.model_jobs.jobs import request_audit, request_export, request_import
+from annotation.models import Membership, ModelJob
 
 
-class ModelJobRow(Row):
-    """An audit, an export or an import. `said` is the library's last output, `error` the reason for a failure."""
+class ModelJobRow(JobRow):
+    """An audit, an export or an import. `said` is the last thing the library wrote."""
 
-    id: Id
-    kind: ModelJob.Kind
-    state: ModelJob.State
+    action: ModelJob.Kind
     model_version: Id | None
-    folder: Annotated[str | None, Meta(description="The imported folder.")]
+    folder: Annotated[str | None, Meta(description="Of an import.")]
     said: str
-    error: str
-    attempts: Count
-    cancel_requested: bool
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, folder=row.options.get("folder"), **others)
-
-
-class ModelJobDetail(APIView):
-    """One job on a model."""
-
-    @extend_schema(operation_id="get_model_job", responses=ModelJobRow)
-    def get(self, request: Request, job_id: int) -> Response:
-        """Progress of the job. Reviewers and managers only."""
-        return Response(ModelJobRow.of(_find(request, job_id)))
-
-
-class CancelModelJob(APIView):
-    """Cancelling a job on a model."""
-
-    @extend_schema(operation_id="cancel_model_job", request=None, responses=ModelJobRow)
-    def post(self, request: Request, job_id: int) -> Response:
-        """Cancel the job. A running job stops within seconds, and the model stays unchanged. Managers only."""
-        return Response(ModelJobRow.of(cancel_job(by=caller(request), job=_find(request, job_id))))
+        return super().of(row, action=row.kind, folder=row.options.get("folder"), **others)
 
 
 class Audit(APIView):
@@ -70,10 +49,85 @@ class Audit(APIView):
         return Response(ModelJobRow.of(job), status=202)
 
 
-def _find(request: Request, job_id: int) -> ModelJob:
-    jobs = ModelJob.objects.select_related("project", "model_version")
-    job = jobs.filter(pk=job_id, project__in=visible_projects(request.user)).first()
-    if job is None:
-        raise Missing(Message("job_not_found"))
-    require_role(request.user, job.project, *STAFF)
-    return job
+class ModelExportState(msgspec.Struct):
+    ready: Annotated[bool, Meta(description="Whether an export can be downloaded; it may be an earlier one.")]
+    job: Annotated[ModelJobRow | None, Meta(description="The latest export job.")]
+
+
+class ModelExport(APIView):
+    """The export of a model."""
+
+    @extend_schema(operation_id="get_model_export", responses=ModelExportState)
+    def get(self, request: Request, version_id: int) -> Response:
+        """Whether the export can be downloaded, and its progress. Managers only."""
+        version = find_version(request, version_id, Membership.Role.MANAGER)
+        job = version.jobs.filter(kind=ModelJob.Kind.EXPORT).first()
+        return Response(ModelExportState(export_path(version).is_dir(), ModelJobRow.of(job) if job else None))
+
+    @extend_schema(operation_id="export_model", request=None, responses={202: ModelJobRow})
+    def post(self, request: Request, version_id: int) -> Response:
+        """Start a job that writes the folder, replacing an earlier one. Managers only."""
+        job = request_export(by=caller(request), version=find_version(request, version_id))
+        return Response(ModelJobRow.of(job), status=202)
+
+
+class DownloadModel(APIView):
+    """The export as a file."""
+
+    @extend_schema(
+        operation_id="download_model", request=None, responses={(200, "application/x-tar"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, version_id: int) -> StreamingHttpResponse:
+        """The latest exported folder, as a tar file. Managers only."""
+        version = find_version(request, version_id, Membership.Role.MANAGER)
+        return download(packed_export(version), name=f"{export_name(version)}.tar", content_type="application/x-tar")
+
+
+LONGEST_SEPARATOR = 100
+MOST_CLASSES = 1000
+
+
+class ModelFolder(msgspec.Struct):
+    """`separator` and `good` are for token classifiers only."""
+
+    folder: Annotated[Written, Meta(max_length=255, description="One of the importable folders.")]
+    separator: Annotated[str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="It ends a step.")] = "\n"
+    good: Annotated[int, Meta(ge=0, le=MOST_CLASSES, description="The class that means a correct step.")] = 1
+
+
+class ModelImports(PagedView):
+    """The imports of models into a project."""
+
+    @extend_schema(operation_id="list_model_imports", responses=Page[ModelJobRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """The project's model imports, latest first. Managers only."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        return self.page_of(project.model_jobs.filter(kind=ModelJob.Kind.IMPORT), request, ModelJobRow.of)
+
+    @extend_schema(operation_id="import_model", request=ModelFolder, responses={202: ModelJobRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Start a job that imports a folder as a challenger, which the gate then measures. Managers only."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        body = read_body(request, ModelFolder)
+        job = request_import(by=caller(request), project=project, **msgspec.structs.asdict(body))
+        return Response(ModelJobRow.of(job), status=202)
+
+
+class ImportableModels(APIView):
+    """The folders that can be imported."""
+
+    @extend_schema(operation_id="list_importable_models", responses=list[str])
+    def get(self, request: Request, slug: str) -> Response:
+        """The folders that the operator provides for import, by name. Managers only."""
+        find_project(request.user, slug, Membership.Role.MANAGER)
+        return Response(importable_folders())
+
+
+class Measure(APIView):
+    """Measuring an imported model."""
+
+    @extend_schema(operation_id="measure_model", request=None, responses={202: RunRow})
+    def post(self, request: Request, version_id: int) -> Response:
+        """Start the round that measures the model without training, if the import could not. Managers only."""
+        run = request_measurement(by=caller(request), version=find_version(request, version_id))
+        return Response(RunRow.of(run), status=202)

@@ -1,8 +1,9 @@
-"""The models of a project: details, promotion, confirmation and pinning."""
+"""Model versions of a project: what each is, which of them serve, which are kept, how far they scored the pool."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
+import msgspec
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
 from rest_framework.request import Request
@@ -10,14 +11,23 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row
+from annotation.api.boundary import Row, read_body, read_query
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Id
-from annotation.core.errors import Missing
-from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.api.schema import query_of
+from annotation.core.bounds import Count, Id, Written
+from annotation.core.membership.access import STAFF, find_project, find_visible
 from annotation.core.wording import in_reader_words
-from annotation.loop.registry import confirm_version, pin_version, promote_version, unpin_version
-from annotation.models import ModelVersion
+from annotation.loop.model_jobs.retention import due_versions
+from annotation.loop.pool.scoring import rescore_pool
+from annotation.loop.registry import (
+    clear_domain_champion,
+    confirm_version,
+    pin_version,
+    promote_version,
+    set_domain_champion,
+    unpin_version,
+)
+from annotation.models import ModelVersion, PoolScoring
 from prm.messages import Message
 
 
@@ -103,7 +113,7 @@ class ModelVersions(PagedView):
 
     @extend_schema(operation_id="list_models", responses=Page[ModelVersionRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The project's models, latest first. Reviewers and managers only."""
+        """The project's generations, latest first. Reviewers and managers only."""
         versions = find_project(request.user, slug, *STAFF).model_versions.order_by("-number")
         return self.page_of(versions, request, ModelVersionRow.of)
 
@@ -155,10 +165,113 @@ class Pin(APIView):
 
 def find_version(request: Request, version_id: int, *roles: str) -> ModelVersion:
     """The version, for members of its project with one of `roles`. Raises Missing (`model_not_found`), Forbidden."""
-    versions = ModelVersion.objects.select_related("project", "snapshot", "run")
-    version = versions.filter(pk=version_id, project__in=visible_projects(request.user)).first()
-    if version is None:
-        raise Missing(Message("no_such_model"), code="model_not_found")
-    if roles:
-        require_role(request.user, version.project, *roles)
-    return version
+    versions = ModelVersion.objects.select_related("snapshot", "run")
+    return find_visible(request.user, versions, version_id, Message("no_such_model"), *roles, code="model_not_found")
+
+
+class DomainChampionRow(Row):
+    paths: ClassVar[dict[str, str]] = {"number": "model_version.number"}
+
+    domain: str
+    model_version: Id
+    number: int
+    chosen_at: datetime
+
+
+class ChosenDomain(msgspec.Struct):
+    domain: Annotated[Written, Meta(max_length=100, description="The domain of at least one problem in the project.")]
+
+
+class DomainChampions(PagedView):
+    """The domains of a project that have their own champion."""
+
+    @extend_schema(operation_id="list_domain_champions", responses=Page[DomainChampionRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """Domain champions, sorted by domain. Reviewers and managers only."""
+        project = find_project(request.user, slug, *STAFF)
+        return self.page_of(project.domain_champions.select_related("model_version"), request, DomainChampionRow.of)
+
+    @extend_schema(
+        operation_id="clear_domain_champion", request=None, parameters=query_of(ChosenDomain), responses={204: None}
+    )
+    def delete(self, request: Request, slug: str) -> Response:
+        """Remove the domain's champion, so that the project's champion serves the domain again. Managers only."""
+        project = find_project(request.user, slug)
+        clear_domain_champion(by=caller(request), project=project, domain=read_query(request, ChosenDomain).domain)
+        return Response(status=204)
+
+
+class ServeDomain(APIView):
+    """Promoting a model for one domain."""
+
+    @extend_schema(operation_id="serve_domain", request=ChosenDomain, responses=DomainChampionRow)
+    def post(self, request: Request, version_id: int) -> Response:
+        """Make the model the champion of one domain. Managers only."""
+        version = find_version(request, version_id)
+        domain = read_body(request, ChosenDomain).domain
+        return Response(DomainChampionRow.of(set_domain_champion(by=caller(request), version=version, domain=domain)))
+
+
+class Retention(msgspec.Struct):
+    """Model numbers by what happens to their weights."""
+
+    keep_models: Annotated[int, Meta(description="Number of latest models that the policy keeps.")]
+    pinned: list[int]
+    due: Annotated[list[int], Meta(description="Models whose weights the next hourly sweep deletes.")]
+    deleted: Annotated[list[int], Meta(description="Models whose weights were deleted.")]
+
+
+class ModelRetention(APIView):
+    """The effect of a project's retention policy."""
+
+    @extend_schema(operation_id="get_model_retention", responses=Retention)
+    def get(self, request: Request, slug: str) -> Response:
+        """Models whose weights are kept, due for deletion, and deleted. Reviewers and managers only."""
+        project = find_project(request.user, slug, *STAFF)
+        numbers = project.model_versions.order_by("number").values_list("number", flat=True)
+        state = Retention(
+            keep_models=project.policies.keep_models,
+            pinned=list(numbers.filter(pinned=True)),
+            due=[version.number for version in due_versions(project)],
+            deleted=list(numbers.filter(weights_deleted_at__isnull=False)),
+        )
+        return Response(state)
+
+
+class PoolScoringRow(Row):
+    """Progress of scoring. `error` says why scoring failed; a person must start it again."""
+
+    state: PoolScoring.State
+    wanted: Count
+    left: Annotated[Count, Meta(description="Number of solutions still to score.")]
+    steps: Count
+    seconds: float
+    cut_at: datetime | None
+    finished_at: datetime | None
+    error: str
+    agreement: Annotated[
+        dict[str, Any],
+        Meta(description="Agreement of a sample of stored scores with fresh ones; empty before the first check."),
+    ]
+    checked_at: datetime | None
+
+
+class PoolScores(APIView):
+    """A model's scores of the pool."""
+
+    @extend_schema(operation_id="get_pool_scoring", responses=PoolScoringRow)
+    def get(self, request: Request, version_id: int) -> Response:
+        """Progress of the job. Reviewers and managers only."""
+        return Response(_state(find_version(request, version_id, *STAFF)))
+
+    @extend_schema(operation_id="rescore_pool", request=None, responses={202: PoolScoringRow})
+    def post(self, request: Request, version_id: int) -> Response:
+        """Delete every stored score of the model and score the pool again. Managers only."""
+        version = find_version(request, version_id)
+        rescore_pool(by=caller(request), version=version)
+        return Response(_state(version), status=202)
+
+
+def _state(version: ModelVersion) -> PoolScoringRow:
+    none_yet = PoolScoring(model_version=version, state=PoolScoring.State.DONE)
+    return PoolScoringRow.of(PoolScoring.objects.filter(model_version=version).first() or none_yet)

@@ -1,7 +1,7 @@
-"""Outcomes of solutions from external test runs."""
+"""Outcomes of solutions: from tests that were run elsewhere, and from checks of final answers."""
 
 import io
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import msgspec
 from drf_spectacular.types import OpenApiTypes
@@ -13,9 +13,12 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import read_body
+from annotation.api.job_rows import JobRow
+from annotation.api.paging import Page, PagedView
 from annotation.api.parsing import JSONParser, LinesParser, XMLParser
-from annotation.core.bounds import Position, Written
-from annotation.core.membership.access import find_project
+from annotation.core.bounds import Count, Position, Written
+from annotation.core.membership.access import STAFF, find_project
+from annotation.files.answer_checks import start_answer_check
 from annotation.files.code_outcomes import Applied, Kind, apply_results
 from annotation.models import Membership
 
@@ -51,3 +54,44 @@ class TestResults(APIView):
         if request.content_type.startswith(JSONParser.media_type):
             content = b"\n".join(map(msgspec.json.encode, read_body(request, ResultsOfTests).results))
         return Response(apply_results(by=caller(request), project=project, content=io.BytesIO(content), kind=kind))
+
+
+class AnswerCheckRow(JobRow):
+    """A run of the grader over a project's solutions; counts are of solutions."""
+
+    overwrite: bool
+    total: Count
+    done: Count
+    correct: Count
+    wrong: Count
+    unknown: Count
+    changed: Count
+    disagreements: Annotated[
+        Count, Meta(description="Solutions whose outcome from the import or from tests differs from the grader's.")
+    ]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, disagreements=row.disagreements.count(), **others)
+
+
+class AnswerCheckToStart(msgspec.Struct):
+    overwrite: Annotated[bool, Meta(description="Also overwrite outcomes from the import or from tests.")] = False
+
+
+class AnswerChecks(PagedView):
+    """The answer checks of a project."""
+
+    @extend_schema(operation_id="list_answer_checks", request=None, responses=Page[AnswerCheckRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """The project's answer checks, latest first. Reviewers and managers only."""
+        project = find_project(request.user, slug, *STAFF)
+        return self.page_of(project.answer_checks.select_related("project", "requested_by"), request, AnswerCheckRow.of)
+
+    @extend_schema(operation_id="start_answer_check", request=AnswerCheckToStart, responses={202: AnswerCheckRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Start a job that compares final answers with their references and sets outcomes. Managers only."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        body = read_body(request, AnswerCheckToStart)
+        check = start_answer_check(by=caller(request), project=project, overwrite=body.overwrite)
+        return Response(AnswerCheckRow.of(check), status=202)

@@ -1,4 +1,7 @@
-"""Scores in the format of vLLM's pooling API, so that its clients work unchanged."""
+"""Scores and models in the shapes of vLLM's API, so that clients of process reward models work unchanged.
+
+A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for model 2.
+"""
 
 import base64
 import math
@@ -18,12 +21,13 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller, token_of
 from annotation.api.boundary import invalid, read_body
 from annotation.api.scores import LONGEST_TIMEOUT
-from annotation.api.served_models import model_named
 from annotation.api.texts import LONGEST_SCORED_TEXT, MOST_SOLUTIONS, MOST_STEPS
 from annotation.core.bounds import LARGEST_INTEGER, Count, Written
-from annotation.core.errors import DomainError
+from annotation.core.errors import DomainError, Missing
+from annotation.core.membership.access import find_project, visible_projects
 from annotation.files.step_tags import of_turns, read_prompt
 from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.models import DomainChampion, ModelVersion, Project
 from annotation.serving import scoring_requests
 from prm.messages import Message
 
@@ -114,10 +118,10 @@ class Pooling(APIView):
     @extend_schema(operation_id="pooling", request=PromptsToPool, responses=PoolingAnswer)
     def post(self, request: Request) -> Response:
         """Class probabilities of every step, as in vLLM's step pooling, or a backbone's states of token ids."""
-        asked = read_body(request, PromptsToPool)
-        of_steps = asked.task == "token_classify" or asked.messages is not UNSET
-        texts, ids = (asked.texts(), ()) if of_steps else ((), asked.tokens())
-        project, domain, number = model_named(request, asked.model)
+        body = read_body(request, PromptsToPool)
+        of_steps = body.task == "token_classify" or body.messages is not UNSET
+        texts, ids = (body.texts(), ()) if of_steps else ((), body.tokens())
+        project, domain, number = model_named(request, body.model)
         request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
@@ -131,15 +135,15 @@ class Pooling(APIView):
             timeout=LONGEST_TIMEOUT,
         )
         if of_steps:
-            rows = [_step_rows(one, activation=asked.use_activation is not False) for one in answer.results]
+            rows = [_step_rows(one, activation=body.use_activation is not False) for one in answer.results]
         else:
             rows = [np.frombuffer(states, "<f4").reshape(-1, answer.width) for states in answer.states]
         return Response(
             PoolingAnswer(
                 id=f"pool-{request_id}",
                 created=int(time.time()),
-                model=asked.model or project.slug,
-                data=[PooledRows(index=index, data=_encoded(each, asked)) for index, each in enumerate(rows)],
+                model=body.model or project.slug,
+                data=[PooledRows(index=index, data=_encoded(each, body)) for index, each in enumerate(rows)],
                 usage=PoolingUsage(prompt_tokens=answer.tokens, total_tokens=answer.tokens),
             )
         )
@@ -171,9 +175,66 @@ def _step_rows(one: Scored, *, activation: bool) -> "np.ndarray":
     return rows if activation else np.log(np.clip(rows, math.ulp(0.0), None))
 
 
-def _encoded(rows: "np.ndarray", asked: PromptsToPool) -> list[list[float]] | str:
-    if asked.encoding_format == "float":
+def _encoded(rows: "np.ndarray", body: PromptsToPool) -> list[list[float]] | str:
+    if body.encoding_format == "float":
         numbers: list[list[float]] = rows.tolist()
         return numbers
-    order = ORDERS.get(asked.endianness, "=")
-    return base64.b64encode(rows.astype(order + TYPES[asked.embed_dtype]).tobytes()).decode()
+    order = ORDERS.get(body.endianness, "=")
+    return base64.b64encode(rows.astype(order + TYPES[body.embed_dtype]).tobytes()).decode()
+
+
+class ServedModel(msgspec.Struct, kw_only=True):
+    id: str
+    object: str = "model"
+    created: int
+    owned_by: str
+    root: str
+    max_model_len: int | None
+
+
+class ServedModelList(msgspec.Struct):
+    data: list[ServedModel]
+    object: str = "list"
+
+
+class ServedModels(APIView):
+    """The models that serve the pooling route."""
+
+    @extend_schema(operation_id="list_served_models", responses=ServedModelList)
+    def get(self, request: Request) -> Response:
+        """One model for each of the caller's projects with a champion, and for each domain with its own."""
+        projects = visible_projects(request.user)
+        own = DomainChampion.objects.filter(project__in=projects).select_related("model_version__project")
+        champions = ModelVersion.objects.filter(project__in=projects, state=ModelVersion.State.CHAMPION)
+        named = [
+            (version.project.slug, version)
+            for version in champions.select_related("project")
+            if version.answers_programs
+        ]
+        named += [(f"{one.model_version.project.slug}:{one.domain}", one.model_version) for one in own]
+        named.sort(key=lambda one: one[0])
+        return Response(ServedModelList([_served(name, version) for name, version in named]))
+
+
+def _served(name: str, version: ModelVersion) -> ServedModel:
+    return ServedModel(
+        id=name,
+        created=int((version.promoted_at or version.created_at).timestamp()),
+        owned_by="stepmark",
+        root=f"{version.project.slug}@{version.number}",
+        max_model_len=version.manifest.get("config", {}).get("context"),
+    )
+
+
+def model_named(request: Request, name: str | None) -> tuple[Project, str, int | None]:
+    """Project, domain and model number from a model's name. Without a name, it is the caller's only project."""
+    if name is None:
+        mine = list(visible_projects(request.user).filter(model_versions__state=ModelVersion.State.CHAMPION)[:2])
+        if len(mine) != 1:
+            raise Missing(Message("model_not_named"), {"field": "model"}, code="model_not_found")
+        return mine[0], "", None
+    rest, _, number = name.partition("@")
+    slug, _, domain = rest.partition(":")
+    if number and not (number.isdecimal() and 0 < int(number) < 2**31):
+        raise Missing(Message("model_number_invalid", number=number), {"field": "model"}, code="model_not_found")
+    return find_project(request.user, slug), domain, int(number) if number else None

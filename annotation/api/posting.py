@@ -49,7 +49,7 @@ class SolutionsToPost(msgspec.Struct):
         return "\n".join(json.dumps(_with(one, self.provenance)) for one in self.solutions).encode()
 
 
-class SplittingAsked(msgspec.Struct):
+class SplittingQuery(msgspec.Struct):
     decomposition: str = "blank_lines"
     thinking: str = "separate"
 
@@ -76,9 +76,9 @@ class PostSolutions(APIView):
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         content: Any
-        chosen: SolutionsToPost | SplittingAsked
+        chosen: SolutionsToPost | SplittingQuery
         if request.content_type.startswith(LinesParser.media_type):
-            content, chosen = request.data or b"", read_query(request, SplittingAsked)
+            content, chosen = request.data or b"", read_query(request, SplittingQuery)
         else:
             chosen = read_body(request, SolutionsToPost, any_text=True)
             content = chosen.lines()

@@ -1,6 +1,6 @@
 """The queue, and a manager's changes to it."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -21,6 +21,8 @@ from prm.messages import Message
 
 
 class QueueItemRow(Row):
+    paths: ClassVar[dict[str, str]] = {"generation": "generation.number", "assigned_to": "assigned_to.user.username"}
+
     id: Id
     solution: Id
     generation: int
@@ -36,11 +38,6 @@ class QueueItemRow(Row):
     inclusion_probability: float | None
     gain: float | None
     expected_seconds: float | None
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        person = row.assigned_to and row.assigned_to.user.username
-        return super().of(row, generation=row.generation.number, assigned_to=person, **others)
 
 
 class QueueChange(msgspec.Struct):
@@ -76,11 +73,11 @@ class QueueItems(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Add a solution to the front of the queue, beyond the generation's draw. Managers only."""
         project = find_project(request.user, slug)
-        asked = read_body(request, SolutionToQueue)
-        solution = project.solutions.filter(pk=asked.solution).first()
+        body = read_body(request, SolutionToQueue)
+        solution = project.solutions.filter(pk=body.solution).first()
         if solution is None:
             raise Missing(Message("solution_not_in_project", name=project.name), code="solution_not_found")
-        to = _member(project, asked.to)
+        to = _member(project, body.to)
         item = managing.queue_solution(by=caller(request), project=project, solution=solution, to=to)
         return Response(QueueItemRow.of(item), status=201)
 
@@ -92,10 +89,10 @@ class ChangeQueue(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Pin, pause, move or assign items, or undo it. Changes all items or none. Managers only."""
         project = find_project(request.user, slug)
-        asked = read_body(request, QueueChange)
-        to = _member(project, asked.to)
+        body = read_body(request, QueueChange)
+        to = _member(project, body.to)
         changed = managing.change_items(
-            by=caller(request), project=project, change=asked.change, items=asked.items, to=to
+            by=caller(request), project=project, change=body.change, items=body.items, to=to
         )
         return Response(QueueChanged(changed))
 

@@ -1,11 +1,12 @@
-"""The review queue, the labels of a case, and the decision."""
+"""What waits for a reviewer, what people said of it, the decision, and labels that were sent back."""
 
-from typing import Annotated, Any, Literal, Self
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal, Self
 from uuid import UUID
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,28 +14,31 @@ from rest_framework.views import APIView
 
 from annotation.api.annotations import Receipt
 from annotation.api.authentication import by_program, caller
-from annotation.api.boundary import Row, read_body, read_query
+from annotation.api.boundary import Row, read_body, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, FirstError, Id, Note
+from annotation.core.bounds import LONGEST_TEXT, Count, FirstError, Id, Note, Written
 from annotation.core.errors import Missing
-from annotation.core.membership.access import STAFF, find_project
+from annotation.core.membership.access import STAFF, find_project, find_visible, membership_of
 from annotation.labels.quality.review_case import case_of
 from annotation.labels.quality.review_queue import to_review
-from annotation.models import Annotation, Project, Solution
+from annotation.models import Annotation, Project, SentBack, Solution
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.payload import OwnLabel, Submission
 from annotation.work.labelling.revisions import as_submitted
+from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
 from prm.messages import Message
 
 
-class ReviewsAsked(msgspec.Struct):
+class ReviewsQuery(msgspec.Struct):
     reason: Literal["", "disagreement", "dispute", "doubt"] = ""
 
 
 class WaitingSolution(Row):
     """A solution that waits for a reviewer, and why."""
+
+    paths: ClassVar[dict[str, str]] = {"solution": "pk", "problem": "problem.text", "domain": "problem.domain"}
 
     solution: Id
     problem: str
@@ -42,10 +46,6 @@ class WaitingSolution(Row):
     differs: Annotated[bool, Meta(description="Annotators disagree on the first error.")]
     disputed: Annotated[bool, Meta(description="Somebody disputes the reference.")]
     doubted: Annotated[bool, Meta(description="Somebody flagged a step, or was unsure of one.")]
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, solution=row.pk, problem=row.problem.text, domain=row.problem.domain, **others)
 
 
 class LabelOfCase(OwnLabel, kw_only=True):
@@ -104,12 +104,12 @@ class LabelToAccept(msgspec.Struct):
 class ReviewQueue(PagedView):
     """The review queue."""
 
-    @extend_schema(operation_id="list_reviews", parameters=query_of(ReviewsAsked), responses=Page[WaitingSolution])
+    @extend_schema(operation_id="list_reviews", parameters=query_of(ReviewsQuery), responses=Page[WaitingSolution])
     def get(self, request: Request, slug: str) -> Response:
         """Disagreements first, then disputed references, then steps in doubt. Reviewers and managers only."""
-        asked = read_query(request, ReviewsAsked)
+        query = read_query(request, ReviewsQuery)
         project = find_project(request.user, slug, *STAFF)
-        rows = to_review(project, asked.reason)
+        rows = to_review(project, query.reason)
         return self.page_of(rows.select_related("problem"), request, WaitingSolution.of)
 
 
@@ -120,10 +120,10 @@ class ReviewCase(APIView):
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
         """The latest human labels, with the steps on which they differ. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
-        found = case_of(_solution(project, solution_id))
-        steps = [StepOfCase.of(row.step, differs=row.differs) for row in found.rows]
-        labels = [LabelOfCase.of(label) for label in found.labels]
-        return Response(CaseToReview(solution_id, found.newest, steps, labels))
+        case = case_of(_solution(project, solution_id))
+        steps = [StepOfCase.of(row.step, differs=row.differs) for row in case.rows]
+        labels = [LabelOfCase.of(label) for label in case.labels]
+        return Response(CaseToReview(solution_id, case.newest, steps, labels))
 
 
 class Adjudications(APIView):
@@ -140,17 +140,17 @@ class Adjudications(APIView):
         Returns 409 `labels_changed` if there is a newer label than `seen`.
         """
         project = find_project(request.user, slug, *STAFF)
-        asked = read_body(request, DecidingLabel)
-        label = asdict(asked)
+        body = read_body(request, DecidingLabel)
+        label = asdict(body)
         seen = label.pop("seen")
-        made = adjudicate(
+        submitted = adjudicate(
             by=caller(request),
             project=project,
             submission=Submission(**label),
             seen=seen,
             by_program=by_program(request),
         )
-        return _receipt(made)
+        return _receipt(submitted)
 
 
 class AcceptLabel(APIView):
@@ -164,14 +164,14 @@ class AcceptLabel(APIView):
     def post(self, request: Request, slug: str, annotation_id: int) -> Response:
         """Accept this label as the decision. Responses are as for one's own label."""
         project = find_project(request.user, slug, *STAFF)
-        asked = read_body(request, LabelToAccept)
-        made = accept(
+        body = read_body(request, LabelToAccept)
+        submitted = accept(
             by=caller(request),
             annotation=label_in(project, annotation_id),
             by_program=by_program(request),
-            **asdict(asked),
+            **asdict(body),
         )
-        return _receipt(made)
+        return _receipt(submitted)
 
 
 def label_in(project: Project, annotation_id: int) -> Annotation:
@@ -183,13 +183,73 @@ def label_in(project: Project, annotation_id: int) -> Annotation:
 
 
 def _solution(project: Project, solution_id: int) -> Solution:
-    found = project.solutions.filter(pk=solution_id).first()
-    if found is None:
+    solution = project.solutions.filter(pk=solution_id).first()
+    if solution is None:
         raise Missing(
             Message("solution_id_not_in_project", solution_id=solution_id, name=project.name), code="solution_not_found"
         )
-    return found
+    return solution
 
 
-def _receipt(made: Submitted) -> Response:
-    return Response(Receipt.of(made), status=201 if made.created else 200)
+def _receipt(submitted: Submitted) -> Response:
+    return Response(Receipt.of(submitted), status=201 if submitted.created else 200)
+
+
+class SentBackRow(Row):
+    paths: ClassVar[dict[str, str]] = {"solution": "annotation.solution_id"}
+
+    id: Id
+    solution: Id
+    annotation: Id
+    reason: str
+    state: SentBack.State
+    answer: Id | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
+class SentBackQuery(msgspec.Struct):
+    state: SentBack.State | UnsetType = UNSET
+
+
+class LabelToSendBack(msgspec.Struct):
+    reason: Annotated[
+        Written,
+        Meta(max_length=LONGEST_TEXT, description="What the annotator should check. The annotator sees this text."),
+    ]
+
+
+class SentBackList(PagedView):
+    """Labels that were sent back."""
+
+    @extend_schema(operation_id="list_sent_back", parameters=query_of(SentBackQuery), responses=Page[SentBackRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """Labels sent back, latest first. Annotators see their own, reviewers and managers all."""
+        query = read_query(request, SentBackQuery)
+        project = find_project(request.user, slug)
+        rows = project.sent_back.filter(**sent_fields(query))
+        member = membership_of(request.user, project)
+        if member is not None and member.role not in STAFF:
+            rows = rows.filter(annotation__annotator=member)
+        return self.page_of(rows.select_related("annotation").order_by("-pk"), request, SentBackRow.of)
+
+
+class SendBack(APIView):
+    """Sending a label back."""
+
+    @extend_schema(operation_id="send_back", request=LabelToSendBack, responses={201: SentBackRow})
+    def post(self, request: Request, slug: str, annotation_id: int) -> Response:
+        """Ask the annotator to revise the label. Reviewers and managers only."""
+        label = label_in(find_project(request.user, slug, *STAFF), annotation_id)
+        reason = read_body(request, LabelToSendBack).reason
+        return Response(SentBackRow.of(send_back(by=caller(request), annotation=label, reason=reason)), status=201)
+
+
+class TakeBack(APIView):
+    """Withdrawing the request to revise a label."""
+
+    @extend_schema(operation_id="take_back", request=None, responses=SentBackRow)
+    def post(self, request: Request, sent_id: int) -> Response:
+        """Take the request back, so that the annotator need not revise the label. Reviewers and managers only."""
+        sent = find_visible(request.user, SentBack.objects.all(), sent_id, Message("sent_back_not_found"))
+        return Response(SentBackRow.of(take_back(by=caller(request), sent=sent)))

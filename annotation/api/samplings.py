@@ -1,7 +1,6 @@
-"""Sampling runs: start one from a policy's endpoint, watch it, cancel it, resume it."""
+"""Sampling runs: list them and start one from a policy's endpoint."""
 
-from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -11,33 +10,23 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, read_body, sent_fields
+from annotation.api.boundary import read_body, sent_fields
+from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import LONGEST_TEXT, Count, Id, Position, Written, one_of
-from annotation.core.errors import Missing
-from annotation.core.lifecycle import cancel_job
-from annotation.core.membership.access import find_project, require_role, visible_projects
+from annotation.core.bounds import LONGEST_TEXT, Count, Position, Written, one_of
+from annotation.core.membership.access import find_project
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
-from annotation.loop.sampling.sampling_runs import (
-    HOTTEST,
-    MOST_SAMPLES,
-    MOST_TOKENS,
-    SamplingProgress,
-    Wish,
-    progress_of,
-    resume_sampling,
-    start_sampling,
-)
+from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, start_sampling
 from annotation.models import Membership, SamplingRun
-from prm.messages import Message
 from prm.splitting import RULES, Thinking
 
 
-class SamplingRow(Row):
+class SamplingRow(JobRow):
     """Solutions sampled from a policy. Counts are of samples unless the name says `problems`."""
 
-    id: Id
-    project: str
+    roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
+    paths: ClassVar[dict[str, str]] = JobRow.paths | {"generation": "generation.number"}
+
     endpoint: str
     model: str
     temperature: float
@@ -52,9 +41,7 @@ class SamplingRow(Row):
     seed: int
     opens_generation: bool
     generation: int | None
-    state: SamplingRun.State
     note: Annotated[str, Meta(description="How the run ended, if there is more to report than its state.")]
-    error: str
     problems: Count
     done_problems: Count
     failed_problems: Count
@@ -68,16 +55,6 @@ class SamplingRow(Row):
     calls: Count
     prompt_tokens: Count
     completion_tokens: Count
-    cancel_requested: bool
-    progress: SamplingProgress
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        generation = row.generation and row.generation.number
-        return super().of(row, project=row.project.slug, generation=generation, progress=progress_of(row), **others)
 
 
 class SamplingToStart(msgspec.Struct):
@@ -113,15 +90,15 @@ class Samplings(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """The project's sampling runs, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        runs = SamplingRun.objects.filter(project=project).select_related("project", "generation")
+        runs = SamplingRun.objects.filter(project=project).select_related("project", "requested_by", "generation")
         return self.page_of(runs, request, SamplingRow.of)
 
     @extend_schema(operation_id="start_sampling", request=SamplingToStart, responses={202: SamplingRow})
     def post(self, request: Request, slug: str) -> Response:
         """Choose problems and start a job that samples solutions from a policy. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        asked = read_body(request, SamplingToStart)
-        wish = Wish(**{"prompt": proposed_prompt(asked.endpoint)} | sent_fields(asked))
+        body = read_body(request, SamplingToStart)
+        wish = Wish(**{"prompt": proposed_prompt(body.endpoint)} | sent_fields(body))
         return Response(SamplingRow.of(start_sampling(by=caller(request), project=project, wish=wish)), status=202)
 
 
@@ -133,39 +110,3 @@ class PolicyEndpoints(APIView):
         """The policies that may be sampled from. Managers only."""
         find_project(request.user, slug, Membership.Role.MANAGER)
         return Response([PolicyEndpoint(name, model) for name, model in endpoint_names().items()])
-
-
-class SamplingDetail(APIView):
-    """One sampling run."""
-
-    @extend_schema(operation_id="get_sampling", responses=SamplingRow)
-    def get(self, request: Request, sampling_id: int) -> Response:
-        """Progress of the sampling run. Managers only."""
-        return Response(SamplingRow.of(_find(request, sampling_id)))
-
-
-class CancelSampling(APIView):
-    """Cancelling a sampling run."""
-
-    @extend_schema(operation_id="cancel_sampling", request=None, responses=SamplingRow)
-    def post(self, request: Request, sampling_id: int) -> Response:
-        """Stop the sampling run. Solutions added so far remain. Managers only."""
-        return Response(SamplingRow.of(cancel_job(by=caller(request), job=_find(request, sampling_id))))
-
-
-class ResumeSampling(APIView):
-    """Resuming a sampling run."""
-
-    @extend_schema(operation_id="resume_sampling", request=None, responses=SamplingRow)
-    def post(self, request: Request, sampling_id: int) -> Response:
-        """Resume with the remaining problems, including those that failed. Managers only."""
-        return Response(SamplingRow.of(resume_sampling(by=caller(request), job=_find(request, sampling_id))))
-
-
-def _find(request: Request, sampling_id: int) -> SamplingRun:
-    runs = SamplingRun.objects.select_related("project", "generation")
-    run = runs.filter(pk=sampling_id, project__in=visible_projects(request.user)).first()
-    if run is None:
-        raise Missing(Message("sampling_not_found", sampling_id=sampling_id))
-    require_role(request.user, run.project, Membership.Role.MANAGER)
-    return run

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import is_dataclass
-from typing import Any, Literal, get_origin
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from django.db.models import TextChoices
@@ -30,7 +31,7 @@ def query_of(kind: type[msgspec.Struct]) -> list[OpenApiParameter]:
 
 
 class EndpointSchema(AutoSchema):
-    """Takes structs, and lists of them, where drf-spectacular takes serializers.
+    """Takes structs, lists and unions of them, where drf-spectacular takes serializers.
 
     Every endpoint returns errors with the same error body. An endpoint that waits for a worker (`asks_a_worker`) may
     also find no worker, or time out.
@@ -74,6 +75,8 @@ class EndpointSchema(AutoSchema):
 
     def _schema_of(self, kind: Any, direction: Direction) -> dict[str, Any]:
         """The schema of a type; those of its structs become components."""
+        if isinstance(kind, UnionType):
+            return {"anyOf": [self._schema_of(one, direction) for one in get_args(kind)]}
         (schema,), components = msgspec.json.schema_components(
             (kind,), schema_hook=_schema_of_choices, ref_template=WHERE[direction]
         )
@@ -95,7 +98,9 @@ class EndpointSchema(AutoSchema):
 
 def _is_described(kind: Any) -> bool:
     origin = get_origin(kind) or kind
-    return origin is list or (isinstance(origin, type) and (issubclass(origin, msgspec.Struct) or is_dataclass(origin)))
+    if origin in (list, UnionType):
+        return True
+    return isinstance(origin, type) and (issubclass(origin, msgspec.Struct) or is_dataclass(origin))
 
 
 def _required(kind: Any) -> list[str]:

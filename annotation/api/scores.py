@@ -26,7 +26,7 @@ Aggregate = Annotated[
     Literal["product", "min", "mean", "last"],
     Meta(description="How step scores are aggregated into the solution's score."),
 ]
-Timeout = Annotated[float, Meta(ge=0.1, le=LONGEST_TIMEOUT, description="Timeout in seconds.")]
+Timeout = Annotated[float, Meta(ge=0.1, le=LONGEST_TIMEOUT, description="Seconds.")]
 
 
 ProjectSlug = Annotated[Written, Meta(max_length=80, description="The project whose champion scores.")]
@@ -115,18 +115,18 @@ class Scores(APIView):
     @extend_schema(operation_id="score", request=SolutionsToScore, responses=Scoring)
     def post(self, request: Request) -> Response:
         """Score one solution or many. Results are in the order of the solutions. For members of the project."""
-        asked = read_body(request, SolutionsToScore)
-        texts = asked.texts()
+        body = read_body(request, SolutionsToScore)
+        texts = body.texts()
         request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
-            project=find_project(request.user, asked.project),
+            project=find_project(request.user, body.project),
             texts=texts,
-            domain=asked.domain,
-            number=asked.model,
-            aggregate=asked.aggregate,
-            timeout=asked.timeout,
+            domain=body.domain,
+            number=body.model,
+            aggregate=body.aggregate,
+            timeout=body.timeout,
         )
         assert answer.served is not None, "an answer that is no failure names its model"
         results = [SolutionScore.of(one) for one in answer.results]
-        return Response(Scoring(UUID(str(request_id)), answer.served, asked.aggregate, results))
+        return Response(Scoring(UUID(str(request_id)), answer.served, body.aggregate, results))

@@ -74,14 +74,14 @@ class ScoringSessions(APIView):
     @extend_schema(operation_id="begin_scoring_session", request=SessionToBegin, responses={201: SessionSoFar})
     def post(self, request: Request) -> Response:
         """Start a session. It expires an hour after its last use."""
-        asked = read_body(request, SessionToBegin)
+        body = read_body(request, SessionToBegin)
         session = sessions.begin_session(
             by=caller(request),
-            project=find_project(request.user, asked.project),
-            problem=asked.problem,
-            domain=asked.domain,
-            number=asked.model,
-            aggregate=asked.aggregate,
+            project=find_project(request.user, body.project),
+            problem=body.problem,
+            domain=body.domain,
+            number=body.model,
+            aggregate=body.aggregate,
         )
         return Response(SessionSoFar.of(session), status=201)
 
@@ -111,13 +111,13 @@ class AppendSteps(APIView):
     @extend_schema(operation_id="append_steps", request=StepsToAppend, responses=GrownSession)
     def post(self, request: Request, session_id: UUID) -> Response:
         """Append steps and score them. If scoring fails, nothing is appended."""
-        asked = read_body(request, StepsToAppend)
+        body = read_body(request, StepsToAppend)
         request_id, session = sessions.append_steps(
             by=caller(request),
             token=token_of(request),
             session_id=str(session_id),
-            steps=steps_of(asked.steps),
-            timeout=asked.timeout,
+            steps=steps_of(body.steps),
+            timeout=body.timeout,
         )
         return Response(GrownSession.of(session, request_id=request_id))
 

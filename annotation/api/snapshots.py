@@ -1,7 +1,7 @@
 """Snapshots: make one, inspect it, download it as a file, read its dataset card."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 from django.http import HttpResponse, StreamingHttpResponse
@@ -18,8 +18,7 @@ from annotation.api.downloads import download
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id
-from annotation.core.errors import Missing
-from annotation.core.membership.access import find_project, require_role, visible_projects
+from annotation.core.membership.access import find_project, find_visible
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
@@ -59,6 +58,8 @@ class ExportPlan(Row):
 class SnapshotRow(Row):
     """A snapshot. `counts` describes its contents, `exports` what a download in each format contains."""
 
+    paths: ClassVar[dict[str, str]] = {"project": "project.slug"}
+
     id: Id
     project: str
     sha256: str
@@ -70,7 +71,7 @@ class SnapshotRow(Row):
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
         exports = [ExportPlan.of(plan_export(row, format)) for format in EXPORTERS]
-        return super().of(row, project=row.project.slug, exports=exports, **others)
+        return super().of(row, exports=exports, **others)
 
 
 class SnapshotToCreate(msgspec.Struct):
@@ -85,7 +86,7 @@ class SnapshotToCreate(msgspec.Struct):
     ] = {}
 
 
-class CardAsked(msgspec.Struct, kw_only=True):
+class CardQuery(msgspec.Struct, kw_only=True):
     neutral: Annotated[
         NeutralPolicy, Meta(description="How to map neutral steps in formats with only two classes.")
     ] = "positive"
@@ -98,8 +99,10 @@ class CardAsked(msgspec.Struct, kw_only=True):
     ] = None
 
 
-class DownloadAsked(CardAsked, kw_only=True):
-    format: Annotated[str, msgspec.Meta(description="The name of an export format.")] = "prm800k"
+class DownloadQuery(CardQuery, kw_only=True):
+    format: Annotated[
+        str, Meta(description="The name of an export format.", extra_json_schema={"enum": list(EXPORTERS)})
+    ] = "prm800k"
 
 
 class Snapshots(PagedView):
@@ -136,15 +139,15 @@ class Download(APIView):
 
     @extend_schema(
         operation_id="download_snapshot",
-        parameters=query_of(DownloadAsked),
+        parameters=query_of(DownloadQuery),
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
     def get(self, request: Request, snapshot_id: int) -> StreamingHttpResponse:
         """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark records. Managers only."""
         snapshot = _find(request, snapshot_id)
-        asked = read_query(request, DownloadAsked)
-        content = export_snapshot(snapshot, asked.format, neutral=asked.neutral, splits=asked.splits)
-        return download(content, name=export_name(snapshot, asked.format), content_type=content_type(asked.format))
+        query = read_query(request, DownloadQuery)
+        content = export_snapshot(snapshot, query.format, neutral=query.neutral, splits=query.splits)
+        return download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
 
 
 class Card(APIView):
@@ -152,21 +155,17 @@ class Card(APIView):
 
     @extend_schema(
         operation_id="get_card",
-        parameters=query_of(CardAsked),
+        parameters=query_of(CardQuery),
         responses={(200, "text/markdown"): OpenApiTypes.STR},
     )
     def get(self, request: Request, snapshot_id: int) -> HttpResponse:
         """The dataset card in Markdown: what was labelled, by whom and how. Managers only."""
         snapshot = _find(request, snapshot_id)
-        asked = read_query(request, CardAsked)
-        card = dataset_card(snapshot, neutral=asked.neutral, splits=asked.splits)
+        query = read_query(request, CardQuery)
+        card = dataset_card(snapshot, neutral=query.neutral, splits=query.splits)
         return HttpResponse(card, content_type="text/markdown; charset=utf-8")
 
 
 def _find(request: Request, snapshot_id: int) -> Snapshot:
-    snapshots = Snapshot.objects.select_related("project").filter(project__in=visible_projects(request.user))
-    snapshot = snapshots.filter(pk=snapshot_id).first()
-    if snapshot is None:
-        raise Missing(Message("snapshot_not_found", snapshot_id=snapshot_id))
-    require_role(request.user, snapshot.project, Membership.Role.MANAGER)
-    return snapshot
+    otherwise = Message("snapshot_not_found", snapshot_id=snapshot_id)
+    return find_visible(request.user, Snapshot.objects.all(), snapshot_id, otherwise, Membership.Role.MANAGER)

@@ -1,6 +1,7 @@
-"""Statistics of a project. The project page shows them as charts."""
+"""Figures of a project's work: labels, agreement, sources against each other, effects of hints."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -9,11 +10,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.core.bounds import Count
+from annotation.api.boundary import Row
+from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.quality.agreement import Agreement, first_error_agreement
+from annotation.labels.quality.anchoring import Arm, Gaps
+from annotation.labels.quality.contrast import contrasts
+from annotation.labels.quality.hint_effects import compare_hints
 from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation
-from annotation.models import Lane
+from annotation.models import Hint, Lane
+from annotation.work.gold.gold_accuracy import Share
+from prm.vocabulary import SourceKind
 
 
 class LaneFigures(msgspec.Struct):
@@ -49,3 +56,63 @@ class ProjectStatistics(APIView):
                 agreement=first_error_agreement(project),
             )
         )
+
+
+class SourceRow(Row):
+    id: Id
+    kind: SourceKind
+    name: str
+    detail: dict[str, Any]
+
+
+class ContrastOfSources(Row):
+    """Pairs of labels by two sources on one solution: how many agree on the first error, and which source finds one."""
+
+    one: SourceRow
+    other: SourceRow
+    pairs: Count
+    exact: Annotated[Count, Meta(description="Pairs with the same first error, or both with none.")]
+    within_one: Annotated[Count, Meta(description="Pairs with the same or a neighbouring first error.")]
+    both: Annotated[Count, Meta(description="Pairs in which both find an error.")]
+    neither: Count
+    only_one: Count
+    only_other: Count
+
+
+class Contrasts(APIView):
+    """Agreement between label sources."""
+
+    @extend_schema(operation_id="list_contrasts", responses=list[ContrastOfSources])
+    def get(self, request: Request, slug: str) -> Response:
+        """Every two sources that labelled a common solution. Reviewers and managers only."""
+        project = find_project(request.user, slug, *STAFF)
+        return Response(
+            [
+                ContrastOfSources.of(contrast, one=SourceRow.of(one), other=SourceRow.of(other))
+                for one, other, contrast in contrasts(project)
+            ]
+        )
+
+
+class HintComparison(Row):
+    """First submissions with and without a hint, for one way of drawing hints."""
+
+    share: Annotated[float, Meta(description="Share of solutions drawn for a hint.")]
+    reveal: Hint.Reveal
+    since: datetime
+    until: datetime
+    hinted: Arm
+    blind: Arm
+    gaps: Gaps
+    opened: Annotated[Share, Meta(description="Labels in the hint arm whose annotator saw a score.")]
+    changed: Annotated[Share, Meta(description="Ratings made before the score was seen and changed after it.")]
+
+
+class HintComparisons(APIView):
+    """The effect of hints on labels."""
+
+    @extend_schema(operation_id="compare_hints", responses=list[HintComparison])
+    def get(self, request: Request, slug: str) -> Response:
+        """The two arms of each hint policy, latest first. Reviewers and managers only."""
+        project = find_project(request.user, slug, *STAFF)
+        return Response([HintComparison.of(one, **one.design._asdict()) for one in compare_hints(project)])

@@ -65,8 +65,8 @@ class Tokens(PagedView):
 
         The source kind of labels submitted with it is model judge, unless it is `for_person`.
         """
-        asked = read_body(request, TokenToIssue)
-        token, secret = issue_token(by=caller(request), name=asked.name.strip(), for_person=asked.for_person)
+        body = read_body(request, TokenToIssue)
+        token, secret = issue_token(by=caller(request), name=body.name.strip(), for_person=body.for_person)
         return Response(IssuedToken.of(token, secret=secret), status=201)
 
 

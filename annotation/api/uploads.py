@@ -87,13 +87,13 @@ class Uploads(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Start an upload. Its address is in `Location`. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        said = _metadata(request.headers.get("Upload-Metadata", ""))
+        metadata = _metadata(request.headers.get("Upload-Metadata", ""))
         upload = begin_upload(
             by=caller(request),
             project=project,
-            filename=said.get("filename", "") or "upload",
+            filename=metadata.get("filename", "") or "upload",
             size=_number(request, "Upload-Length"),
-            fingerprint=said.get("fingerprint", ""),
+            fingerprint=metadata.get("fingerprint", ""),
         )
         address = request.build_absolute_uri(f"/api/v1/uploads/{upload.pk}/")
         return _answer(upload, status=201, headers={"Location": address})
@@ -154,10 +154,10 @@ def _pieces(stream: Any) -> Iterator[bytes]:
 
 
 def _number(request: Request, header: str) -> int:
-    given = request.headers.get(header, "")
-    if not given.isdecimal() or len(given) > 18:
+    value = request.headers.get(header, "")
+    if not value.isdecimal() or len(value) > 18:
         raise DomainError(Message("not_a_byte_count", header=header), {"field": header}, code="invalid")
-    return int(given)
+    return int(value)
 
 
 def _metadata(header: str) -> dict[str, str]:

@@ -26,26 +26,27 @@ def record(
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    """Append an audit row; call it inside the transaction of the change it tells of.
+    """Append an audit row; call it inside the transaction of the change.
 
-    `by` is None for what the platform does by itself (a sweep, a schedule). A message is its English text, and under
-    `messages` stands with its code and values.
+    `by` is None for what the platform does by itself (a sweep, a schedule). A target that has a project, or is one,
+    needs no `project`. A message is stored as its English text, and under `messages` with its code and values.
     """
+    of = target if isinstance(target, Project) else project
     fetch_all(
         INSERT,
         {
             "by": by and by.pk,
             "action": action,
-            "project": project and project.pk,
+            "project": of.pk if of else getattr(target, "project_id", None),
             "target_type": target._meta.model_name or "",
             "target_id": str(target.pk),
-            "before": json.dumps(_kept(before or {})),
-            "after": json.dumps(_kept(after or {})),
+            "before": json.dumps(_with_messages(before or {})),
+            "after": json.dumps(_with_messages(after or {})),
             "at": timezone.now(),
         },
     )
 
 
-def _kept(state: dict[str, Any]) -> dict[str, Any]:
+def _with_messages(state: dict[str, Any]) -> dict[str, Any]:
     sentences = {name: as_json(value) for name, value in state.items() if isinstance(value, Message)}
     return state | {"messages": sentences} if sentences else state

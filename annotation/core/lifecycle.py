@@ -13,9 +13,10 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from celery import current_app
 from django.contrib.auth.models import User
@@ -24,12 +25,12 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.core import audit, tickets
-from annotation.core.errors import Conflict, DomainError
+from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.jobs import enqueue
 from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
 from annotation.core.server_paths import without_roots
-from annotation.models import Job, Membership
+from annotation.models import Job, Membership, Project
 from prm.messages import Message
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,15 @@ class Cancelled(Exception):
 
 class Postponed(Exception):
     """The job continues later: the sweep enqueues it again. This does not count as a failed attempt."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Share done, 0 to 1; records, samples or solutions a second; seconds left. None while not known."""
+
+    share: float | None
+    per_second: float | None
+    seconds_left: float | None
 
 
 class Turn(Enum):
@@ -126,22 +136,41 @@ def do_part(
         return job, turn
 
 
+def progress_of(job: Job) -> Progress:
+    """How far the job is, and how fast it is if it counts what it handles."""
+    share, handled = job.share, job.handled
+    if job.started_at is None or not handled:
+        return Progress(share, None, None)
+    seconds = ((job.finished_at or job.heartbeat_at or timezone.now()) - job.started_at).total_seconds()
+    left = seconds / share - seconds if share and job.state in job.WORKED_ON else None
+    return Progress(share, handled / seconds if seconds else None, left)
+
+
+def find_job(project: Project, kind: str, pk: int) -> Job:
+    """The job of a project by its kind and its id. Raises Missing (`job_not_found`)."""
+    model: Any = Job.kinds().get(kind)
+    job: Job | None = model and model.objects.select_related("requested_by").filter(project=project, pk=pk).first()
+    if job is None:
+        raise Missing(Message("job_not_found"))
+    return job
+
+
 def heed(job: Job) -> None:
     """Raises Cancelled if somebody cancelled the job."""
     if type(job)._default_manager.filter(pk=job.pk, cancel_requested=True).exists():
         raise Cancelled
 
 
-def beat(job: Job, **told: object) -> None:
-    """Write a heartbeat and the fields `told`. Call it often: without fields it writes at most once a second.
+def beat(job: Job, **fields: object) -> None:
+    """Write a heartbeat and these fields. Call it often: without fields it writes at most once a second.
 
     Raises Cancelled.
     """
     now = time.monotonic()
-    if not told and now - job.__dict__.get("_beaten", -BEAT_SECONDS) < BEAT_SECONDS:
+    if not fields and now - job.__dict__.get("_beaten", -BEAT_SECONDS) < BEAT_SECONDS:
         return
     job.__dict__["_beaten"] = now
-    type(job)._default_manager.filter(pk=job.pk).update(heartbeat_at=timezone.now(), **told)
+    type(job)._default_manager.filter(pk=job.pk).update(heartbeat_at=timezone.now(), **fields)
     heed(job)
 
 
@@ -163,7 +192,7 @@ def cancel_job(*, by: User, job: J) -> J:
         raise Conflict(Message("job_over"))
     job.cancel_requested = True
     job.save(update_fields=["cancel_requested"])
-    audit.record(by=by, action=f"{job.called}.cancel", target=job.subject, project=job.project)
+    audit.record(by=by, action=f"{job.called}.cancel", target=job.subject)
     with _seat(type(job), job.pk, None) as nobody:
         if nobody:  # a worker with a part of a shared job notices when that part ends
             end_job(job, State.CANCELLED)
@@ -185,7 +214,6 @@ def resume_job(*, by: User, job: J) -> J:
         by=by,
         action=f"{job.called}.resume",
         target=job.subject,
-        project=job.project,
         before=before,
         after={"stage": job.part} if job.part else {},
     )
@@ -205,7 +233,6 @@ def end_job(job: Job, state: str, error: str = "", *, failure: str = "") -> None
         by=job.requested_by,
         action=f"{job.called}.{job.state}",
         target=job.subject,
-        project=job.project,
         after=counts | ({"error": error} if error else {}),
     )
     for following in job.following():
@@ -219,18 +246,18 @@ def sweep_jobs() -> int:
 
     The sweep looks at jobs whose heartbeat is older than STALLED_AFTER, and at every seat of a shared job.
     """
-    before, found = timezone.now() - STALLED_AFTER, 0
-    for model in Job.kinds():
+    before, resent = timezone.now() - STALLED_AFTER, 0
+    for model in Job.kinds().values():
         seen = model.in_turn().alias(seen_at=Coalesce("heartbeat_at", "created_at"))
         stalled = seen.filter(seen_at__lt=before)
         for job in list(seen if model.SHARED else stalled):
             lost = [part for part in _parts(job) if not tickets.waits(job, part) and _is_free(job, part)]
             if lost:
                 stalled.filter(pk=job.pk).update(state=State.QUEUED, heartbeat_at=timezone.now())
-                found += 1
+                resent += 1
             for part in lost:
                 send(job, part)
-    return found
+    return resent
 
 
 def locked(job: J) -> J:

@@ -40,7 +40,7 @@ def start_answer_check(*, by: User | None, project: Project, overwrite: bool = F
     if not total:
         raise Conflict(Message("no_references"))
     check = AnswerCheck.objects.create(project=project, requested_by=by, overwrite=overwrite, total=total)
-    audit.record(by=by, action="answers.check", target=check, project=project, after={"overwrite": overwrite})
+    audit.record(by=by, action="answers.check", target=check, after={"overwrite": overwrite})
     send(check)
     return check
 
@@ -94,9 +94,7 @@ def regrade(problem: Problem, *, by: User) -> None:
             before[str(solution.pk)], after[str(solution.pk)] = was, _outcome(solution)
     Solution.objects.bulk_update(solutions, ["final_answer_correct", "outcome_source"])
     if after:
-        audit.record(
-            by=by, action="outcomes.grade", target=problem, project=problem.project, before=before, after=after
-        )
+        audit.record(by=by, action="outcomes.grade", target=problem, before=before, after=after)
 
 
 def _outcome(solution: Solution) -> dict[str, Any]:
@@ -157,10 +155,7 @@ def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -
         solution.save(update_fields=["final_answer_correct", "outcome_source"])
     OutcomeDisagreement.objects.bulk_create(disagreements)
     if after:
-        audit.record(
-            by=check.requested_by, action="outcomes.grade", target=check, project=check.project,
-            before=before, after=after,
-        )  # fmt: skip
+        audit.record(by=check.requested_by, action="outcomes.grade", target=check, before=before, after=after)
     check.changed += len(after)
     check.done += len(chunk)
     check.done_up_to = chunk[-1].pk

@@ -1,7 +1,9 @@
-"""A file's records in chunks that are stored as one: as many as fit a bound of records and of bytes."""
+"""A file's records in chunks that are stored as one, and one item read ahead while the database writes the last."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from annotation.files.answer_grading import grade_records
 from annotation.files.opening import Content
@@ -47,3 +49,20 @@ def _made_ready(chunk: Chunk, content: Content) -> Chunk:
     grade_records([record for _, _, record in chunk.taken])
     chunk.done_bytes = content.done_bytes
     return chunk
+
+
+Item = TypeVar("Item")
+_END = object()
+
+
+def ahead(items: Iterator[Item]) -> Generator[Item]:
+    """The items in order, each read in a thread while the previous one is in use; two exist at a time.
+
+    The iterator's exceptions are raised here. Close the generator to stop early: it waits for the item being read.
+    """
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as pool:
+        coming = pool.submit(next, items, _END)
+        while (item := coming.result()) is not _END:
+            coming = pool.submit(next, items, _END)
+            yield cast(Item, item)
+            del item

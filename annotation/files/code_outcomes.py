@@ -136,7 +136,7 @@ def _apply(by: User | None, project: Project, chunk: list[tuple[int, Tally]], ap
         solution.save(update_fields=["final_answer_correct", "outcome_source", "extra"])
     applied.changed += len(after)
     if after:
-        audit.record(by=by, action="outcomes.tests", target=project, project=project, before=before, after=after)
+        audit.record(by=by, action="outcomes.tests", target=project, before=before, after=after)
 
 
 def _fault(tally: Tally, solutions: int) -> str:

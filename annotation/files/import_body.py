@@ -13,8 +13,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import got_on, heed, run_job
-from annotation.files.ahead import ahead
-from annotation.files.chunks import Chunk, chunks
+from annotation.files.chunks import Chunk, ahead, chunks
 from annotation.files.opening import open_content
 from annotation.files.rejections import Original, originals, store_rejections
 from annotation.files.store import Counts, store_chunk

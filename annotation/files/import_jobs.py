@@ -1,23 +1,26 @@
-"""Imports asked for and watched."""
+"""Starts imports of one file or of several: sent in one request, uploaded in pieces, or below an operator's root."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import uuid
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from annotation.core import audit
-from annotation.core.errors import DomainError, Missing, translated_format_errors
-from annotation.core.lifecycle import send
+from annotation.core.errors import Conflict, DomainError, Missing, translated_format_errors
+from annotation.core.lifecycle import cancel_job, send
 from annotation.core.membership.access import require_role
 from annotation.files.opening import open_content
-from annotation.files.places import is_address, size_of
+from annotation.files.places import find_files, is_address, place_below, size_of
 from annotation.files.preparing import splitting_of
-from annotation.files.uploads import keep_file
+from annotation.files.uploads import find_upload, keep_file
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
 from prm.faults import fault_of
 from prm.formats.detection import detect
@@ -27,38 +30,114 @@ from prm.formats.table import checked, sample
 from prm.messages import Message
 
 
-@transaction.atomic
-def start_import(
-    *,
-    by: User,
-    project: Project,
-    file: Iterable[bytes],
-    filename: str,
-    format: str = "auto",
-    decomposition: str = "blank_lines",
-    options: ImportOptions | None = None,
-) -> ImportJob:
-    """Store an uploaded file, passed in pieces, and enqueue its import.
+@dataclass(frozen=True)
+class Manner:
+    """How files are read."""
 
-    Raises Forbidden, DomainError (`unknown_format`, `unknown_decomposition`) at once if no record of it can be read.
+    format: str = "auto"
+    decomposition: str = "blank_lines"
+    options: ImportOptions = field(default_factory=ImportOptions)
+
+
+@transaction.atomic
+def import_uploads(
+    *, by: User, project: Project, uploads: Sequence[uuid.UUID], manner: Manner, name: str = ""
+) -> list[ImportJob]:
+    """Start the import of uploaded files; several become a group under `name`.
+
+    Raises Forbidden, Missing (`upload_not_found`), DomainError (`upload_unfinished`), and for one file as
+    `create_import`, which leaves the upload in place for a try in another format.
+    """
+    owned = [find_upload(by=by, upload=upload) for upload in uploads]
+    for upload in owned:
+        if upload.project_id != project.pk or upload.offset < upload.size:
+            raise DomainError(
+                Message("upload_unfinished", filename=upload.filename, offset=upload.offset, size=upload.size),
+            )
+    jobs = import_places(
+        by=by,
+        project=project,
+        files=[(str(upload.path), upload.filename) for upload in owned],
+        manner=manner,
+        name=name or f"{len(owned)} files",
+    )
+    for upload in owned:
+        upload.delete()
+    send(jobs[0])
+    return jobs
+
+
+@transaction.atomic
+def import_files(
+    *, by: User, project: Project, files: Sequence[tuple[str, Iterable[bytes]]], manner: Manner
+) -> list[ImportJob]:
+    """Store files that came in one request, as (name, pieces), and start their import.
+
+    Raises Forbidden, as `keep_file`, and for one file as `create_import`.
     """
     require_role(by, project, Membership.Role.MANAGER)
-    path = keep_file(pieces=file, filename=filename)
+    stored: list[tuple[str, str]] = []
     try:
-        job = create_import(
-            by=by,
-            project=project,
-            path=path,
-            filename=filename,
-            format=format,
-            decomposition=decomposition,
-            options=options,
-        )
+        for filename, pieces in files:
+            stored.append((str(keep_file(pieces=pieces, filename=filename)), filename))
+        jobs = import_places(by=by, project=project, files=stored, manner=manner, name=f"{len(stored)} files")
     except BaseException:
-        path.unlink(missing_ok=True)
+        for place, _size in stored:
+            Path(place).unlink(missing_ok=True)
         raise
-    send(job)
-    return job
+    send(jobs[0])
+    return jobs
+
+
+@transaction.atomic
+def import_from_root(*, by: User, project: Project, root: str, path: str, manner: Manner) -> list[ImportJob]:
+    """Start the import of a file, a folder or a pattern below one of the operator's roots.
+
+    Raises Forbidden, and as `place_below`, `find_files` and, for one file, `create_import`.
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    files = find_files(place_below(root, path), below=root)
+    jobs = import_places(
+        by=by, project=project, files=[(file, file) for file in files], manner=manner, name=f"{root}: {path or 'all'}"
+    )
+    send(jobs[0])
+    return jobs
+
+
+@transaction.atomic
+def import_places(
+    *, by: User | None, project: Project, files: Sequence[tuple[str, str]], manner: Manner, name: str
+) -> list[ImportJob]:
+    """Jobs for (place, name) of files; several make a group, in which a file that cannot be read is a failed job."""
+    if len(files) == 1:
+        [(place, filename)] = files
+        return [create_import(by=by, project=project, path=place, filename=filename, manner=manner)]
+    group = ImportGroup.objects.create(project=project, requested_by=by, name=name[:300])
+    jobs = [_create_in_group(group, place, filename, manner) for place, filename in files]
+    if all(job.state == ImportJob.State.FAILED for job in jobs):
+        raise DomainError(Message("no_readable_file", n=len(jobs), error=jobs[0].error))
+    return [job for job in jobs if job.state != ImportJob.State.FAILED]
+
+
+def cancel_group(*, by: User, group: ImportGroup) -> None:
+    """Cancel a group's running and waiting jobs. Raises Forbidden."""
+    for job in group.jobs.filter(state__in=ImportJob.LIVE).order_by("-pk"):
+        with suppress(Conflict):  # one that is over by now leaves the others to stop
+            cancel_job(by=by, job=job)
+
+
+def summary_of(group: ImportGroup) -> dict[str, int]:
+    """The counts of all files of a group, and how many files there are, are live, and failed."""
+    figures = group.jobs.aggregate(
+        files=Count("pk"),
+        live=Count("pk", filter=Q(state__in=ImportJob.LIVE)),
+        failed=Count("pk", filter=Q(state=ImportJob.State.FAILED)),
+        **{
+            field: Sum(field)
+            for field in ("accepted", "duplicates", "rejected", "annotations", "done_bytes", "total_bytes")
+        },
+    )
+    return {name: value or 0 for name, value in figures.items()}
 
 
 @transaction.atomic
@@ -68,22 +147,20 @@ def create_import(
     project: Project,
     path: Path | str,
     filename: str,
-    format: str,
-    decomposition: str,
-    options: ImportOptions | None = None,
+    manner: Manner,
     group: ImportGroup | None = None,
 ) -> ImportJob:
     """Create a job, not enqueued yet, for a file that stays in its place (see `places`).
 
-    `by` is None for the operator of the machine. Raises as `start_import`, Missing (`file_not_found`) and DomainError
-    (`unreadable_file`).
+    `by` is None for the operator of the machine. Raises Forbidden, Missing (`file_not_found`), DomainError
+    (`unknown_format`, `unknown_decomposition`, `unreadable_file`).
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
-    splitting_of(decomposition, (options or ImportOptions()).thinking)
+    splitting_of(manner.decomposition, manner.options.thinking)
     place = str(path) if is_address(str(path)) else str(Path(path).resolve())
-    read_format, mapping = _format_of(place, filename, format, options.mapping if options else None)
-    options = msgspec.structs.replace(options or ImportOptions(), mapping=mapping)
+    read_format, mapping = _format_of(place, filename, manner.format, manner.options.mapping)
+    options = msgspec.structs.replace(manner.options, mapping=mapping)
     job = ImportJob.objects.create(
         project=project,
         requested_by=by,
@@ -91,7 +168,7 @@ def create_import(
         filename=filename[-300:] if group else Path(filename).name[:300],
         path=place,
         format=read_format,
-        decomposition=decomposition,
+        decomposition=manner.decomposition,
         options=msgspec.to_builtins(options),
         total_bytes=size_of(place),
     )
@@ -99,7 +176,6 @@ def create_import(
         by=by,
         action="import.start",
         target=job,
-        project=project,
         after={"filename": job.filename, "format": job.format, "bytes": job.total_bytes},
     )
     return job
@@ -116,22 +192,23 @@ def read_options(body: dict[str, Any]) -> ImportOptions:
         ) from None
 
 
-@dataclass(frozen=True)
-class ImportProgress:
-    """Share of the file's bytes done, 0 to 1; records a second; seconds left, None while not known."""
-
-    share: float
-    records_per_second: float | None
-    seconds_left: float | None
-
-
-def progress_of(job: ImportJob) -> ImportProgress:
-    share = 1.0 if job.state == ImportJob.State.DONE else job.done_bytes / job.total_bytes if job.total_bytes else 0.0
-    if job.started_at is None or not job.done_records:
-        return ImportProgress(share, None, None)
-    seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
-    left = seconds / share - seconds if share and job.finished_at is None else None
-    return ImportProgress(share, job.done_records / seconds if seconds else None, left)
+def _create_in_group(group: ImportGroup, place: str, filename: str, manner: Manner) -> ImportJob:
+    """A job of the group; a failed one if the file cannot be read."""
+    by, project = group.requested_by, group.project
+    try:
+        with transaction.atomic():
+            return create_import(by=by, project=project, path=place, filename=filename, manner=manner, group=group)
+    except DomainError as error:
+        return ImportJob.objects.create(
+            project=project,
+            requested_by=by,
+            group=group,
+            filename=filename[-300:],
+            path=place,
+            state=ImportJob.State.FAILED,
+            error=error.message,
+            finished_at=timezone.now(),
+        )
 
 
 @translated_format_errors()

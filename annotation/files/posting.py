@@ -19,10 +19,10 @@ from annotation.core.jobs import enqueue
 from annotation.core.membership.access import require_role
 from annotation.files import identity
 from annotation.files.answer_grading import grade_records
+from annotation.files.posted_lines import read_posted
 from annotation.files.preparing import prepared, splitting_of
 from annotation.files.store import store_each, wait_for_others
 from annotation.models import Membership, Problem, Project, Solution
-from prm.formats import posted
 from prm.formats.record import Record, Rejection
 from prm.messages import Message
 
@@ -62,13 +62,13 @@ def post_solutions(
     decomposition: str = "blank_lines",
     thinking: str = "separate",
 ) -> list[Answer]:
-    """Store the solutions of JSON Lines (see `prm.formats.posted`); one answer per solution.
+    """Store the solutions of JSON Lines (see `posted_lines`); one answer per solution.
 
     Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing is stored.
     """
     require_role(by, project, Membership.Role.MANAGER)
     splitting = splitting_of(decomposition, thinking)
-    read = list(islice(posted.read(content), MOST_POSTED + 1))
+    read = list(islice(read_posted(content), MOST_POSTED + 1))
     if len(read) > MOST_POSTED:
         raise DomainError(Message("batch_too_large", most_posted=f"{MOST_POSTED:,}"), code="too_many")
     names = {line: "" if isinstance(item, Rejection) else item.external_id for line, item in read}
@@ -99,7 +99,7 @@ def _store(by: User, project: Project, names: dict[int, str], items: dict[int, R
     if counted["accepted"]:
         enqueue(SCORE_TASK)
     runs = sorted({record.provenance.run for record in records if record.provenance and record.provenance.run})
-    audit.record(by=by, action="solutions.post", target=project, project=project, after={**counted, "runs": runs})
+    audit.record(by=by, action="solutions.post", target=project, after={**counted, "runs": runs})
     return answers
 
 

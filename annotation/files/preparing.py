@@ -5,19 +5,18 @@ from typing import cast
 import msgspec
 
 from annotation.core.errors import DomainError
+from annotation.files.identity import group_of_text
 from annotation.files.record_faults import empty_steps, fault_of
 from annotation.files.record_labels import is_unnamed
-from annotation.files.splits import group_of_text
 from annotation.models import ImportOptions
 from prm.formats.raw import EXCERPT
 from prm.formats.record import Completion, Provenance, Record, Rejection
 from prm.messages import Message
 from prm.splitting import RULES, Splitting, Thinking
 from prm.splitting import THINKING as THINKING_CHOICES
+from prm.vocabulary import PEOPLE
 
 THINKING = "thinking"  # the key of a solution's hidden reasoning in `extra`, and of its treatment in its provenance
-# The kinds that a format means where its lines say nothing. A kind that only a line can state is never overruled.
-ASSUMED = frozenset({"human", "consensus"})
 _DEFAULT = ImportOptions()
 
 
@@ -39,7 +38,8 @@ def prepared(
     if item.solution_text is not None and (reason := _split(item, item.solution_text, splitting)):
         return Rejection(line=line, field="solution", reason=reason, excerpt=item.problem[:EXCERPT])
     for label in item.annotations:
-        if options.labelled_by != "file" and label.source_kind in ASSUMED:
+        # A kind that only a line can state is never overruled.
+        if options.labelled_by != "file" and label.source_kind in PEOPLE:
             label.source_kind = options.labelled_by
         if options.annotator and is_unnamed(label.source_name):
             label.source_name = options.annotator

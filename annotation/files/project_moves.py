@@ -134,5 +134,5 @@ def _store(by: User | None, project: Project, tool: str, chunk: list[Moved]) -> 
     counted = {state: states.count(state) for state in ("accepted", "duplicate", "rejected")}
     annotations = sum(report.annotations for report in reports)
     after = counted | {"annotations": annotations, "tool": tool}
-    audit.record(by=by, action="project.move", target=project, project=project, after=after)
+    audit.record(by=by, action="project.move", target=project, after=after)
     return reports

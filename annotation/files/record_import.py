@@ -31,7 +31,6 @@ def import_records(*, project: Project, records: Iterable[Record], by: User | No
         by=by,
         action="records.import",
         target=project,
-        project=project,
         after={"accepted": counts.accepted, "duplicates": counts.duplicates, "annotations": counts.annotations},
     )
     return counts

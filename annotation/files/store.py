@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.files import identity, record_labels
 from annotation.files.copying import NewRows
-from annotation.files.splits import assign_split, source_group_of
+from annotation.files.identity import assign_split, source_group_of
 from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
 from prm.formats.record import Completion, Record, alternative_of
 from prm.vocabulary import StepKind

@@ -69,7 +69,7 @@ def begin_upload(*, by: User, project: Project, filename: str, size: int, finger
         project=project, by=by, filename=filename[:300], fingerprint=fingerprint[:300], size=size
     )
     upload.path.touch()
-    audit.record(by=by, action="upload.begin", target=upload, project=project, after={"bytes": size})
+    audit.record(by=by, action="upload.begin", target=upload, after={"bytes": size})
     return upload
 
 
@@ -127,7 +127,7 @@ def append_piece(
 def discard_upload(*, by: User, upload: uuid.UUID) -> None:
     """Give an upload up. Raises as `find_upload`."""
     row = find_upload(by=by, upload=upload)
-    audit.record(by=by, action="upload.discard", target=row, project=row.project)
+    audit.record(by=by, action="upload.discard", target=row)
     path = row.path
     row.delete()
     transaction.on_commit(lambda: path.unlink(missing_ok=True))

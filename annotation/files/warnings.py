@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Count
 
-from annotation.files.identity import content_hash, payload_hash, text_hash
+from annotation.files.identity import assign_split, content_hash, payload_hash, source_group_of, text_hash
 from annotation.files.record_faults import empty_steps
 from annotation.files.record_labels import is_unnamed
-from annotation.files.splits import assign_split, source_group_of
 from annotation.files.store import Counts
 from annotation.models import Problem, Project
 from prm.formats.record import Record

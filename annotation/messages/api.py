@@ -1,7 +1,6 @@
 """What is wrong with a request."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
-    "answer_check_not_found": "There is no answer check {check_id}, or you are not a member of its project.",
     "beyond_context": "The text is longer than the model's context. Shorten it.",
     "calls_exceeded": (
         "More than {n:,} call in one minute. Try again in {wait} s.",
@@ -16,10 +15,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "first_password": "Choose your own password first: sign in with a browser, and any page asks for it.",
     "gold_not_found": "There is no such gold item, or you are not a member of its project.",
     "import_group_not_found": "There is no import group {group_id}, or you are not a member of its project.",
-    "import_not_found": "There is no import {import_id}, or you are not a member of its project.",
     "import_options_invalid": "Import options: {reason}.",
     "input_or_messages": "Send either `input` or `messages`, not both or neither.",
-    "job_not_found": "There is no such job, or you are not a member of its project.",
     "member_name_not_found": "{name} has no member '{member}'.",
     "message_too_long": "A message is longer than {n:,} characters.",
     "message_without_text": "each message needs a `role` and a text `content`",
@@ -30,8 +27,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "not_base64": "{header}: expected Base64.",
     "one_solution_or_many": "Send either one solution in the body itself or many in `solutions`, not both.",
     "project_member_not_found": "There is no such member in this project.",
-    "run_not_found": "This project has no run {n}.",
-    "sampling_not_found": "There is no sampling {sampling_id}, or you are not a member of its project.",
     "sent_back_not_found": "There is no such label sent back, or you are not a member of its project.",
     "snapshot_not_found": "There is no snapshot {snapshot_id}, or you are not a member of its project.",
     "solution_not_in_project": "There is no such solution in {name}.",

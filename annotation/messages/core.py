@@ -21,6 +21,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "invalid_state": "A project is either active or paused, not '{state}'.",
     "invalid_username": "A user name must have 1 to {username_length} letters, digits or @ . + - _ characters.",
     "job_live": "This job is still running.",
+    "job_not_found": "There is no such job, or you are not a member of its project.",
     "job_over": "This job has already ended.",
     "key_taken": "keys: '{key}' is assigned to both {one} and {other}: choose another key for one of them",
     "key_unusable": "keys: {key!r} cannot be used; choose a lower-case letter, a digit or another sign",

@@ -37,6 +37,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "in_quiet_hours": "Quiet hours until {until} ({time_zone}).",
     "invalid_policy": "The training choices are invalid: {why}.",
     "job_in_progress": "A job for this is already running. Wait for it to end.",
+    "job_not_resumable": "A job of this kind cannot be resumed. Start a new one.",
     "kept_back_as_first": "{challenger} does not serve yet: {figures}. The next generation is drawn at random. Label more solutions.",
     "kept_back_maybe_worse": "{challenger} is not promoted, {rival} keeps serving: {figures}. It may be worse by more than the {most:.1f} points that the policy tolerates.",
     "kept_back_no_better": "{challenger} is not promoted, {rival} keeps serving: {figures}. It is no better.",

@@ -1,7 +1,7 @@
 from django.db import models
 
 from annotation.models import choices
-from annotation.models.job import Job
+from annotation.models.job import Job, one_live
 from annotation.models.project import Project
 from annotation.models.solution import Solution
 
@@ -28,17 +28,15 @@ class AnswerCheck(Job):
     changed = models.PositiveIntegerField(default=0)
 
     class Meta(Job.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["project"],
-                condition=models.Q(state__in=["queued", "running"]),
-                name="answer_check_one_live_per_project",
-            )
-        ]
+        constraints = [one_live("project", name="answer_check_one_live_per_project")]
 
     @property
     def share(self) -> float | None:
         return self.done / self.total if self.total else None
+
+    @property
+    def handled(self) -> int:
+        return self.done
 
     def __str__(self) -> str:
         return f"answer check {self.pk} ({self.state})"

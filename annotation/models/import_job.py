@@ -71,7 +71,13 @@ class ImportJob(Job):
 
     @property
     def share(self) -> float | None:
+        if self.state == Job.State.DONE:
+            return 1.0
         return self.done_bytes / self.total_bytes if self.total_bytes else None
+
+    @property
+    def handled(self) -> int:
+        return self.done_records
 
     @property
     def import_options(self) -> ImportOptions:

@@ -12,6 +12,12 @@ from annotation.models.message_field import MessageField
 from annotation.models.project import Project
 
 
+def one_live(*fields: str, name: str) -> models.UniqueConstraint:
+    """At most one job that is queued or running for each value of the fields."""
+    live = models.Q(state__in=["queued", "running"])
+    return models.UniqueConstraint(fields=fields, condition=live, name=name)
+
+
 class Job(models.Model):
     """Background work: a row that a worker claims, with its progress and its end.
 
@@ -54,9 +60,9 @@ class Job(models.Model):
         ordering = ["-id"]
 
     @staticmethod
-    def kinds() -> list[type["Job"]]:
-        """Every kind of job that there is."""
-        return [model for model in apps.get_models() if issubclass(model, Job)]
+    def kinds() -> dict[str, type["Job"]]:
+        """The model of every kind of job."""
+        return {model.KIND: model for model in apps.get_models() if issubclass(model, Job)}
 
     @property
     def called(self) -> str:
@@ -83,6 +89,11 @@ class Job(models.Model):
     @property
     def share(self) -> float | None:
         """How much of it is done, 0 to 1; None where that is not known."""
+        return None
+
+    @property
+    def handled(self) -> int | None:
+        """How many records, samples or solutions it has done; None if it does not count them."""
         return None
 
     @property

@@ -1,4 +1,5 @@
 from functools import cached_property
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -31,6 +32,6 @@ class JobEntry(models.Model):
     @cached_property
     def job(self) -> Job:
         """The job itself."""
-        [model] = [model for model in Job.kinds() if self.kind == model.KIND]
-        job: Job = model._default_manager.get(pk=self.job_id)
+        model: Any = Job.kinds()[self.kind]
+        job: Job = model.objects.select_related("project", "requested_by").get(pk=self.job_id)
         return job

@@ -1,8 +1,7 @@
 from django.db import models
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models.job import Job
+from annotation.models.job import Job, one_live
 from annotation.models.message_field import MessageField
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
@@ -31,13 +30,7 @@ class ModelJob(Job):
     said = MessageField()
 
     class Meta(Job.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["model_version", "kind"],
-                condition=Q(state__in=["queued", "running"]),
-                name="model_job_one_live_of_a_kind",
-            )
-        ]
+        constraints = [one_live("model_version", "kind", name="model_job_one_live_of_a_kind")]
 
     @property
     def called(self) -> str:

@@ -95,3 +95,7 @@ class PoolScoring(Job):
     @property
     def share(self) -> float | None:
         return 1 - self.left / self.wanted if self.wanted else None
+
+    @property
+    def handled(self) -> int:
+        return self.wanted - self.left

@@ -79,6 +79,10 @@ class SamplingRun(Job):
         return (self.done_problems + self.failed_problems) / self.problems if self.problems else None
 
     @property
+    def handled(self) -> int:
+        return self.sampled
+
+    @property
     def outcome(self) -> str:
         outcome: str = self.error or self.note
         return outcome

@@ -1,7 +1,6 @@
 from django.db import models
-from django.db.models import Q
 
-from annotation.models.job import Job
+from annotation.models.job import Job, one_live
 from annotation.models.message_field import MessageField
 from annotation.models.project import Project
 from annotation.models.snapshot import Snapshot
@@ -28,13 +27,7 @@ class SimulationRun(Job):
     result = models.JSONField(default=dict)
 
     class Meta(Job.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["project"],
-                condition=Q(state__in=["queued", "running"]),
-                name="simulation_one_live_per_project",
-            )
-        ]
+        constraints = [one_live("project", name="simulation_one_live_per_project")]
 
     @property
     def share(self) -> float | None:

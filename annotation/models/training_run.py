@@ -1,9 +1,9 @@
 from django.db import models
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotation.core.wording import message_of
+from annotation.models.job import one_live
 from annotation.models.message_field import MessageField
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
@@ -45,11 +45,7 @@ class TrainingRun(StagedJob):
         ordering = ["-number"]
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="training_run_number_once"),
-            models.UniqueConstraint(
-                fields=["project"],
-                condition=Q(state__in=["queued", "running"]),
-                name="training_run_one_live_per_project",
-            ),
+            one_live("project", name="training_run_one_live_per_project"),
         ]
 
     def __str__(self) -> str:

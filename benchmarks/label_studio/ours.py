@@ -79,7 +79,7 @@ class Stepmark:
         job = self._manager.ask("POST", f"/api/v1/projects/{project}/imports/", body, kind=kind)
         while job["state"] not in ("done", "failed", "cancelled"):
             time.sleep(LOOK_SECONDS)
-            job = self._manager.ask("GET", f"/api/v1/imports/{job['id']}/")
+            job = self._manager.ask("GET", f"/api/v1/projects/{project}/jobs/import/{job['id']}/")
         if job["state"] != "done" or job["rejected"] or job["duplicates"]:
             raise SystemExit(f"The import ended otherwise than expected: {job}")
 

@@ -21,7 +21,7 @@ from django.test import Client  # noqa: E402
 
 from annotation.core.membership.members import add_member  # noqa: E402
 from annotation.core.membership.tokens import issue_token  # noqa: E402
-from annotation.files.splits import assign_split, source_group_of  # noqa: E402
+from annotation.files.identity import assign_split, source_group_of  # noqa: E402
 from annotation.models import Membership, Project, QueueItem  # noqa: E402
 from benchmarks.label_studio.solutions import solution  # noqa: E402
 

@@ -4,7 +4,18 @@ from csp.constants import NONE, SELF, UNSAFE_INLINE
 from kombu.entity import Queue
 
 from annotation.schedule import BEAT_SCHEDULE, TASK_ROUTES
-from config.env import BASE_DIR, VAR_DIR, celery_url, database, env, import_roots, policy_endpoints, redis_url
+from config.env import (
+    BASE_DIR,
+    HOME_DIR,
+    VAR_DIR,
+    awaited_workers,
+    celery_url,
+    database,
+    env,
+    import_roots,
+    policy_endpoints,
+    redis_url,
+)
 from config.logs import logging_config
 from config.settings.api import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401 - settings themselves
 
@@ -140,7 +151,7 @@ FORMAT_MODULE_PATH = "config.formats"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = HOME_DIR / "staticfiles"
 STATE_ROOT = VAR_DIR
 MODEL_ROOT = STATE_ROOT / "models"
 RUN_ROOT = STATE_ROOT / "runs"
@@ -176,6 +187,7 @@ CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 10
 CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+AWAITED_WORKERS = awaited_workers()
 TRAINING_DEVICES = [slot for slot in env.str("TRAINING_DEVICES", "").split(";") if slot]
 TRAINER_GRACE_SECONDS = env.int("TRAINER_GRACE_SECONDS", 60)  # from the wish to stop to the end by force
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Missing
-from annotation.core.membership.preferences import choose_language
+from annotation.core.membership.accounts import choose_language
 from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
 from annotation.core.wording import in_words
 from annotation.models import ApiToken

@@ -1,23 +1,28 @@
 """The rounds of the loop: what each asked for, and how much of it is labelled."""
 
+from bisect import bisect_left
+from collections import Counter
 from functools import partial
+from itertools import pairwise
+from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Avg, Count, Max, Min, Sum
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.wording import in_words, message_of
 from annotation.loop.selection.generations import request_first_generation
 from annotation.models import Generation, Lane, Membership, QueueItem
 from labelling_ui.charts import Point, Series, bar_chart
-from labelling_ui.numbers import decimal
+from labelling_ui.numbers import decimal, short
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Number, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
-from labelling_ui.selectors.generation_progress import chances, lanes_of, settings_of
 from labelling_ui.templatetags.figures import acquisition_in_words, percent
 
+EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]  # of the columns of inclusion probabilities
 COLUMNS = [
     Column("generation", _("Generation"), "number", sort=True, link="generation", heading=True),
     State("state", _("State"), sort=True, choices=Generation.State.choices),
@@ -93,3 +98,60 @@ def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
         done = gettext("The backbone reads the pool; the first generation opens when that is done.")
     attempt(request, done, request_first_generation, project=member.project)
     return redirect("generations", member.project.slug)
+
+
+def lanes_of(generation: Generation) -> list[dict[str, Any]]:
+    """The lanes that have items, the largest first, with how each was drawn, as far as that is recorded."""
+    recipe: dict[str, Any] = generation.recipe.get("lanes", {})
+    lanes = list(
+        QueueItem.objects.filter(generation=generation)
+        .values("lane")
+        .annotate(
+            items=Count("pk"),
+            labels_done=Sum("done"),
+            labels_wanted=Sum("wanted"),
+            least=Min("inclusion_probability"),
+            most=Max("inclusion_probability"),
+            mean_gain=Avg("gain"),
+            mean_seconds=Avg("expected_seconds"),
+        )
+        .order_by("-items", "lane")
+    )
+    total = sum(lane["items"] for lane in lanes)
+    return [{**recipe.get(lane["lane"], {}), **lane, "share": lane["items"] / total} for lane in lanes]
+
+
+def chances(generation: Generation) -> list[tuple[str, int]]:
+    """The number of items by inclusion probability, between EDGES; empty if none is recorded."""
+    known = QueueItem.objects.filter(generation=generation, inclusion_probability__isnull=False)
+    bins = Counter(bisect_left(EDGES, p - 1e-9) for p in known.values_list("inclusion_probability", flat=True) if p)
+    if not bins:
+        return []
+    names = [f"≤ {short(100 * EDGES[0])} %"]
+    names += [f"{short(100 * low)}–{short(100 * high)} %" for low, high in pairwise(EDGES)]
+    return [(names[place], bins[place]) for place in range(min(bins), len(EDGES))]
+
+
+def settings_of(generation: Generation) -> list[tuple[str, str]]:
+    """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
+    notes: dict[str, Any] = generation.recipe.get("lanes", {}).get(Lane.ACQUISITION, {})
+    settings = []
+    if "of_a_problem" in notes:
+        settings.append((gettext("most of a problem"), str(notes["of_a_problem"])))
+    if notes.get("of_a_domain"):
+        settings.append((gettext("most of a domain"), f"{notes['of_a_domain']:.0%}"))
+    if "cost" in notes:
+        cost = notes["cost"]
+        costs = {"fixed": cost["fixed"], "step": cost["per_step"], "char": cost["per_char"] * 100}
+        figures = {name: decimal(seconds, 1) for name, seconds in costs.items()}
+        words = gettext("%(fixed)s s, %(step)s s a step, %(char)s s a hundred characters")
+        settings.append((gettext("cost of a label"), words % figures))
+    if notes.get("without_outcome"):
+        settings.append((gettext("without a graded answer"), decimal(notes["without_outcome"])))
+    if "read" in notes:
+        words = gettext("%(n)s solutions by “%(backbone)s”, with no labels")
+        settings.append((gettext("read"), words % {"n": decimal(notes["read"]), "backbone": notes["backbone"]}))
+    if "note" in generation.recipe:
+        note = message_of(generation.recipe, "note")
+        settings.append((gettext("ranked at random because"), in_words(note)))
+    return settings

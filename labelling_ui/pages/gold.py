@@ -26,6 +26,7 @@ from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, FirstError, Number, Opening, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
+from prm.vocabulary import PEOPLE
 
 KINDS = [
     ("adjudicated", _("adjudications")),
@@ -170,7 +171,7 @@ def gold_of(project: Project, solution_id: int) -> GoldAnswer | None:
 
 def may_be_gold(label: Annotation) -> bool:
     """Whether a button to make this label gold is worth showing; the service has the last word."""
-    if label.first_error is None or label.lane in HIDDEN_LANES or label.source.kind not in ("human", "consensus"):
+    if label.first_error is None or label.lane in HIDDEN_LANES or label.source.kind not in PEOPLE:
         return False
     return label.adjudicates or label.annotator is None or label.annotator.role in STAFF
 

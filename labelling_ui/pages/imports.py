@@ -15,9 +15,17 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.api.downloads import download
 from annotation.core.errors import DomainError, Missing
+from annotation.core.lifecycle import progress_of
 from annotation.core.wording import in_words
-from annotation.files.groups import Manner, cancel_group, import_files, import_from_root, import_uploads, summary_of
-from annotation.files.import_jobs import progress_of, read_options
+from annotation.files.import_jobs import (
+    Manner,
+    cancel_group,
+    import_files,
+    import_from_root,
+    import_uploads,
+    read_options,
+    summary_of,
+)
 from annotation.files.import_preview import PREVIEW_BYTES, preview_import
 from annotation.files.rejections import original_lines
 from annotation.files.split_preview import Division, division_of

@@ -4,18 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.lifecycle import cancel_job, resume_job
+from annotation.core.lifecycle import cancel_job, find_job
 from annotation.core.wording import in_words
-from annotation.loop.proof.simulations import resume_simulation
-from annotation.loop.rounds.runs import can_retry, retry_run
-from annotation.loop.sampling.sampling_runs import resume_sampling
-from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
+from annotation.loop import resuming
+from annotation.models import JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
@@ -24,18 +22,11 @@ from labelling_ui.pages.runs import seconds_of
 
 @dataclass(frozen=True)
 class Kind:
-    """`label` names a kind, `name` a job of it; `page` is where a job is watched, `resume` lets one go on."""
+    """`label` names a kind, `name` a job of it; `page` is where a job is watched."""
 
     label: Any
     page: Callable[[Any], str]
     name: Callable[[Any], object] = lambda job: ""
-    resume: Callable[..., Job] | None = None
-
-    def resumes(self, job: Any) -> bool:
-        """Whether a person may let the job go on."""
-        if self.resume is retry_run:
-            return can_retry(job)
-        return self.resume is not None and job.state in (Job.State.FAILED, Job.State.CANCELLED)
 
 
 def _model_page(job: ModelJob | PoolScoring) -> str:
@@ -48,9 +39,8 @@ KINDS = {
         _("Run"),
         lambda job: reverse("run", args=[job.project.slug, job.number]),
         lambda job: job.number,
-        retry_run,
     ),
-    "pool": Kind(_("Pool scoring"), _model_page, lambda job: job.model_version.number, resume_job),
+    "pool": Kind(_("Pool scoring"), _model_page, lambda job: job.model_version.number),
     "model": Kind(
         _("Model"),
         _model_page,
@@ -60,13 +50,11 @@ KINDS = {
         _("Simulation"),
         lambda job: reverse("simulation", args=[job.project.slug, job.pk]),
         lambda job: job.pk,
-        resume_simulation,
     ),
     "sampling": Kind(
         _("Sampling"),
         lambda job: reverse("sampling-run", args=[job.pk]),
         lambda job: job.model,
-        resume_sampling,
     ),
     "import": Kind(_("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
     "answers": Kind(_("Answer check"), lambda job: reverse("answers", args=[job.project.slug])),
@@ -95,29 +83,19 @@ def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = JobEntry.objects.filter(project=member.project).select_related("requested_by")
     listing = Listing(request, rows, COLUMNS, sort="-asked", filters=Filters(request.GET, COLUMNS))
     for row in listing:
-        kind = KINDS[row.kind]
-        row.page, row.resumes = kind.page(row.job), kind.resumes(row.job)
+        row.page, row.resumes = KINDS[row.kind].page(row.job), resuming.can_resume(row.job)
     return respond(request, "labelling_ui/jobs.html", listing, "jobs")
 
 
 @project_action(MANAGER)
 def cancel(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
-    job = _find(member, kind, job_id)
+    job = find_job(member.project, kind, job_id)
     attempt(request, gettext("The job stops within a minute. Finished work is kept."), cancel_job, job=job)
     return redirect(KINDS[kind].page(job))
 
 
 @project_action(MANAGER)
 def resume(request: HttpRequest, member: Membership, kind: str, job_id: int) -> HttpResponseBase:
-    job, service = _find(member, kind, job_id), KINDS[kind].resume
-    if service is None:
-        raise Http404("Nothing of this kind goes on.")
-    attempt(request, gettext("The job resumes with the remaining work."), service, job=job)
+    job = find_job(member.project, kind, job_id)
+    attempt(request, gettext("The job resumes with the remaining work."), resuming.resume, job=job)
     return redirect(KINDS[kind].page(job))
-
-
-def _find(member: Membership, kind: str, job_id: int) -> Any:
-    if kind not in KINDS:
-        raise Http404("There is no such kind of job.")
-    [model] = [model for model in Job.kinds() if kind == model.KIND]
-    return get_object_or_404(model, pk=job_id, project=member.project)

@@ -12,9 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
+from annotation.loop.resuming import can_resume
 from annotation.loop.rounds.artefacts import MODEL, RUN, artefacts_of, find_artefact, run_folder
 from annotation.loop.rounds.failures import SETTINGS, page_of
-from annotation.loop.rounds.runs import can_retry, check_labels, request_run
+from annotation.loop.rounds.runs import check_labels, request_run
 from annotation.loop.schedule.automatic import outlook
 from annotation.models import JobEntry, Membership, Project, RunPoint, TrainingRun
 from labelling_ui import words
@@ -95,7 +96,7 @@ def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
     context = {
         "run": run,
         "live": run.live,
-        "can_retry": can_retry(run),
+        "can_resume": can_resume(run),
         "remedy": _remedy(run),
         "stages": list(run.stages.all()),
         "now": timezone.now(),

@@ -8,11 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
+from annotation.core.lifecycle import progress_of
 from annotation.core.wording import in_words
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
 from annotation.loop.sampling.policy_preview import preview_sampling
 from annotation.loop.sampling.problem_choice import domains_of
-from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, progress_of, start_sampling
+from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, start_sampling
 from annotation.models import Membership, SampledProblem, SamplingRun
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
 from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When

@@ -1,8 +1,9 @@
-"""The pages of a project in groups: each member sees the pages that their role opens."""
+"""What pages show above their content: the project's pages in groups, by role, and whether workers are starting."""
 
 from typing import Any, NamedTuple
 
 from django import template
+from django.conf import settings
 from django.template.context import Context
 from django.template.loader_tags import BLOCK_CONTEXT_KEY
 from django.urls import reverse
@@ -100,3 +101,9 @@ def _group(member: Membership, here: str, label: Promise, tabs: list[Tab]) -> di
     alone = len(pages) == 1
     current = any(page["current"] for page in pages)
     return {"label": pages[0]["label"] if alone else label, "pages": pages, "alone": alone, "current": current}
+
+
+@register.simple_tag
+def workers_starting() -> bool:
+    """Whether a worker that was started beside this web process does not take jobs yet."""
+    return not all(ready.exists() for ready in settings.AWAITED_WORKERS)

@@ -87,9 +87,7 @@ def first_error_bald(p: Array) -> Array:
     BALD (Houlsby et al. 2011, eq. 2) of the verdict q_m(k) = (1 - p_mk) prod_{j<k} p_mj, q_m(none) = prod_j p_mj:
     gain = H(mean_m q_m) - mean_m H(q_m). At most ln(heads), and at most ln(steps + 1).
     """
-    reach = reached(p)
-    q = np.concatenate([reach[..., :-1, :] * (1 - p), reach[..., -1:, :]], axis=-2)
-    return _information(q, axis=-2)
+    return _information(_verdicts(p), axis=-2)
 
 
 @acquisition(
@@ -110,9 +108,7 @@ def first_error_entropy(p: Array) -> Array:
     is taken off for the heads' own uncertainty. Where errors are rare, it is greatest where one may be: heads
     that are few or alike under-state what they do not know, and their mean still tells it.
     """
-    reach = reached(p)
-    q = np.concatenate([reach[..., :-1, :] * (1 - p), reach[..., -1:, :]], axis=-2)
-    return entropy_of(q.mean(axis=-1), axis=-1)
+    return entropy_of(_verdicts(p).mean(axis=-1), axis=-1)
 
 
 @acquisition("step_bald", looks_for=Message("seeks_step_information"), per_cost=True)
@@ -180,6 +176,12 @@ def error_chance(p: Array, correct: NDArray[np.int8]) -> Array:
     """
     doubt = 1 - p.mean(axis=-1).prod(axis=-1)
     return np.where(correct == UNKNOWN, doubt, np.where(correct == 0, WRONG_HAS_ERROR, RIGHT_DESPITE_ERROR * doubt))
+
+
+def _verdicts(p: Array) -> Array:
+    """q_m(k) and, last, q_m(none): [..., steps + 1, heads]."""
+    reach = reached(p)
+    return np.concatenate([reach[..., :-1, :] * (1 - p), reach[..., -1:, :]], axis=-2)
 
 
 def _information(q: Array, axis: int) -> Array:

@@ -1,15 +1,26 @@
-"""The report as one HTML file that needs nothing else: no script, no font, no picture beside it."""
+"""The report as one HTML file that needs nothing else: no script, no font, no picture beside it.
 
+Charts are inline SVG whose colours are the page's own, so that one picture serves light and dark.
+"""
+
+import io
+import re
+from collections.abc import Sequence
+from html import escape
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
+import matplotlib
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
 
-from prm.audits.finding import Figure, Finding
-from prm.audits.pictures import draw
+from prm.audits.finding import Chart, Figure, Finding, Series
 from prm.audits.report import AuditReport
-from prm.evaluation.metrics import in_parts
+from prm.evaluation.metrics import Metric, in_parts
 
 TEMPLATE = "report.html.j2"
 
@@ -32,3 +43,142 @@ def _tables(finding: Finding) -> list[tuple[str, bool, list[Figure]]]:
     """Figures by group, and whether the group has baselines."""
     groups = [(name, list(figures)) for name, figures in groupby(finding.figures, key=lambda figure: figure.group)]
     return [(name, any(figure.index_only for figure in figures), figures) for name, figures in groups]
+
+
+WIDTH = 4.8  # inches; at 72 points each the text keeps its size on a narrow screen
+ROW, MARGIN, LEGEND = 0.21, 0.62, 0.28  # inches of height: a row of dots, the axis, the legend
+LINES_HEIGHT = 3.2
+INK, MUTED, RULE = "#010101", "#020202", "#030303"
+SERIES = ("#0a0001", "#0a0002", "#0a0003")
+BASELINES = {"index only": "s", "length only": "D"}  # drawn hollow and muted
+MARKERS = ("o", "^", "v")
+VARIABLES = {INK: "--text", MUTED: "--muted", RULE: "--line"} | {
+    colour: f"--series-{k}" for k, colour in enumerate(SERIES, start=1)
+}
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "prm",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "text.color": INK,
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": RULE,
+    "xtick.color": MUTED,
+    "ytick.color": RULE,
+    "ytick.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "legend.labelcolor": INK,
+}
+
+
+def draw(chart: Chart, prefix: str) -> str:
+    """The chart as an SVG element; `prefix` keeps its ids apart from those of other charts on the page."""
+    with matplotlib.rc_context(STYLE):
+        figure = Drawing(figsize=(WIDTH, _height(chart)), layout="constrained")
+        axes = figure.subplots()
+        if chart.kind == "dots":
+            _dots(axes, chart)
+        else:
+            _lines(axes, chart)
+        if len(chart.series) > 1:
+            figure.legend(loc="outside upper left", ncols=len(chart.series), handletextpad=0.3, columnspacing=1.2)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    return _for_page(out.getvalue(), chart, prefix)
+
+
+def _height(chart: Chart) -> float:
+    if chart.kind == "lines":
+        return LINES_HEIGHT
+    n_series = len(chart.series)
+    return MARGIN + (LEGEND if n_series > 1 else 0) + len(_names(chart)) * (ROW * n_series + 0.1)
+
+
+def _names(chart: Chart) -> list[str]:
+    """All names of a chart of dots, in order of appearance."""
+    return list(dict.fromkeys(str(name) for series in chart.series for name in series.x))
+
+
+def _dots(axes: Axes, chart: Chart) -> None:
+    names = _names(chart)
+    gap = ROW / (ROW * len(chart.series) + 0.1)
+    for k, series in enumerate(chart.series):
+        offset = (k - (len(chart.series) - 1) / 2) * gap
+        places = np.array([names.index(str(name)) + offset for name in series.x])
+        _points(axes, series, k, places, along_y=True)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(chart.value)
+    axes.grid(axis="x", color=RULE, linewidth=0.6)
+    if chart.span:
+        axes.set_xlim(chart.span[0] - 0.02, chart.span[1] + 0.02)
+    if chart.reference is not None:
+        axes.axvline(chart.reference, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+    axes.set_axisbelow(True)
+
+
+def _lines(axes: Axes, chart: Chart) -> None:
+    for k, series in enumerate(chart.series):
+        places = np.array([float(x) for x in series.x])
+        _points(axes, series, k, places, along_y=False)
+        known = [(x, one.value) for x, one in zip(places, series.y, strict=True) if one.value is not None]
+        axes.plot([x for x, _ in known], [y for _, y in known], color=_colour(series, k), linewidth=1)
+    if chart.diagonal:
+        axes.axline((0, 0), slope=1, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+    axes.set_xlabel(chart.along)
+    axes.set_ylabel(chart.value)
+    axes.grid(color=RULE, linewidth=0.6)
+    if chart.span:
+        axes.set_xlim(chart.span[0] - 0.02, chart.span[1] + 0.02)
+        axes.set_ylim(chart.span[0] - 0.02, chart.span[1] + 0.02)
+    axes.set_axisbelow(True)
+
+
+def _points(axes: Axes, series: Series, k: int, places: np.ndarray, *, along_y: bool) -> None:
+    """Values with their intervals: intervals run along the axis that the values are read on."""
+    known = [i for i, one in enumerate(series.y) if one.value is not None]
+    values = np.array([series.y[i].value for i in known], dtype=float)
+    reach = _reach([series.y[i] for i in known])
+    at = places[known]
+    x, y = (values, at) if along_y else (at, values)
+    colour = _colour(series, k)
+    axes.errorbar(
+        x,
+        y,
+        xerr=reach if along_y else None,
+        yerr=None if along_y else reach,
+        fmt=BASELINES.get(series.name, MARKERS[k % len(MARKERS)]),
+        color=colour,
+        markerfacecolor="none" if series.name in BASELINES else colour,
+        markersize=4 if series.name in BASELINES else 5.5,
+        elinewidth=1 if series.name in BASELINES else 1.6,
+        label=series.name,
+    )
+
+
+def _reach(metrics: Sequence[Metric]) -> np.ndarray:
+    """How far the intervals reach below and above the values, [2, n]; 0 where there is none."""
+    below = [0.0 if m.low is None or m.value is None else max(0.0, m.value - m.low) for m in metrics]
+    above = [0.0 if m.high is None or m.value is None else max(0.0, m.high - m.value) for m in metrics]
+    return np.array([below, above])
+
+
+def _colour(series: Series, k: int) -> str:
+    return MUTED if series.name in BASELINES else SERIES[k % len(SERIES)]
+
+
+def _for_page(document: str, chart: Chart, prefix: str) -> str:
+    """The svg element alone, named for readers who do not see it, in the page's colours and font."""
+    svg = document[document.index("<svg") :]
+    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)  # it would style the whole page
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r'(href="#|url\(#)([^")]+)', rf"\1{prefix}-\2", svg)
+    svg = re.sub(r"font-family: [^;\"]+", "font-family: var(--font)", svg)
+    for colour, variable in VARIABLES.items():
+        svg = svg.replace(colour, f"var({variable})")
+    named = f'<svg role="img" aria-label="{escape(chart.title)}: the numbers are in the table" stroke-linejoin="round" '
+    return svg.replace("<svg ", named, 1)

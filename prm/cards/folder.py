@@ -8,7 +8,7 @@ import msgspec
 from prm.cards.model import About, Audit, model_card
 from prm.errors import DataError
 from prm.evaluation.evaluation import Evaluation, read_evaluations
-from prm.files import read_json, write_atomic, write_json
+from prm.files import read_json, write_atomic
 from prm.manifest import WEIGHTS_FILE, Manifest, read_manifest
 from prm.messages import Message
 
@@ -43,11 +43,6 @@ def read_about(folder: Path) -> About:
     """What people wrote about the model; empty if there is no file."""
     path = folder / ABOUT_FILE
     return read_json(path, About) if path.exists() else About()
-
-
-def write_about(folder: Path, about: About) -> None:
-    """Store what people wrote about the model in its folder."""
-    write_json(folder / ABOUT_FILE, about)
 
 
 class _Finding(msgspec.Struct):

@@ -61,14 +61,10 @@ def input_file(text: str) -> Path:
         raise DataError(Message("no_such_path", path=path))
     if not path.is_file() or not os.access(path, os.R_OK):
         raise DataError(Message("file_unreadable", path=path))
-    if _is_blank(path):
-        raise DataError(Message("file_is_empty", path=path))
-    return path
-
-
-def _is_blank(path: Path) -> bool:
     with open(path, "rb") as content:
-        return all(not chunk.strip() for chunk in iter(lambda: content.read(65536), b""))
+        if not any(chunk.strip() for chunk in iter(lambda: content.read(65536), b"")):
+            raise DataError(Message("file_is_empty", path=path))
+    return path
 
 
 def check_output(out: Path | None, *inputs: Path | None) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from prm.commands.common import at_least, input_file, say
+from prm.files import write_json
 
 WORDS = {
     "human_labels": "who labelled, by which instructions, how they were paid and checked",
@@ -37,14 +38,15 @@ def add(commands: Any) -> None:
 
 
 def write_card(options: argparse.Namespace) -> None:
-    """Rewrite the card with later measurements and with text that only people can write."""
-    from prm.cards.folder import add_evaluation, read_about, write_about, write_card
+    """Write the card anew, with what was measured since and with what only people can say."""
+    from prm.cards.folder import ABOUT_FILE, add_evaluation, read_about, write_card
 
     for path in options.evaluation:
         add_evaluation(options.model, path)
     words = {name: getattr(options, name) for name in WORDS if getattr(options, name) is not None}
     if words:
-        write_about(options.model, msgspec.structs.replace(read_about(options.model), **words))
+        about = msgspec.structs.replace(read_about(options.model), **words)
+        write_json(options.model / ABOUT_FILE, about)
     say(write_card(options.model))
 
 
@@ -53,11 +55,11 @@ def export_model(options: argparse.Namespace) -> None:
     from prm.portable.exporting import export_folder
 
     described = export_folder(options.model, options.out)
-    say(f"{len(described.checksums)} files in {options.out}; README.md there explains how to score with them")
+    say(f"{len(described.checksums)} files in {options.out}; README.md there says how to score with them")
 
 
 def adopt_model(options: argparse.Namespace) -> None:
-    """Convert a model from elsewhere to a model folder of this library."""
+    """Make a model folder of this library of a model from elsewhere."""
     from prm.portable.importing import adopt
 
     manifest = adopt(options.source, options.out, separator=options.separator, good=options.good)

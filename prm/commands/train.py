@@ -2,14 +2,13 @@
 
 import argparse
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from prm.commands.common import above_zero, input_file, say
-from prm.config import Progress, TrainConfig, read_config
+from prm.config import TrainConfig, read_config
 from prm.errors import Cancelled, DataError, PRMError, TrainingError
 from prm.messages import Message
 from prm.processes import is_launched, use_half_the_cores
@@ -40,13 +39,22 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace, config: TrainConfig) -> None:
-    cancelled = _cancel_on_sigterm()
+    signals: list[int] = []  # SIGTERM and Ctrl-C, which training looks for before every batch
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda received, frame: signals.append(received))
     use_half_the_cores()
     from prm.training import train
     from prm.training.caches import Cache
 
     cache = Cache(options.cache, int(options.cache_gigabytes * 1e9)) if options.cache else None
-    train(data=options.data, out=options.out, config=config, report=_report, cancelled=cancelled, cache=cache)
+    train(
+        data=options.data,
+        out=options.out,
+        config=config,
+        report=lambda progress: say(msgspec.json.encode(progress).decode()),
+        cancelled=lambda: bool(signals),
+        cache=cache,
+    )
 
 
 def _train_in_team(options: argparse.Namespace, config: TrainConfig) -> None:
@@ -92,15 +100,3 @@ def _launch(options: argparse.Namespace, processes: int) -> None:
 def _reason(failure: Any) -> str:
     message = failure.message["message"] if isinstance(failure.message, dict) else failure.message
     return str(message).partition("Error: ")[2] or str(message)
-
-
-def _report(progress: Progress) -> None:
-    say(msgspec.json.encode(progress).decode())
-
-
-def _cancel_on_sigterm() -> Callable[[], bool]:
-    """SIGTERM and Ctrl-C set a flag that training checks before every batch."""
-    signals: list[int] = []
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda received, frame: signals.append(received))
-    return lambda: bool(signals)

@@ -67,22 +67,6 @@ class _Pool:
     ranks: dict[str, list[float]]
 
 
-@dataclass(frozen=True)
-class _Ranking:
-    """By which scores candidates can be ranked at all."""
-
-    by_steps: bool
-    by_outcome: bool
-
-    def of(self, score: TraceScore) -> dict[str, float]:
-        ranks: dict[str, float] = {}
-        if self.by_steps:
-            known = [] if score.unscored else [p for p in score.mean if p is not None]
-            means = {name: aggregate(known, name) for name in AGGREGATES} | {"max": max(known, default=None)}
-            ranks = {name: UNSCORED if rank is None else rank for name, rank in means.items()}
-        return ranks | ({OUTCOME: score.outcome} if self.by_outcome and score.outcome is not None else {})
-
-
 def best_of_n(
     traces: Iterable[Trace], scores: Iterable[TraceScore], *, bootstrap: int = 1000, seed: int = 0
 ) -> BestOfN:
@@ -93,10 +77,8 @@ def best_of_n(
     score ranks too, as "outcome", where every candidate has one.
     """
     by_id = {score.id: score for score in scores}
-    ranking = _Ranking(
-        by_steps=any(score.mean and not score.unscored for score in by_id.values()),
-        by_outcome=all(score.outcome is not None for score in by_id.values()),
-    )
+    by_steps = any(score.mean and not score.unscored for score in by_id.values())
+    by_outcome = all(score.outcome is not None for score in by_id.values())
     pools: dict[str, _Pool] = defaultdict(lambda: _Pool([], [], defaultdict(list)))
     unscored = 0
     for trace in traces:
@@ -108,8 +90,12 @@ def best_of_n(
         pool.right.append(trace.final_answer_correct)
         pool.answers.append(answer_of(trace))
         unscored += score.unscored > 0
-        for name, rank in ranking.of(score).items():
-            pool.ranks[name].append(rank)
+        known = [] if score.unscored else [p for p in score.mean if p is not None]
+        ranks = {name: aggregate(known, name) for name in AGGREGATES} | {"max": max(known, default=None)}
+        for name, rank in ranks.items() if by_steps else ():
+            pool.ranks[name].append(UNSCORED if rank is None else rank)
+        if by_outcome and score.outcome is not None:
+            pool.ranks[OUTCOME].append(score.outcome)
     if not pools:
         raise DataError(Message("no_candidates_to_rank"))
     largest = min(len(pool.right) for pool in pools.values())

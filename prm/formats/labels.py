@@ -82,20 +82,11 @@ def index_label(
     """
     if not NONE <= error < count:
         raise Unreadable(field, Message("step_index_invalid", error=error, last=count - 1))
-    path = [
-        PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1)])
-        for position in range(count if error == NONE else error)
-    ]
+    ratings = [1] * count if error == NONE else [1] * error + [-1]
+    annotation = rated_label(ratings, kind=kind, name=name, native=native)
     if error != NONE:
-        path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
-    return RecordAnnotation(
-        source_kind=kind,
-        source_name=name,
-        finish_reason="solution" if error == NONE else "found_error",
-        path=path,
-        first_error=error,
-        native=native or {},
-    )
+        annotation.path[-1].chosen = None  # the label ends with the first error
+    return annotation
 
 
 def label_to_write(annotations: Sequence[RecordAnnotation], name: str) -> RecordAnnotation | None:

@@ -120,7 +120,7 @@ def value_in(text: str, options: Sequence[Wrong]) -> Value:
     The first option is the right one; where nothing can be read, its value stands.
     """
     right = options[0].value
-    plain = _without_lead(text)
+    plain = next((text.removeprefix(lead).strip() for lead in UNUSUAL_LEADS if text.startswith(lead)), text)
     for option in options:
         for phrasing in option.text.split("|"):
             match = re.fullmatch(re.escape(phrasing).replace(re.escape("#"), "(.+?)"), plain, re.IGNORECASE)
@@ -131,13 +131,6 @@ def value_in(text: str, options: Sequence[Wrong]) -> Value:
         if match:
             return _as(match[1], right)
     return right if isinstance(right, str | bool | list) else _as(text, right)
-
-
-def _without_lead(text: str) -> str:
-    for lead in UNUSUAL_LEADS:
-        if text.startswith(lead):
-            return text.removeprefix(lead).strip()
-    return text
 
 
 def _as(text: str, like: Value) -> Value:

@@ -13,7 +13,7 @@ from torch import Tensor
 from prm.backbones import Backbone, load_backbone, prepare_tuning, tunable_parameters
 from prm.checkpoint import BACKBONE, load_model
 from prm.config import Feature
-from prm.encoding import tokenise
+from prm.encoding import Layout, tokenise
 from prm.errors import ModelFileError, ScoringError
 from prm.features import feature_width
 from prm.heads import Readout
@@ -24,7 +24,7 @@ from prm.scoring.embedding import Embedder, Familiarity
 from prm.scoring.prefixes import ShareChoice
 from prm.scoring.readers import LocalReader, Reader
 from prm.scoring.session import Session
-from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, outside_judges, outside_layout, trained_judges
+from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, outside_judges, trained_judges
 from prm.scoring.windows import Long, Window, windows
 from prm.traces import Trace
 
@@ -86,9 +86,10 @@ class Scorer:
             raise ModelFileError(Message("base_model_differs", model_dir=model_dir, base=manifest.base))
         reader = LocalReader(backbone, config.features, config.token_budget, share_prefix)
         if manifest.outside is not None:
-            backbone.layout = outside_layout(manifest.outside)
+            outside = manifest.outside
+            backbone.layout = Layout(outside.start, outside.problem_end, outside.step_end)
             backbone.model.to(backbone.compute).requires_grad_(False)
-            judges = outside_judges(manifest.outside, tensors, backbone.device, model_dir)
+            judges = outside_judges(outside, tensors, backbone.device, model_dir)
             return cls(reader, judges, manifest=manifest, long=long)
         prepare_tuning(backbone, msgspec.structs.replace(config, compile=False, gradient_checkpointing=False))
         _fill(backbone, tensors, model_dir)

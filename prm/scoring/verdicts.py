@@ -9,7 +9,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from prm.encoding import Layout
 from prm.errors import ModelFileError
 from prm.features import STATISTICS
 from prm.heads import Readout
@@ -71,11 +70,6 @@ def fill_readout(readout: Readout, tensors: dict[str, Tensor], model_dir: Path) 
     except RuntimeError as error:
         raise ModelFileError(Message("weights_differ", model_dir=model_dir, error=error)) from error
     return readout.eval()
-
-
-def outside_layout(outside: Outside) -> Layout:
-    """What the model was trained to see around problems and steps."""
-    return Layout(outside.start, outside.problem_end, outside.step_end)
 
 
 def outside_judges(outside: Outside, tensors: dict[str, Tensor], device: torch.device, model_dir: Path) -> Judges:

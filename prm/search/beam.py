@@ -71,14 +71,6 @@ class Beam:
         return Candidate(self.steps, tuple(score.mean for score in self.state.scores), complete)
 
 
-@dataclass
-class _Grown:
-    """What one round made of the beams."""
-
-    live: list[Beam]
-    finished: list[Beam]
-
-
 def beam_search(
     policy: Policy,
     verifier: Verifier,
@@ -117,13 +109,13 @@ def beam_search(
             max_tokens=budget.longest(prefixes, n),
         )
         budget.spend(prefixes, n, answers.cost)
-        grown, verified = _grow(verifier, beams, answers)
+        live, ended, verified = _grow(verifier, beams, answers)
         cost += answers.cost + verified
         rounds += 1
-        finished += grown.finished
-        if not (finished or grown.live):
+        finished += ended
+        if not (finished or live):
             break
-        beams = _best(grown.live, finished, width, by)
+        beams = _best(live, finished, width, by)
     candidates = [beam.candidate(complete=True) for beam in finished]
     if not candidates:
         candidates, spent = _written_out(policy, verifier, problem, beams, seed, budget)
@@ -132,9 +124,13 @@ def beam_search(
     return found(chosen, by=by, answer_of=answer_of, candidates=len(candidates), rounds=rounds, cost=cost)
 
 
-def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[_Grown, Cost]:
-    """Each beam with each of its different next steps; one that got an empty step has come to its end."""
-    grown = _Grown([], [])
+def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[list[Beam], list[Beam], Cost]:
+    """Each beam with each of its different next steps: those under way and those at their end, and what it cost.
+
+    A beam that got an empty step has come to its end.
+    """
+    live: list[Beam] = []
+    finished: list[Beam] = []
     steps: list[tuple[Beam, Step, bool]] = []
     for beam, samples in zip(beams, answers.samples, strict=True):
         different = {" ".join(sample.text.split()): sample for sample in samples if not sample.cut}
@@ -143,12 +139,12 @@ def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[
                 raise PolicyError(Message("beam_search_with_hidden_reasoning"))
             if sample.steps:
                 steps.append((beam, sample.steps[0], sample.ended is True))
-            elif beam.steps and beam not in grown.finished:
-                grown.finished.append(beam)
+            elif beam.steps and beam not in finished:
+                finished.append(beam)
     states = verifier.extend([(beam.state, step) for beam, step, _ in steps])
     for (beam, step, ended), state in zip(steps, states, strict=True):
-        (grown.finished if ended else grown.live).append(Beam((*beam.steps, step), state))
-    return grown, Cost(steps_verified=len(steps))
+        (finished if ended else live).append(Beam((*beam.steps, step), state))
+    return live, finished, Cost(steps_verified=len(steps))
 
 
 def _best(live: Sequence[Beam], finished: Sequence[Beam], width: int, by: Aggregate) -> list[Beam]:

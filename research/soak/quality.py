@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from django.conf import settings
 
-from annotation.files.splits import assign_split
+from annotation.files.identity import assign_split
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.models import Project

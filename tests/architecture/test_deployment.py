@@ -1,16 +1,24 @@
 """What is installed and deployed: pinned, complete, without secrets of its own."""
 
+import ast
 import json
 import os
 import re
 import shutil
 import subprocess
+import sys
+import tomllib
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from psycopg.pq import Conninfo
 
 from config.env import BASE_DIR, database
+from launch.bootstrap import read_requirements
 from launch.devices import EACH, SLOTS
 
 COMPOSE = yaml.safe_load((BASE_DIR / "docker-compose.yml").read_text())
@@ -21,10 +29,30 @@ SERVERS = {"postgres", "valkey"}
 RUNNING = APPLICATION - {"migrate"} | SERVERS
 
 # What one process sets for another: nobody chooses it.
-BETWEEN_PROCESSES = {"DATABASE_POOL", "PROMETHEUS_MULTIPROC_DIR", "READY_FILE"}
+BETWEEN_PROCESSES = {
+    "AWAITED_WORKERS", "DATABASE_POOL", "PREPARED_FILE", "PROMETHEUS_MULTIPROC_DIR", "READY_FILE", "STEPMARK_HOME"
+}  # fmt: skip
 ONLY_WITHOUT_CONTAINERS = {"HOST", "PORT", "DEBUG"}
 # What compose, libraries or gunicorn read.
 READ_ELSEWHERE = {"DJANGO_SETTINGS_MODULE", "PGPASSWORD", "WEB_CONCURRENCY"}
+
+
+LIBRARY = ("prm",)
+PLATFORM = ("annotation", "config", "labelling_ui", "launch", "stepmark")
+
+
+def read_lines(path):
+    """The lines of a file of requirements, without its comments."""
+    lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
+    return [line for line in lines if line]
+
+
+def imports_of(path):
+    """The names of the packages that a module imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        yield from (name.split(".")[0] for name in names)
 
 
 def names_in_example() -> set[str]:
@@ -48,11 +76,47 @@ def names_substituted() -> set[str]:
     return set(re.findall(r"(?<!\$)\$\{(\w+)", (BASE_DIR / "docker-compose.yml").read_text()))
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-node.txt"])
-def test_requirements_are_pinned(name):
-    lines = [line.split("#")[0].strip() for line in (BASE_DIR / name).read_text().splitlines()]
-    loose = [line for line in lines if line and not line.startswith("-r ") and "==" not in line]
-    assert loose == []
+def test_every_requirement_has_a_locked_version():
+    locked = {canonicalize_name(Requirement(line).name) for line in read_lines(BASE_DIR / "constraints.txt")}
+    required = [Requirement(line) for line in read_requirements(["gpu", "s3", "dev"])]
+    assert {canonicalize_name(requirement.name) for requirement in required} - locked == set()
+    assert all(
+        "==" in line for name in ("constraints.txt", "requirements-node.txt") for line in read_lines(BASE_DIR / name)
+    )
+
+
+def test_the_environment_has_the_locked_versions():
+    for requirement in map(Requirement, read_lines(BASE_DIR / "constraints.txt")):
+        with suppress(PackageNotFoundError):
+            installed = version(requirement.name)
+            if requirement.marker is None or requirement.marker.evaluate():
+                assert requirement.specifier.contains(installed), f"{requirement} is locked; {installed} is installed"
+
+
+@pytest.mark.parametrize(("packages", "folders"), [(LIBRARY, ["prm"]), (PLATFORM, ["prm", "."])])
+def test_what_is_imported_is_required(packages, folders):
+    """A package that comes along with another one today may not tomorrow."""
+    projects = [tomllib.loads((BASE_DIR / folder / "pyproject.toml").read_text())["project"] for folder in folders]
+    lines = [line for project in projects for line in project["dependencies"]]
+    lines += [line for project in projects for line in project["optional-dependencies"]["gpu"]]
+    required = {canonicalize_name(Requirement(line).name) for line in lines}
+    distributions = packages_distributions()
+    modules = [path for package in packages for path in (BASE_DIR / package).rglob("*.py")]
+    imported = {name for path in modules if "node_modules" not in path.parts for name in imports_of(path)}
+    foreign = imported - set(sys.stdlib_module_names) - set(LIBRARY) - set(PLATFORM)
+    assert {"msgspec", "numpy"} <= foreign
+    assert [name for name in foreign if not {canonicalize_name(d) for d in distributions[name]} & required] == []
+
+
+def test_both_distributions_and_the_changelog_have_one_version():
+    platform, library = (
+        tomllib.loads((BASE_DIR / folder / "pyproject.toml").read_text())["project"] for folder in (".", "prm")
+    )
+    number = platform["version"]
+    assert library["version"] == number
+    assert f"stepmark-prm=={number}" in platform["dependencies"]
+    assert platform["optional-dependencies"]["gpu"] == [f"stepmark-prm[gpu]=={number}"]
+    assert re.search(r"^## (\S+)", (BASE_DIR / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == number
 
 
 def test_front_end_lock_names_no_registry():
@@ -139,10 +203,10 @@ def test_the_broker_is_free_software():
 
 
 def test_image_uses_the_same_requirements():
-    assert (
-        "pip install --no-cache-dir --disable-pip-version-check -r requirements.txt"
-        in (BASE_DIR / "Dockerfile").read_text()
-    )
+    image = (BASE_DIR / "Dockerfile").read_text()
+    extras = re.search(r"bootstrap.py --list (.*) \\", image)[1]
+    assert f"EXTRAS := {extras}\n" in (BASE_DIR / "Makefile").read_text()
+    assert "--constraint constraints.txt --requirement /dev/stdin" in image
 
 
 def test_image_and_compose_serve_the_web_as_make_run_does():

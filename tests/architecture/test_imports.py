@@ -33,6 +33,19 @@ def test_web_application_does_not_import_the_model():
     assert outcome.stdout.strip() == ""
 
 
+def test_a_worker_imports_no_page_and_no_resource():
+    """Four Celery processes start beside the web; each would import all of it for Django's checks."""
+    program = (
+        "import sys\n"
+        "from config.celery import app\n"
+        "app.loader.import_default_modules()\n"
+        "print(*sorted({'annotation.api.urls', 'labelling_ui.urls', 'torch'} & set(sys.modules)))"
+    )
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=BASE_DIR, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.strip() == ""
+
+
 def test_what_the_application_imports_of_prm_needs_no_torch():
     """The gateway is the only door to the modules that do."""
     modules = {

@@ -91,7 +91,7 @@ def test_behind_the_first_error_the_other_ways_on_are_rated_and_what_is_wrong_is
     expect(reference).to_be_visible()
     press(page, "1", "3")
     expect(page.locator(".shown li.step")).to_have_count(6)
-    expect(page.locator("#readiness")).to_contain_text("2 other")
+    expect(page.locator("#readiness")).to_contain_text("2 alternatives")
     press(page, "1", "3")
     expect(page.locator("#readiness")).to_contain_text("what is wrong")
     press(page, "Enter")

@@ -180,7 +180,7 @@ def test_a_person_may_begin_a_round_in_quiet_hours_and_the_run_says_so(project):
     rounds_of(project, quiet_hours=["00:00-24:00"])
     manager = project.memberships.get().user
     run = runs.request_run(by=manager, project=project)
-    assert run.reason.startswith(f"Asked for by {manager.username}. Quiet hours without an end")
+    assert run.reason.startswith(f"Requested by {manager.username}. The quiet hours never end")
 
 
 def test_the_clock_is_a_row_a_project(project):

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.core.lifecycle import sweep_jobs
 from annotation.core.membership.projects import create_project
-from annotation.files.import_jobs import start_import
+from annotation.files.import_jobs import Manner, import_files
 from annotation.models import Annotation, ImportJob, Problem, Solution, Step, StepRating
 from tests.waiting import until
 
@@ -26,7 +26,7 @@ def lines():
 def test_killed_import_goes_on_and_adds_nothing_twice(celery_workers):
     by = User.objects.create_user("manager", is_staff=True)
     project = create_project(by=by, name="Project", slug="project")
-    job = start_import(by=by, project=project, file=lines(), filename="lines.jsonl")
+    [job] = import_files(by=by, project=project, files=[("lines.jsonl", lines())], manner=Manner())
 
     def state():
         job.refresh_from_db()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.env import BASE_DIR
-from tests.processes import started_with
+from tests.processes import free_port, started_with
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Processes are counted through /proc")
@@ -22,9 +21,7 @@ class Owner:
     """`python -m launch run` in a data folder of its own."""
 
     def __init__(self, var: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         unset = {"DATABASE_URL": "", "REDIS_URL": "", "DJANGO_SETTINGS_MODULE": "config.settings.local"}
         self.environment = os.environ | unset | {"VAR_DIR": str(var), "PORT": str(self.port)}
         self.var = var

@@ -39,6 +39,10 @@ def run(project, client, monkeypatch):
     return answer.json()
 
 
+def job_address(project, run):
+    return f"/api/v1/projects/{project.slug}/jobs/run/{run['id']}/"
+
+
 def test_begin_watch_and_cancel(project, client, run):
     assert (run["number"], run["state"], run["trigger"], run["gate"]) == (1, "queued", "manual", None)
     assert [stage["name"] for stage in run["stages"]][:3] == ["snapshot", "train", "evaluate"]
@@ -46,10 +50,10 @@ def test_begin_watch_and_cancel(project, client, run):
     assert (again.status_code, again.json()["code"]) == (409, "run_in_progress")
     assert again.json()["extra"] == {"run": 1}
     RunPoint.objects.create(run=TrainingRun.objects.get(), stage="train", step=3, of=10, loss=0.5)
-    watched = client.get(f"/api/v1/projects/{project.slug}/runs/1/").json()
+    watched = client.get(job_address(project, run)).json()
     assert [(point["step"], point["loss"]) for point in watched["points"]] == [(3, 0.5)]
     assert client.get(f"/api/v1/projects/{project.slug}/runs/").json()["results"] == [run]
-    cancelled = client.post(f"/api/v1/projects/{project.slug}/runs/1/cancel/")
+    cancelled = client.post(job_address(project, run) + "cancel/")
     assert (cancelled.status_code, cancelled.json()["project"]) == (200, project.slug)
     assert TrainingRun.objects.get().cancel_requested
 
@@ -62,9 +66,9 @@ def test_too_few_labels_are_said(project, client):
 
 def test_annotators_and_strangers_begin_and_see_nothing(project, run):
     annotator = signed_in(MembershipFactory(project=project))
-    assert annotator.post(f"/api/v1/projects/{project.slug}/runs/1/cancel/").status_code == 403
+    assert annotator.post(job_address(project, run) + "cancel/").status_code == 403
     assert annotator.post(f"/api/v1/projects/{project.slug}/generations/").status_code == 403
-    assert signed_in(MembershipFactory()).get(f"/api/v1/projects/{project.slug}/runs/1/").status_code == 404
+    assert signed_in(MembershipFactory()).get(job_address(project, run)).status_code == 404
 
 
 def test_open_a_generation_and_look_at_it(project, client):

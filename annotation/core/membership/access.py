@@ -1,13 +1,16 @@
 """Who sees a project, and who may act in it."""
 
+from typing import Any, TypeVar
+
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from annotation.core.errors import Forbidden, Missing
 from annotation.core.statements import columns, fetch_one, instance
 from annotation.models import Membership, Project
 from prm.messages import Message, joined
 
+M = TypeVar("M", bound=Model)
 # Who looks after the work of others, on the pages as over the API.
 STAFF = (Membership.Role.REVIEWER, Membership.Role.MANAGER)
 _ROLES: dict[str, Message] = {
@@ -45,6 +48,22 @@ def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
     if roles:
         require_role(user, project, *roles)
     return project
+
+
+def find_visible(
+    user: User | AnonymousUser, rows: QuerySet[M], pk: int, otherwise: Message, *roles: str, code: str = ""
+) -> M:
+    """The row with this key, for members of its project with one of `roles` (any role where none is named).
+
+    Raises Missing with the message `otherwise`, Forbidden.
+    """
+    row: Any = rows.filter(pk=pk, project__in=visible_projects(user)).select_related("project").first()
+    if row is None:
+        raise Missing(otherwise, code=code)
+    if roles:
+        require_role(user, row.project, *roles)
+    found: M = row
+    return found
 
 
 def may_create_projects(user: User | AnonymousUser) -> bool:

@@ -1,8 +1,9 @@
-"""Accounts that managers open for people who have none."""
+"""Accounts: those that managers open, passwords, and what people chose for themselves."""
 
 import secrets
 
-from django.contrib.auth.models import User
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -59,3 +60,25 @@ def _check_username(username: str) -> None:
         username = ""
     if not username or len(username) > USERNAME_LENGTH:
         raise DomainError(Message("invalid_username", username_length=USERNAME_LENGTH), {"field": "username"})
+
+
+def preference_of(user: User | AnonymousUser) -> Preference:
+    """The person's preferences; an unsaved default for people without any."""
+    if not user.is_authenticated:
+        return Preference()
+    return Preference.objects.filter(user=user).first() or Preference(user=user)
+
+
+@transaction.atomic
+def choose_language(*, by: User, language: str) -> Preference:
+    """Let pages speak this language to `by` from now on; empty for that of their browser.
+
+    Raises DomainError (`unknown_language`).
+    """
+    if language and language not in dict(settings.LANGUAGES):
+        raise DomainError(Message("unknown_language"), {"field": "language"})
+    preference, _created = Preference.objects.select_for_update().get_or_create(user=by)
+    before, preference.language = preference.language, language
+    preference.save()
+    audit.record(by=by, action="account.language", target=by, before={"language": before}, after={"language": language})
+    return preference

@@ -28,7 +28,7 @@ def add_member(*, by: User, project: Project, user: User, role: str, simulated: 
             raise Conflict(Message("already_member", user=user, role=role_in_words(membership.role)))
         membership.role, membership.active = role, True
         membership.save(update_fields=["role", "active"])
-    audit.record(by=by, action="member.add", target=membership, project=project, after={"role": role})
+    audit.record(by=by, action="member.add", target=membership, after={"role": role})
     return membership
 
 
@@ -43,14 +43,7 @@ def change_role(*, by: User, membership: Membership, role: str) -> Membership:
     before = {"role": membership.role}
     membership.role = role
     membership.save(update_fields=["role"])
-    audit.record(
-        by=by,
-        action="member.change_role",
-        target=membership,
-        project=membership.project,
-        before=before,
-        after={"role": role},
-    )
+    audit.record(by=by, action="member.change_role", target=membership, before=before, after={"role": role})
     return membership
 
 
@@ -77,7 +70,6 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
         by=by,
         action="member.qualify",
         target=membership,
-        project=project,
         before={"domains": before},
         after={"domains": membership.domains},
     )
@@ -95,12 +87,7 @@ def mark_machine(*, by: User, membership: Membership, machine: bool) -> Membersh
     before, membership.machine = membership.machine, machine
     membership.save(update_fields=["machine"])
     audit.record(
-        by=by,
-        action="member.mark_machine",
-        target=membership,
-        project=membership.project,
-        before={"machine": before},
-        after={"machine": machine},
+        by=by, action="member.mark_machine", target=membership, before={"machine": before}, after={"machine": machine}
     )
     return membership
 
@@ -121,14 +108,7 @@ def remove(*, by: User, membership: Membership) -> None:
     _keep_a_manager(membership)
     membership.active = False
     membership.save(update_fields=["active"])
-    audit.record(
-        by=by,
-        action="member.remove",
-        target=membership,
-        project=membership.project,
-        before={"active": True},
-        after={"active": False},
-    )
+    audit.record(by=by, action="member.remove", target=membership, before={"active": True}, after={"active": False})
 
 
 def _lock(membership: Membership) -> Membership:

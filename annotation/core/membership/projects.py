@@ -56,7 +56,7 @@ def create_project(
     if not created:
         raise Conflict(Message("slug_taken", slug=slug), {"field": "slug"})
     Membership.objects.create(project=project, user=by, role=Membership.Role.MANAGER)
-    audit.record(by=by, action="project.create", target=project, project=project, after=_description(project))
+    audit.record(by=by, action="project.create", target=project, after=_description(project))
     return project
 
 
@@ -88,7 +88,6 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
         by=by,
         action="project.change",
         target=project,
-        project=project,
         before={field: before[field] for field in changes},
         after={field: after[field] for field in changes},
     )
@@ -100,7 +99,7 @@ def delete_project(*, by: User, project: Project) -> NoReturn:
 
     Raises Forbidden for all but its managers, Conflict (`project_kept`) for them.
     """
-    audit.record(by=by, action="project.delete_refused", target=project, project=project)
+    audit.record(by=by, action="project.delete_refused", target=project)
     require_role(by, project, Membership.Role.MANAGER)
     raise Conflict(Message("project_kept"))
 

@@ -53,7 +53,7 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
         )
         if created:
             after = {"sha256": sha256, "filters": snapshot.filters, "solutions": counts["solutions"]}
-            audit.record(by=by, action="snapshot.create", target=snapshot, project=project, after=after)
+            audit.record(by=by, action="snapshot.create", target=snapshot, after=after)
     return snapshot
 
 
@@ -106,14 +106,7 @@ def _report_change(snapshot: Snapshot, sha256: str) -> None:
         expected=snapshot.sha256,
         found=sha256,
     )
-    audit.record(
-        by=None,
-        action=CHANGED,
-        target=snapshot,
-        project=snapshot.project,
-        before={"sha256": snapshot.sha256},
-        after={"sha256": sha256},
-    )
+    audit.record(by=None, action=CHANGED, target=snapshot, before={"sha256": snapshot.sha256}, after={"sha256": sha256})
 
 
 def _records(file: BinaryIO) -> Iterator[Record]:

@@ -94,7 +94,6 @@ def _audit(batch: LabelBatch, before: dict[str, Any]) -> None:
         by=None,
         action="labels.suspect",
         target=batch,
-        project=batch.project,
         before=before,
         after={"judge": batch.judge, "until": batch.until.isoformat(), "evidence": batch.evidence},
     )

@@ -104,7 +104,6 @@ def _decide(by: User | None, batch: LabelBatch, state: str, reason: str) -> Labe
         by=by,
         action="labels.set_aside" if state == State.SET_ASIDE else "labels.resume",
         target=batch,
-        project=batch.project,
         before={"state": before},
         after={"state": state, "reason": reason, "labels": labels_of_batch(batch).count()},
     )

@@ -53,7 +53,6 @@ def _settle(dispute: Dispute, upheld: bool, resolution: str, by: Membership) -> 
         by=by.user,
         action="dispute.resolve",
         target=dispute,
-        project=dispute.project,
         before={"state": Dispute.State.OPEN},
         after={"state": dispute.state, "resolution": resolution},
     )
@@ -66,7 +65,6 @@ def _correct(problem: Problem, reference: str, *, by: User) -> None:
         by=by,
         action="problem.correct_reference",
         target=problem,
-        project=problem.project,
         before={"reference_answer": before},
         after={"reference_answer": reference},
     )

@@ -17,6 +17,7 @@ from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm
 from annotation.loop.proof.simulations import LEAST_BUDGET
 from annotation.models import SimulationRun
 from prm.messages import Message
+from prm.vocabulary import SPLITS
 
 REPORT, PICTURE = "report.json", "curves.svg"
 STEPS = 5  # retrainings from the first budget to the last
@@ -63,9 +64,7 @@ def _simulate(simulation: SimulationRun) -> None:
     budget = min(simulation.budget, known["pool"])
     if budget < LEAST_BUDGET or not known["calibration"] or not known["holdout"]:
         raise DomainError(
-            Message(
-                "too_few_known", least=LEAST_BUDGET, **{use: known[use] for use in ("pool", "calibration", "holdout")}
-            ),
+            Message("too_few_known", least=LEAST_BUDGET, **{use: known[use] for use in SPLITS}),
         )
     try:
         with training_slot(on_wait=watching.tick) as devices:

@@ -14,6 +14,7 @@ from annotation.models import Membership, Project, SimulationRun, Snapshot
 from prm.acquisition import FUNCTIONS
 from prm.errors import UnknownNameError
 from prm.messages import Message
+from prm.vocabulary import SPLITS
 
 LEAST_BUDGET = 40
 MOST_SEEDS = 20
@@ -67,7 +68,7 @@ def _check(snapshot: Snapshot, chosen: Sequence[str], seeds: int, budget: int) -
         raise _invalid("functions", Message("no_function_chosen"))
     if not 1 <= seeds <= MOST_SEEDS:
         raise _invalid("seeds", Message("seeds_out_of_range", most=MOST_SEEDS))
-    if missing := [name for name in ("pool", "calibration", "holdout") if not splits.get(name)]:
+    if missing := [name for name in SPLITS if not splits.get(name)]:
         needed = Message("simulation_needs_three_parts")
         raise _invalid("snapshot", Message("snapshot_lacks_part", missing=missing[0], needed=needed))
     if not LEAST_BUDGET <= budget <= splits["pool"]:

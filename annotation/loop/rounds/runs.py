@@ -77,27 +77,19 @@ def _asked_for(by: User | None, project: Project) -> str:
 
 
 @transaction.atomic
-def retry_run(*, by: User, job: TrainingRun) -> TrainingRun:
+def resume_run(*, by: User, job: TrainingRun) -> TrainingRun:
     """Take a failed or cancelled run up again, from the stage where it ended; training goes on from its checkpoint.
 
-    Raises as `resume_job`, Conflict (`nothing_to_retry`, `run_in_progress`, `not_latest`, `files_gone`).
+    Raises as `resume_job`, and as `check_resumable`.
     """
     require_role(by, job.project, Membership.Role.MANAGER)
     Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
-    _check_retry(locked(job))
+    check_resumable(locked(job))
     return resume_job(by=by, job=job)
 
 
-def can_retry(run: TrainingRun) -> bool:
-    """Whether `retry_run` would take it up again."""
-    try:
-        _check_retry(run)
-    except Conflict:
-        return False
-    return True
-
-
-def _check_retry(run: TrainingRun) -> None:
+def check_resumable(run: TrainingRun) -> None:
+    """Raises Conflict if the run cannot go on: `run_in_progress`, `nothing_to_retry`, `not_latest`, `files_gone`."""
     if run.live:
         raise Conflict(Message("run_in_progress", n=run.number), {"run": run.number})
     if run.state == TrainingRun.State.DONE:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
@@ -156,25 +155,6 @@ def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
     run.note, run.failed_problems, run.token_budget = "", 0, 0
     run.save(update_fields=["note", "failed_problems", "token_budget"])
     return run
-
-
-@dataclass(frozen=True)
-class SamplingProgress:
-    """Share of the problems asked, 0 to 1; samples a second and seconds left, None while not known."""
-
-    share: float
-    samples_per_second: float | None
-    seconds_left: float | None
-
-
-def progress_of(run: SamplingRun) -> SamplingProgress:
-    asked = run.done_problems + run.failed_problems
-    share = run.share or 0.0
-    if run.started_at is None or not asked:
-        return SamplingProgress(share, None, None)
-    seconds = ((run.finished_at or run.heartbeat_at or timezone.now()) - run.started_at).total_seconds()
-    left = seconds / share - seconds if run.state in SamplingRun.WORKED_ON else None
-    return SamplingProgress(share, run.sampled / seconds if seconds else None, left)
 
 
 def _invalid(field: str, message: str) -> DomainError:

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.errors import DomainError
 from annotation.loop.gateway.policies import proposed_prompt
 from annotation.loop.sampling.run_body import run_sampling
-from annotation.loop.sampling.sampling_runs import Wish, create_sampling, progress_of
+from annotation.loop.sampling.sampling_runs import Wish, create_sampling
 from annotation.management.named_project import find_project_by_slug
 from annotation.models import SamplingRun
 from prm.splitting import RULES, THINKING
@@ -66,7 +66,7 @@ class Command(BaseCommand):
 
     def _tell(self, run: SamplingRun) -> None:
         if sys.stderr.isatty():
-            self.stderr.write(f"\r{progress_of(run).share:4.0%}  {run.sampled} samples", ending="")
+            self.stderr.write(f"\r{run.share or 0:4.0%}  {run.sampled} samples", ending="")
 
     def _report(self, run: SamplingRun) -> None:
         self.stdout.write(

@@ -8,9 +8,8 @@ import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError, translated_format_errors
-from annotation.files.groups import Manner, import_places, summary_of
 from annotation.files.import_body import run_import
-from annotation.files.import_jobs import progress_of, read_options
+from annotation.files.import_jobs import Manner, import_places, read_options, summary_of
 from annotation.files.places import find_files
 from annotation.files.warnings import warnings_in_words
 from annotation.management.finishing import finish_job
@@ -88,7 +87,7 @@ class Command(BaseCommand):
 
     def _tell(self, job: ImportJob) -> None:
         if sys.stderr.isatty():
-            self.stderr.write(f"\r{progress_of(job).share:4.0%}  {job.done_records} records", ending="")
+            self.stderr.write(f"\r{job.share or 0:4.0%}  {job.done_records} records", ending="")
 
     def _report(self, job: ImportJob) -> None:
         self.stdout.write(

@@ -16,11 +16,12 @@ from annotation.core.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, PracticeAnswer, Project
 from annotation.work.queue.items import leave_queue
 from prm.messages import Message
+from prm.vocabulary import PEOPLE
 
 MOST_AT_ONCE = 1000
 
 # Who is believed first; a machine never, nor somebody whom a program plays.
-_ADJUDICATED = Q(adjudicates=True, source__kind__in=["human", "consensus"])
+_ADJUDICATED = Q(adjudicates=True, source__kind__in=PEOPLE)
 _OF_STAFF = Q(annotator__role__in=STAFF, source__kind="human")
 _IMPORTED = Q(annotator__isnull=True, source__kind="human")
 _CONSENSUS = Q(annotator__isnull=True, source__kind="consensus")
@@ -143,12 +144,7 @@ def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
     gold.save(update_fields=["active"])
     leave_queue([gold.solution_id])  # as the gold that it was
     audit.record(
-        by=by,
-        action="gold.retire",
-        target=gold,
-        project=gold.project,
-        before={"active": True},
-        after={"active": False, "reason": reason},
+        by=by, action="gold.retire", target=gold, before={"active": True}, after={"active": False, "reason": reason}
     )
     return gold
 
@@ -171,7 +167,7 @@ def _mark(
         gold.annotation, gold.accepted, gold.active, gold.by = annotation, accepted, True, by
         gold.practice, gold.explanation = practice, explanation
         gold.save()
-        audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_audit_values(gold))
+        audit.record(by=by, action="gold.mark", target=gold, before=before, after=_audit_values(gold))
         marked.append(gold)
     leave_queue([gold.solution_id for gold in marked])
     return marked

@@ -179,7 +179,6 @@ def _write(
         by=by,
         action="member.screen",
         target=membership,
-        project=membership.project,
         before={"outcome": before.outcome if before else None},
         after={"outcome": outcome, "reason": reason, "right": right, "given": given},
     )

@@ -121,7 +121,6 @@ def _decide(
         by=by,
         action="annotation.adjudicate",
         target=annotation,
-        project=project,
         before=before,
         after={
             "solution": submission.solution,

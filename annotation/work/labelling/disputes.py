@@ -31,9 +31,7 @@ def follow_revision(*, by: User, annotation: Annotation, disputed: bool) -> None
         dispute.state = Dispute.State.WITHDRAWN
     dispute.save()
     if before != _standing(dispute):
-        audit.record(
-            by=by, action=action, target=dispute, project=dispute.project, before=before, after=_standing(dispute)
-        )
+        audit.record(by=by, action=action, target=dispute, before=before, after=_standing(dispute))
 
 
 def _standing(dispute: Dispute) -> dict[str, Any]:

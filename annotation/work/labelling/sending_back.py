@@ -85,7 +85,7 @@ def _end(sent: SentBack, state: State, *, by: User) -> SentBack:
 
 
 def _record(by: User, action: str, sent: SentBack, *, before: dict[str, Any]) -> None:
-    audit.record(by=by, action=action, target=sent, project=sent.project, before=before, after=_audit_values(sent))
+    audit.record(by=by, action=action, target=sent, before=before, after=_audit_values(sent))
 
 
 def _audit_values(sent: SentBack) -> dict[str, Any]:

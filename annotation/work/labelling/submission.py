@@ -121,7 +121,6 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
         by=by,
         action="annotation.submit",
         target=annotation,
-        project=project,
         after={
             "solution": annotation.solution_id,
             "revision": annotation.revision,

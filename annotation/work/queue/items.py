@@ -67,11 +67,7 @@ def replace_items(
         batch_size=1000,
     )
     audit.record(
-        by=by,
-        action="queue.replace_items",
-        target=generation,
-        project=generation.project,
-        after={"created": len(created), "retired": retired},
+        by=by, action="queue.replace_items", target=generation, after={"created": len(created), "retired": retired}
     )
     return created
 

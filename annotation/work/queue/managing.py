@@ -1,7 +1,7 @@
 """A manager's changes of waiting items: pin, pause, hand to a person, move to the front or the end."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -16,48 +16,57 @@ from prm.messages import Message
 
 OPEN = (QueueItem.State.READY, QueueItem.State.FULL)
 MOST = 5000  # items changed by one request
-Place = Literal["front", "end"]
+
+
+# The changes of an item's own fields: the action on record, and the new values.
+FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "pin": ("queue.pin", {"pinned": True}),
+    "unpin": ("queue.unpin", {"pinned": False}),
+    "pause": ("queue.pause", {"paused": True}),
+    "resume": ("queue.resume", {"paused": False}),
+    "open": ("queue.open", {"assigned_to_id": None}),
+}
+CHANGES = (*FIELDS, "front", "end", "hand")
 
 
 @transaction.atomic
-def pin_items(*, by: User, project: Project, items: Sequence[int], pinned: bool = True) -> int:
-    """Serve items before all that are not pinned, or no longer; returns how many changed.
+def change_items(*, by: User, project: Project, change: str, items: Sequence[int], to: Membership | None = None) -> int:
+    """Make one of CHANGES, with an audit row for each item; returns how many items changed.
 
-    Like all changes here: for managers only, with an audit row per item; done and retired items stay unchanged.
-    Raises Forbidden, Missing (`item_not_found`), DomainError (`too_many_items`).
+    - `pin` serves items before all that are not pinned. `pause` leases them to nobody; active leases continue.
+    - `hand` reserves them for `to`, who gets them before all others; `open` opens them to all again.
+    - `front` and `end` serve them before or after all others that wait, in the order they are named.
+
+    Done and retired items stay unchanged. Raises Forbidden, Missing (`item_not_found`), DomainError
+    (`too_many_items`; `unknown_change`; of `hand`: `person_needed`, `not_a_member` if `to` is not an active member,
+    `had_before` if they have had one).
     """
-    return _change(by, project, items, "queue.pin" if pinned else "queue.unpin", {"pinned": pinned})
+    if change not in CHANGES:
+        raise DomainError(Message("unknown_change", known=", ".join(CHANGES)), {"field": "change"})
+    if change == "hand":
+        return _hand(by, project, items, to)
+    if change in FIELDS:
+        return _change(by, project, items, *FIELDS[change])
+    return _move(by, project, items, to_front=change == "front")
 
 
-@transaction.atomic
-def pause_items(*, by: User, project: Project, items: Sequence[int], paused: bool = True) -> int:
-    """Lease items to nobody until they are resumed; active leases continue. Returns how many changed."""
-    return _change(by, project, items, "queue.pause" if paused else "queue.resume", {"paused": paused})
+def _hand(by: User, project: Project, items: Sequence[int], to: Membership | None) -> int:
+    if to is None:
+        raise DomainError(Message("person_needed"), {"field": "to"})
+    if to.project_id != project.pk or not to.active:
+        raise DomainError(Message("member_not_active"), {"field": "to"}, code="not_a_member")
+    leases = Lease.objects.filter(annotator=to, solution__queue_items__in=items)
+    earlier = leases.exclude(state=Lease.State.EXPIRED)
+    if solution := earlier.values_list("solution", flat=True).first():
+        message = Message("solution_had_before", name=to.user.username, solution=solution)
+        raise DomainError(message, {"field": "items", "solution": solution}, code="had_before")
+    return _change(by, project, items, "queue.hand", {"assigned_to_id": to.pk})
 
 
-@transaction.atomic
-def hand_items(*, by: User, project: Project, items: Sequence[int], to: Membership | None) -> int:
-    """Reserve items for one person, who gets them before all others; `to` None opens them to all again.
-
-    Also raises DomainError (`not_a_member`: `to` is not an active member; `had_before`: they have had one).
-    """
-    if to is not None:
-        if to.project_id != project.pk or not to.active:
-            raise DomainError(Message("member_not_active"), {"field": "to"}, code="not_a_member")
-        leases = Lease.objects.filter(annotator=to, solution__queue_items__in=items)
-        earlier = leases.exclude(state=Lease.State.EXPIRED)
-        if solution := earlier.values_list("solution", flat=True).first():
-            message = Message("solution_had_before", name=to.user.username, solution=solution)
-            raise DomainError(message, {"field": "items", "solution": solution}, code="had_before")
-    return _change(by, project, items, "queue.hand" if to else "queue.open", {"assigned_to_id": to and to.pk})
-
-
-@transaction.atomic
-def move_items(*, by: User, project: Project, items: Sequence[int], to: Place) -> int:
-    """Serve items before or after all others that wait, in the order they are named; returns how many were moved."""
+def _move(by: User, project: Project, items: Sequence[int], *, to_front: bool) -> int:
     locked = _lock(by, project, items)
     waiting = QueueItem.objects.filter(project=project, state__in=OPEN)
-    if to == "front":
+    if to_front:
         # Ranks do not go below 0, so that what waits makes room.
         first = waiting.aggregate(first=Min("rank"))["first"] or 0
         if first < len(locked):
@@ -74,38 +83,13 @@ def move_items(*, by: User, project: Project, items: Sequence[int], to: Place) -
     return len(locked)
 
 
-CHANGES: dict[str, tuple[Callable[..., int], dict[str, Any]]] = {
-    "pin": (pin_items, {}),
-    "unpin": (pin_items, {"pinned": False}),
-    "pause": (pause_items, {}),
-    "resume": (pause_items, {"paused": False}),
-    "front": (move_items, {"to": "front"}),
-    "end": (move_items, {"to": "end"}),
-    "hand": (hand_items, {}),
-    "open": (hand_items, {"to": None}),
-}
-
-
-def change_items(*, by: User, project: Project, change: str, items: Sequence[int], to: Membership | None = None) -> int:
-    """One of CHANGES, by its name; returns how many items are other than before.
-
-    Raises besides DomainError (`unknown_change`; `person_needed`, for "hand" without `to`).
-    """
-    if change not in CHANGES:
-        raise DomainError(Message("unknown_change", known=", ".join(CHANGES)), {"field": "change"})
-    if change == "hand" and to is None:
-        raise DomainError(Message("person_needed"), {"field": "to"})
-    service, named = CHANGES[change]
-    return service(by=by, project=project, items=items, **({"to": to} if change == "hand" else named))
-
-
 @transaction.atomic
 def queue_solution(*, by: User, project: Project, solution: Solution, to: Membership | None = None) -> QueueItem:
     """Ask for a label of a pool solution that no draw has chosen, on top of the open generation, before the rest.
 
     Its item is in the lane `pinned`: what it teaches counts, but in neither arm of a comparison, for nobody drew it.
     A solution that waits already is pinned. Raises Forbidden, Conflict (`no_generation`), DomainError (`not_of_pool`:
-    what measures is drawn at random), Conflict (`practised`), and as `hand_items`.
+    what measures is drawn at random), Conflict (`practised`), and as `change_items`.
     """
     require_role(by, project, Membership.Role.MANAGER)
     generation = Generation.objects.select_for_update().filter(project=project, state=Generation.State.OPEN).first()
@@ -126,9 +110,9 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
         _record(by, item, "queue.add", {}, {"solution": solution.pk, "generation": generation.number})
     elif item.state not in OPEN:
         raise Conflict(Message("item_done", solution=solution.pk))
-    pin_items(by=by, project=project, items=[item.pk])
+    _change(by, project, [item.pk], *FIELDS["pin"])
     if to is not None:
-        hand_items(by=by, project=project, items=[item.pk], to=to)
+        _hand(by, project, [item.pk], to)
     item.refresh_from_db()
     return item
 
@@ -159,4 +143,4 @@ def _lock(by: User, project: Project, items: Sequence[int]) -> list[QueueItem]:
 
 
 def _record(by: User, item: QueueItem, action: str, before: dict[str, Any], after: dict[str, Any]) -> None:
-    audit.record(by=by, action=action, target=item, project=item.project, before=before, after=after)
+    audit.record(by=by, action=action, target=item, before=before, after=after)

@@ -11,6 +11,7 @@ export interface Config {
   user: { name: string };
   /** How long a solution stays the person's after such a sign. */
   leaseMinutes: number;
+  /** After how much work a break is proposed, 0 for never, and how many solutions are a sitting's goal at first. */
   pace: { idleSeconds: number; breakAfterMinutes: number; goal: number };
   /** How many solutions are fetched beside the one on the screen. */
   prefetchDepth: number;

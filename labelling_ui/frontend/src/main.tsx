@@ -33,13 +33,10 @@ async function label(): Promise<void> {
   const storage = browserStorage(() => session.look());
   let view: View;
   const session = new Session({
+    ...config,
     api: createApi(caller, config.project.slug),
     storage,
     scope: `${config.user.name}:${config.project.slug}`,
-    revise: config.revise,
-    prefetchDepth: config.prefetchDepth,
-    leaseMinutes: config.leaseMinutes,
-    pace: config.pace,
     onView: (next) => {
       view = next;
       render(<App config={config} session={session} view={view} practice={null} />, root!);

@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation.loop.resuming import SERVICES
 from annotation.models import (
     AnswerCheck,
     ImportJob,
@@ -9,6 +10,7 @@ from annotation.models import (
     JobEntry,
     ModelJob,
     PoolScoring,
+    SampledProblem,
     SamplingRun,
     SimulationRun,
     Snapshot,
@@ -62,6 +64,30 @@ def test_it_is_cancelled_from_its_page(manager, project, kind):
     assert button in manager.get(answer["Location"]).content.decode()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_programs_cancel_and_resume_every_kind_at_one_address(manager, project, kind):
+    if kind == "run":
+        TrainingRun.objects.filter(project=project).update(state="failed")
+    job = asked_for(kind, project)
+    address = f"/api/v1/projects/algebra/jobs/{kind}/{job.pk}/"
+    read = manager.get(address).json()
+    assert (read["id"], read["kind"], read["project"], read["state"]) == (job.pk, kind, "algebra", "queued")
+    assert manager.post(f"{address}cancel/").json()["state"] == "cancelled"
+    assert manager.post(f"{address}cancel/").json()["code"] == "job_over"
+    SampledProblem.objects.bulk_create(
+        SampledProblem(run=run, problem=project.problems.first(), position=0) for run in SamplingRun.objects.all()
+    )
+    SamplingRun.objects.update(endpoint="sandbox")
+    resumed = manager.post(f"{address}resume/")
+    if kind in SERVICES:
+        assert (resumed.status_code, resumed.json()["state"], resumed.json()["retries"]) == (202, "queued", 1)
+        assert manager.post(f"{address}resume/").status_code == 409
+    else:
+        assert (resumed.status_code, resumed.json()["code"]) == (404, "job_not_resumable")
+    assert manager.get(f"/api/v1/projects/algebra/jobs/{kind}/0/").json()["code"] == "job_not_found"
+    assert manager.get(f"/api/v1/projects/algebra/jobs/nothing/{job.pk}/").json()["code"] == "job_not_found"
+
+
 def test_a_stopped_simulation_goes_on_and_an_import_does_not(manager, project):
     simulation, taken_in = asked_for("simulation", project), ImportJob.objects.create(project=project)
     SimulationRun.objects.update(state="failed", error="It fell.")
@@ -69,6 +95,8 @@ def test_a_stopped_simulation_goes_on_and_an_import_does_not(manager, project):
     simulation.refresh_from_db()
     assert (simulation.state, simulation.error) == ("queued", "")
     assert manager.post(f"/p/algebra/jobs/import/{taken_in.pk}/resume/").status_code == 404
+    refused = manager.post(f"/api/v1/projects/algebra/jobs/import/{taken_in.pk}/resume/")
+    assert (refused.status_code, refused.json()["code"]) == (404, "job_not_resumable")
 
 
 def test_jobs_on_models_are_looked_at_again_while_one_is_live(manager, project):
@@ -85,7 +113,7 @@ def test_the_list_has_every_kind_with_its_button(manager, project, people):
         if kind == "run":
             TrainingRun.objects.filter(project=project).update(state="failed")
         asked_for(kind, project)
-    assert set(KINDS) == {model.KIND for model in Job.kinds()}
+    assert set(KINDS) == set(Job.kinds())
     assert JobEntry.objects.count() == before + len(KINDS)
     page = manager.get("/p/algebra/jobs/").content.decode()
     for kind in KINDS:

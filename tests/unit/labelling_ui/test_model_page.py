@@ -105,4 +105,4 @@ def test_neither_page_nor_api_names_a_folder_of_the_server(client, project, peop
     assert folder not in shown
     told = client.get(f"/api/v1/models/{champion.pk}/").json()
     assert (told["manifest"]["base"], told["manifest"]["config"]["base"], told["lineage"]["base"]) == ("llama",) * 3
-    assert client.get(f"/api/v1/model-jobs/{job.pk}/").status_code == 200
+    assert client.get(f"/api/v1/projects/{project.slug}/jobs/model/{job.pk}/").status_code == 200

@@ -1,4 +1,7 @@
-"""The groups of a project's pages: each role is shown what it may open, and where it is."""
+"""The groups of a project's pages: each role is shown what it may open, and where it is; and workers that start."""
+
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -30,3 +33,15 @@ def test_a_group_leads_to_its_first_page_that_opens_and_one_page_alone_is_no_gro
     page = client.get("/p/algebra/solutions/").content.decode()
     assert '<a href="/p/algebra/solutions/" aria-current="page">Solutions</a>' in page
     assert "Data" not in page, "of the data a reviewer sees the solutions alone"
+
+
+def test_pages_say_so_while_workers_start(
+    client: Client, project: Project, people: dict[str, User], settings: Any, tmp_path: Path
+) -> None:
+    client.force_login(people["manager"])
+    assert "The workers are still starting" not in client.get("/").content.decode(), "nobody here awaits workers"
+    settings.AWAITED_WORKERS = [tmp_path / "default.ready", tmp_path / "gpu.ready"]
+    settings.AWAITED_WORKERS[0].touch()
+    assert "The workers are still starting" in client.get("/").content.decode()
+    settings.AWAITED_WORKERS[1].touch()
+    assert "The workers are still starting" not in client.get("/").content.decode()

@@ -22,7 +22,7 @@ from annotation.loop.registry.versions import record_verdict
 from annotation.loop.rounds import failures
 from annotation.models import AuditEntry, ImportJob, ImportRejection, ModelVersion, Preference, Project, TrainingRun
 from labelling_ui import words
-from labelling_ui.selectors.snapshot_filters import NAMES
+from labelling_ui.pages.exports import NAMES
 from labelling_ui.selectors.training import costs_of
 from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
@@ -82,7 +82,7 @@ def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Pro
     assert told[language] in page(client, f"/p/algebra/runs/{run.number}/")
     assert told[language] in page(client, "/p/algebra/models/")
     assert verdict["sentence"].startswith(told[ENGLISH])
-    answer = client.get(f"/api/v1/projects/algebra/runs/{run.number}/", headers={"Accept-Language": language}).json()
+    answer = client.get(f"/api/v1/projects/algebra/jobs/run/{run.pk}/", headers={"Accept-Language": language}).json()
     assert answer["gate"]["sentence"].startswith(told[language])
     assert "messages" not in answer["gate"]
 
@@ -163,7 +163,7 @@ def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
     german = "Die Stufe „Training“ ist gescheitert: die Trainingsdaten wurden nicht angenommen: a, Zeile 3: x."
     assert run.error.startswith(english)
     assert {ENGLISH: english, GERMAN: german}[language] in page(client, f"/p/algebra/runs/{run.number}/")
-    answer = client.get(f"/api/v1/projects/algebra/runs/{run.number}/", headers={"Accept-Language": language}).json()
+    answer = client.get(f"/api/v1/projects/algebra/jobs/run/{run.pk}/", headers={"Accept-Language": language}).json()
     assert answer["error"] == in_words_of(language, run.error)
 
 

@@ -13,6 +13,7 @@ import pytest
 import redis
 
 from config.env import BASE_DIR
+from launch import postgres, redis_server
 from launch.embedded import servers
 from launch.errors import LaunchError
 from launch.ownership import sole_owner
@@ -140,3 +141,24 @@ def test_server_that_cannot_start_is_explained(tmp_path):
     with pytest.raises(LaunchError, match="PostgreSQL did not start"), servers(tmp_path, given={}):
         pass
     assert running_with(tmp_path) == []
+
+
+@pytest.mark.parametrize("installed", ["redis-server", "valkey-server"])
+def test_where_pip_has_no_redis_the_server_on_the_path_is_used(monkeypatch, tmp_path, installed):
+    monkeypatch.setattr(redis_server.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LaunchError, match="install `redis-server` or `valkey-server`"):
+        redis_server.binary()
+    server = tmp_path / installed
+    server.touch(mode=0o755)
+    assert redis_server.binary() == server
+
+
+def test_postgresql_starts_from_a_folder_that_others_may_not_enter(tmp_path, monkeypatch):
+    """Root starts it as another user, who may not enter such a folder."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    (closed / "bin").symlink_to(postgres.binaries())
+    monkeypatch.setattr(postgres, "binaries", lambda: closed / "bin")
+    with servers(tmp_path / "root", given={"REDIS_URL": "redis://unused"}, durable=False) as addresses:
+        psycopg.connect(addresses["DATABASE_URL"]).close()

@@ -57,4 +57,4 @@ def test_a_slow_command_is_waited_for_and_told(options, manage, monkeypatch, cap
 
 def test_unknown_command_shows_the_known_ones(capsys):
     assert launch.main(["walk"]) == 2
-    assert "python -m launch run" in capsys.readouterr().err
+    assert "run          the whole of it" in capsys.readouterr().err

@@ -32,7 +32,7 @@ def start(tmp_path, monkeypatch):
         log.write_text("LOG:  redo in progress\n")
         server = postgres.Postgres(tmp_path, tmp_path, log)
         server._process = SimpleNamespace(poll=lambda: None, send_signal=lambda number: None, wait=lambda *_: None)
-        server._await_answer()
+        server._await_answer(server._process)
 
     return wait
 

@@ -90,6 +90,6 @@ def test_threshold_separates_and_falls_back() -> None:
 
 
 def test_what_the_web_process_imports_has_no_torch() -> None:
-    modules = "traces rendering errors acquisition evaluation calibration cards config manifest scores labels"
+    modules = "traces encoding errors acquisition evaluation calibration cards config manifest scores labels"
     code = f"import sys; [__import__('prm.' + m) for m in {modules.split()!r}]; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

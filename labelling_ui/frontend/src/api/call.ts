@@ -1,3 +1,4 @@
+import { parseJson } from "../json";
 import { text } from "../text";
 import type { ErrorBody } from "./types";
 
@@ -65,7 +66,7 @@ export async function callAPI<T>(
   } catch (cause) {
     throw new NetworkError(text.api.unreachable, { cause });
   }
-  const parsed = parse(answer);
+  const parsed = parseJson(answer);
   if (response.ok) return parsed as T;
   const error = (parsed ?? {}) as Partial<ErrorBody>;
   throw new ApiError(
@@ -74,13 +75,4 @@ export async function callAPI<T>(
     error.message ?? text.api.answered(response.status),
     error.extra ?? null,
   );
-}
-
-function parse(answer: string): unknown {
-  if (!answer) return null;
-  try {
-    return JSON.parse(answer);
-  } catch {
-    return null;
-  }
 }

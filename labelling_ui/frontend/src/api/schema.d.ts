@@ -283,7 +283,7 @@ export interface components {
         LabelToRevise: {
             task: components["schemas"]["Task"];
             submitted: components["schemas"]["OwnLabel"];
-            /** @description The reviewer's reason for sending it back; null if it was not sent back. */
+            /** @description The reason for sending it back; null if it was not. */
             sent_back: string | null;
         };
         /**
@@ -323,7 +323,7 @@ export interface components {
              */
             sent_back: number;
             /**
-             * @description Null if the project does not screen the caller, or once they have submitted ordinary work.
+             * @description Null if the caller is not screened, or has submitted ordinary work.
              * @default null
              */
             screening: components["schemas"]["Standing"] | null;
@@ -336,11 +336,11 @@ export interface components {
         };
         Receipt: {
             id: number;
-            /** @description A revision above 1 replaces the caller's earlier label in consensus, statistics and exports. */
+            /** @description Above 1, it replaces the caller's earlier label everywhere. */
             revision: number;
             /** @description True if the label, or an earlier revision of it, counts towards the annotations wanted. False for an adjudication and for a label submitted after the item was complete. Both are still used. */
             counted: boolean;
-            /** @description Position of the first error; -1 if there is none, null if unknown. */
+            /** @description Position of the first error; -1 if none, null if unknown. */
             first_error: number | null;
         };
         SavedDraft: {

@@ -103,7 +103,7 @@ function Lines({ lines, language, wrap }: { lines: readonly Line[]; language: st
             {html ? (
               <span {...placeOf(line)} dangerouslySetInnerHTML={{ __html: html[index]! }} />
             ) : (
-              <Drawn {...line} class={undefined} />
+              <Drawn {...line} />
             )}
             {"\n"}
           </span>

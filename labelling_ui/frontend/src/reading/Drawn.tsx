@@ -1,13 +1,10 @@
-import type { ComponentChildren } from "preact";
 import type { Leaf } from "./source";
 
-type Props = Leaf & { class?: string; children?: ComponentChildren };
-
-/** A leaf on the page. It says where it stands in its source, so that what is selected or found can be told (places.ts). */
-export function Drawn({ text, from, skips, class: name, children }: Props) {
+/** A leaf on the page, with its place in the source, by which a selection or a hit is located (places.ts). */
+export function Drawn({ text, from, skips, class: name }: Leaf & { class?: string }) {
   return (
     <span class={name} {...placeOf({ from, skips })}>
-      {children ?? text}
+      {text}
     </span>
   );
 }

@@ -5,11 +5,11 @@ import { text as words } from "../text";
 import { type Block, parse } from "./blocks";
 import { Code, Unfold, useUnfolded } from "./Code";
 import { Drawn } from "./Drawn";
-import { formula, formulaSoon } from "./formulas";
+import { formula, requestFormula } from "./formulas";
 import { imagesIn, isImage } from "./images";
 import type { Inline } from "./inlines";
 import type { Formula } from "./maths";
-import { useTellDrawn } from "./near";
+import { useNotifyDrawn } from "./near";
 
 // A browser may break a line between a formula and these signs after it, unless they are kept together; and within a
 // formula, which a long one needs.
@@ -140,9 +140,9 @@ function FormulaView({ tex, source, display, from, to }: Formula) {
   const [later, setLater] = useState<{ of: string; html: string | null } | null>(null);
   const html = atOnce === undefined && later?.of === tex ? later.html : atOnce;
   useEffect(() => {
-    if (atOnce === undefined) return formulaSoon(tex, display, (html) => setLater({ of: tex, html }));
+    if (atOnce === undefined) return requestFormula(tex, display, (html) => setLater({ of: tex, html }));
   }, [atOnce, tex, display]);
-  useTellDrawn(html !== undefined);
+  useNotifyDrawn(html !== undefined);
   const name = `${html ? "formula" : "source"}${display ? " display" : ""}`;
   const place = { "data-from": from, "data-to": to };
   if (html) return <span class={name} {...place} dangerouslySetInnerHTML={{ __html: html }} />;
@@ -153,7 +153,7 @@ function FormulaView({ tex, source, display, from, to }: Formula) {
   );
 }
 
-/** Where a link leads is told, and not followed: nothing of a file is ever loaded. */
+/** Where a link leads is shown, and not followed: nothing of a file is ever loaded. */
 function AddressView({ text, from }: { text: string; from: number }) {
   const shown = text.length > LONGEST_ADDRESS ? `${text.slice(0, LONGEST_ADDRESS)}…` : text;
   return (
@@ -163,7 +163,7 @@ function AddressView({ text, from }: { text: string; from: number }) {
   );
 }
 
-/** An image that came with the file as data is shown; one from elsewhere is told of. */
+/** An image that came with the file as data is shown; one from elsewhere is only named. */
 function ImageView({ alt, address }: Extract<Inline, { type: "image" }>) {
   const place = { "data-from": alt.from, "data-to": address.from + address.text.length };
   if (isImage(address.text)) {

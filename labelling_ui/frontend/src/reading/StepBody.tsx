@@ -3,7 +3,7 @@ import { useContext, useMemo, useRef } from "preact/hooks";
 import type { Step, StepKind, StepPosition } from "../api/types";
 import { text } from "../text";
 import { Drawn } from "./Drawn";
-import { useNear, useTellDrawn } from "./near";
+import { useNear, useNotifyDrawn } from "./near";
 import { StepText } from "./StepText";
 
 const PATHS: Record<StepKind, string> = {
@@ -69,7 +69,7 @@ export function StepBody({ step, wanted, seenTo }: { step: Step; wanted: boolean
   const element = useRef<HTMLDivElement>(null);
   const sought = revealed?.step === step.id ? revealed.to : undefined;
   const drawn = useNear(element) || wanted || sought !== undefined;
-  useTellDrawn(drawn);
+  useNotifyDrawn(drawn);
   return (
     <>
       <KindTag kind={step.kind} />

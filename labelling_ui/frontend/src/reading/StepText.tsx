@@ -57,10 +57,10 @@ function ToolCalls({ text, language, unfoldTo }: OutputProps) {
         if (part.type === "call") return <CallView key={index} call={part} unfoldTo={unfoldTo} />;
         return calls ? (
           <p key={index} class="said-before">
-            <Drawn {...part.said} />
+            <Drawn {...part.text} />
           </p>
         ) : (
-          <Code key={index} lines={linesOf(part.said)} language={language} unfoldTo={unfoldTo} />
+          <Code key={index} lines={linesOf(part.text)} language={language} unfoldTo={unfoldTo} />
         );
       })}
     </div>
@@ -75,7 +75,7 @@ function CallView({ call, unfoldTo }: { call: Call; unfoldTo?: number }) {
       <p class="tool-name">
         <Drawn {...call.name} />
       </p>
-      {call.given && <Code lines={linesOf(call.given)} unfoldTo={unfoldTo} wrap />}
+      {call.argument && <Code lines={linesOf(call.argument)} unfoldTo={unfoldTo} wrap />}
       {others.length > 0 && (
         <dl>
           {others.map((member) => (
@@ -105,7 +105,7 @@ function Argument({ call, member, unfoldTo }: { call: Call; member: Member; unfo
     const laidOut = value.text.length > SHORT ? jsonLines(value) : null;
     return laidOut ? <Code lines={laidOut} unfoldTo={unfoldTo} wrap /> : <code><Drawn {...value} /></code>;
   }
-  const said = unquoted(value);
-  if (!isLong(member)) return <code><Drawn {...said} /></code>;
-  return <Code lines={linesOf(said)} language={languageOf(call, member)} unfoldTo={unfoldTo} wrap />;
+  const plain = unquoted(value);
+  if (!isLong(member)) return <code><Drawn {...plain} /></code>;
+  return <Code lines={linesOf(plain)} language={languageOf(call, member)} unfoldTo={unfoldTo} wrap />;
 }

@@ -1,15 +1,15 @@
 import { objectAt, unquoted, type Member } from "./json";
 import type { Leaf } from "./source";
 
-/** A call of a tool as a step writes it: `name({"argument": …})`; `given` is what stands in the brackets where it is no object. */
+/** A call of a tool as a step writes it: `name({"argument": …})`; `argument` is what stands in the brackets where it is no object. */
 export interface Call {
   name: Leaf;
   members: Member[];
-  given: Leaf | null;
+  argument: Leaf | null;
 }
 
 /** What a step of an agent says, in its order: prose, and calls of tools. */
-type Part = { type: "prose"; said: Leaf } | ({ type: "call" } & Call);
+type Part = { type: "prose"; text: Leaf } | ({ type: "call" } & Call);
 
 const BEGIN = /^([A-Za-z_][\w.:-]*)\(/gm;
 
@@ -18,8 +18,8 @@ export function partsOf(text: string): Part[] {
   const parts: Part[] = [];
   let plain = 0;
   const flush = (end: number) => {
-    const said = text.slice(plain, end);
-    if (said.trim()) parts.push({ type: "prose", said: { text: said, from: plain } });
+    const prose = text.slice(plain, end);
+    if (prose.trim()) parts.push({ type: "prose", text: { text: prose, from: plain } });
   };
   BEGIN.lastIndex = 0;
   for (let begin; (begin = BEGIN.exec(text)); ) {
@@ -37,11 +37,11 @@ function callAt(text: string, begin: RegExpExecArray): { call: Call; to: number 
   const name = { text: begin[1]!, from: begin.index };
   const open = begin.index + begin[0].length;
   const object = objectAt(text, open);
-  if (object && text[object.to] === ")") return { call: { name, members: object.members, given: null }, to: object.to + 1 };
+  if (object && text[object.to] === ")") return { call: { name, members: object.members, argument: null }, to: object.to + 1 };
   const lineEnd = text.indexOf("\n", open) < 0 ? text.length : text.indexOf("\n", open);
   const close = text.lastIndexOf(")", lineEnd);
   if (close < open || text.slice(close + 1, lineEnd).trim()) return null;
-  return { call: { name, members: [], given: { text: text.slice(open, close), from: open } }, to: close + 1 };
+  return { call: { name, members: [], argument: { text: text.slice(open, close), from: open } }, to: close + 1 };
 }
 
 const OLD = ["old_string", "old_str", "old_text", "search"];

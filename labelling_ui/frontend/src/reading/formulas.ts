@@ -2,7 +2,7 @@ import { formulasOf, parse } from "./blocks";
 import { whenIdle } from "./idle";
 
 type Typeset = (tex: string, display: boolean) => string | null;
-type Done = (html: string | null) => void;
+type Deliver = (html: string | null) => void;
 
 /** So long may formulas hold up the page: of a text of a thousand, the first are drawn at once and the others in turns. */
 const TURN_MS = 40;
@@ -10,16 +10,16 @@ const DRAWING_MS = 0.4; // about what the browser needs to lay one out
 const MOST_KEPT = 4_000;
 
 let typeset: Typeset | null = null;
-const done = new Map<string, string | null>();
+const cache = new Map<string, string | null>();
 let left = TURN_MS;
 let renewal: ReturnType<typeof setTimeout> | null = null;
 
-interface Asked {
+interface Request {
   tex: string;
   display: boolean;
-  tell: Done;
+  deliver: Deliver;
 }
-const asked = new Set<Asked>();
+const requests = new Set<Request>();
 let turn: (() => void) | null = null;
 
 /** KaTeX is a chunk of its own: the page is usable before it is there. */
@@ -39,11 +39,11 @@ export function formula(tex: string, display: boolean): string | null | undefine
 }
 
 /** Tells a formula's HTML when there was time for it, in the order of asking; gives the way to call it off. */
-export function formulaSoon(tex: string, display: boolean, tell: Done): () => void {
-  const one = { tex, display, tell };
-  asked.add(one);
+export function requestFormula(tex: string, display: boolean, deliver: Deliver): () => void {
+  const request = { tex, display, deliver };
+  requests.add(request);
   void katexLoaded.then(askForTurn, () => undefined);
-  return () => asked.delete(one);
+  return () => requests.delete(request);
 }
 
 /** Typesets texts ahead of showing them, a turn at a time so that typing is never held up. */
@@ -52,7 +52,7 @@ export async function prepare(texts: string[]): Promise<void> {
   for (const text of texts) {
     await new Promise((resolve) => setTimeout(resolve));
     for (const { tex, display } of formulasOf(parse(text))) {
-      if (formula(tex, display) === undefined) await new Promise<unknown>((resolve) => formulaSoon(tex, display, resolve));
+      if (formula(tex, display) === undefined) await new Promise<unknown>((resolve) => requestFormula(tex, display, resolve));
     }
   }
 }
@@ -60,27 +60,27 @@ export async function prepare(texts: string[]): Promise<void> {
 function draw(tex: string, display: boolean): string | null {
   const key = (display ? "D" : "I") + tex;
   const begun = performance.now();
-  let html = done.get(key);
+  let html = cache.get(key);
   if (html === undefined) {
     html = typeset!(tex, display);
-    if (done.size >= MOST_KEPT) done.clear();
-    done.set(key, html);
+    if (cache.size >= MOST_KEPT) cache.clear();
+    cache.set(key, html);
   }
   left -= DRAWING_MS + performance.now() - begun;
   return html;
 }
 
 function askForTurn(): void {
-  if (asked.size > 0) turn ??= whenIdle(takeTurn);
+  if (requests.size > 0) turn ??= whenIdle(takeTurn);
 }
 
 function takeTurn(): void {
   turn = null;
   left = TURN_MS;
-  for (const one of asked) {
+  for (const request of requests) {
     if (left <= 0) break;
-    asked.delete(one);
-    one.tell(draw(one.tex, one.display));
+    requests.delete(request);
+    request.deliver(draw(request.tex, request.display));
   }
   askForTurn();
 }

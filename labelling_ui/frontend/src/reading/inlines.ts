@@ -10,7 +10,7 @@ export type Inline =
   | { type: "link"; inlines: Inline[]; address: Leaf }
   | { type: "image"; alt: Leaf; address: Leaf };
 
-type Found = { inline: Inline; to: number };
+type Match = { inline: Inline; to: number };
 
 // What a formula may hold, a mark of emphasis must not take: everything here asks for more than Markdown does, for
 // `2*3*4`, `2**3` and `f[1](2)` are things to be judged, and not a character of them may be lost.
@@ -66,7 +66,7 @@ function lineDownStart(text: string, at: number): number {
 }
 
 /** What no line break and no mark of emphasis can part: a formula, code, a link. */
-export function atomAt(source: Source, at: number): Found | null {
+export function atomAt(source: Source, at: number): Match | null {
   switch (source.text[at]) {
     case "$":
     case "\\": {
@@ -85,17 +85,17 @@ export function atomAt(source: Source, at: number): Found | null {
   }
 }
 
-function inlineAt(source: Source, at: number, limit: number): Found | null {
+function inlineAt(source: Source, at: number, limit: number): Match | null {
   const found = atomAt(source, at) ?? emphasisAt(source, at) ?? escapeAt(source, at);
   return found && found.to <= limit ? found : null;
 }
 
-function escapeAt(source: Source, at: number): Found | null {
+function escapeAt(source: Source, at: number): Match | null {
   const escaped = /^\\([$%#&_*`])/.exec(source.text.slice(at, at + 2));
   return escaped && { inline: { type: "text", text: escaped[1]!, from: at, skips: [[1, 1]] }, to: at + 2 };
 }
 
-function emphasisAt(source: Source, at: number): Found | null {
+function emphasisAt(source: Source, at: number): Match | null {
   const { text } = source;
   if (/[\w)\]*~]/.test(text[at - 1] ?? "")) return null;
   for (const { mark, type, holds } of EMPHASES) {
@@ -126,8 +126,8 @@ function endOfEmphasis(source: Source, begin: number, mark: string): number | nu
   return null;
 }
 
-/** A link or an image. Where it leads is told and never followed, so it has to look like an address. */
-function linkAt(source: Source, at: number): Found | null {
+/** A link or an image. Where it leads is shown and never followed, so it has to look like an address. */
+function linkAt(source: Source, at: number): Match | null {
   const match = source.match(LINK, at);
   if (!match || !ADDRESS.test(match[2]!)) return null;
   const label = at + match[0].indexOf("[") + 1;

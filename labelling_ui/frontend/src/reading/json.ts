@@ -1,3 +1,4 @@
+import { parseJson } from "../json";
 import type { Leaf, Skip } from "./source";
 
 /** A member of an object as it stands in a text: `value` is its JSON. */
@@ -26,16 +27,7 @@ function tokensAt(text: string, at: number): Token[] | null {
     if (token === "}" || token === "]") depth -= 1;
   } while (depth > 0 || tokens.length === 0);
   const to = endOf(tokens.at(-1)!);
-  return isJson(text.slice(at, to)) ? tokens : null;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return parseJson(text.slice(at, to)) === null ? null : tokens;
 }
 
 function endOf(token: Token): number {

@@ -12,7 +12,7 @@ type Watch = (near: boolean) => void;
 
 const watches = new Map<Element, Watch>();
 const nearby = new Set<Element>();
-const told = new Set<(step: Element, near: boolean) => void>();
+const listeners = new Set<(step: Element, near: boolean) => void>();
 let observer: IntersectionObserver | null = null;
 
 function observe(step: Element): void {
@@ -29,7 +29,7 @@ function place(step: Element, near: boolean): void {
   watches.get(step)?.(near);
   if (near === nearby.has(step)) return;
   nearby[near ? "add" : "delete"](step);
-  for (const tell of told) tell(step, near);
+  for (const notify of listeners) notify(step, near);
 }
 
 /** What stands ready for later is watched from when it is shown: every step that is costs time in every frame. */
@@ -50,10 +50,10 @@ export function watchSheet(sheet: Element): void {
 
 /** Calls `come` for every step that is near by now or comes to be, and `gone` for each that is not any more, until it is ended. */
 export function onNear(come: (step: Element) => void, gone: (step: Element) => void): () => void {
-  const tell = (step: Element, near: boolean) => (near ? come(step) : gone(step));
+  const notify = (step: Element, near: boolean) => (near ? come(step) : gone(step));
   nearby.forEach((step) => come(step));
-  told.add(tell);
-  return () => told.delete(tell);
+  listeners.add(notify);
+  return () => listeners.delete(notify);
 }
 
 /** Whether the step that an element belongs to is on the screen or not far from it. What somebody has unfolded stays near. */
@@ -83,7 +83,7 @@ export function useNear(element: RefObject<HTMLElement | null>): boolean {
 const DRAWN = "stepmark:drawn";
 
 /** Tells whoever marks texts on the page that one was drawn anew. */
-export function useTellDrawn(drawn: boolean): void {
+export function useNotifyDrawn(drawn: boolean): void {
   useEffect(() => {
     document.dispatchEvent(new Event(DRAWN));
   }, [drawn]);

@@ -84,7 +84,7 @@ function isFolded(step: number): boolean {
 }
 
 /** What is said where a step was not seen to its end. `position` counts from 0. */
-export function unseenSaid(step: number, position: number): string {
+export function unseenNote(step: number, position: number): string {
   const { unfold, readOn } = text.accepting;
   return (isFolded(step) ? unfold : readOn)(position + 1);
 }

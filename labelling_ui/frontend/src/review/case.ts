@@ -1,4 +1,4 @@
-import { Sight, unseenSaid } from "../reading/sight";
+import { Sight, unseenNote } from "../reading/sight";
 import type { Action, Word } from "./keys";
 import { markSelected } from "./marks";
 import { following, isWhole, type Verdict, withFirstError } from "./verdict";
@@ -106,7 +106,7 @@ export class Case {
     if (!unseen) return false;
     if (!this.shown().includes(unseen)) this.fold();
     this.focus(unseen, "start");
-    this.say(unseenSaid(stepOf(unseen), this.rated.indexOf(unseen)));
+    this.say(unseenNote(stepOf(unseen), this.rated.indexOf(unseen)));
     return true;
   }
 

@@ -1,7 +1,6 @@
 import type { Api } from "../api/endpoints";
 import type { OwnLabel, Task } from "../api/types";
-import { type DraftBody, toDraft, withDraft } from "../state/draft";
-import { fitting, type Moved } from "../state/fitting";
+import { type DraftBody, fitting, type Moved, toDraft, withDraft } from "../state/draft";
 import { missingScores } from "../state/hints";
 import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";

@@ -1,5 +1,6 @@
 import type { Api } from "../api/endpoints";
 import type { Progress, Task } from "../api/types";
+import type { Config } from "../config";
 import { deliver, type Ending, leaseOf, Outbox, randomId } from "../outbox/outbox";
 import type { Storage } from "../storage/storage";
 import type { Action } from "../state/model";
@@ -11,19 +12,12 @@ import { OwnLabelSource, QueueSource, type Source } from "./sources";
 import { Sitting } from "./sitting";
 import type { View } from "./view";
 
-interface SessionOptions {
+interface SessionOptions extends Pick<Config, "revise" | "prefetchDepth" | "leaseMinutes"> {
   api: Api;
   storage: Storage;
   /** Separates people and projects that share a browser. */
   scope: string;
-  /** The solution whose label is opened to be changed; null where the queue is worked through. */
-  revise: number | null;
-  /** How many solutions are fetched beside the one on the screen. */
-  prefetchDepth: number;
-  /** How long a solution stays the person's after a sign of life. */
-  leaseMinutes: number;
-  /** After how much work a break is proposed, 0 for never; and how many solutions a sitting begins with as its goal. */
-  pace: { breakAfterMinutes: number; goal: number };
+  pace: Omit<Config["pace"], "idleSeconds">;
   onView: (view: View) => void;
   /** Called with a task as soon as it is in hand, so that it can be typeset before it is shown. */
   onPrefetched: (task: Task) => void;
@@ -65,7 +59,13 @@ export class Session {
       onDelivered: () => this.delivered(),
     });
     const hearing = { api, onTask: (task: Task) => this.arrived(task), onChange: () => this.show() };
-    this.queue = revise === null ? this.fromQueue(hearing) : null;
+    this.queue = revise !== null ? null : new QueueSource({
+      ...hearing,
+      depth: options.prefetchDepth,
+      held: () => [this.hand?.task.lease.id, ...this.outbox.waiting().map(leaseOf)].filter((lease) => lease != null),
+      busy: () => this.hand !== null,
+      sending: () => this.outbox.waiting().length > 0,
+    });
     this.source = this.queue ?? new OwnLabelSource({ ...hearing, solution: revise! });
   }
 
@@ -193,19 +193,6 @@ export class Session {
     for (const lease of queue.leases) if ((await this.leases.renew(lease)) !== null) queue.drop(lease);
     void queue.refill();
     this.show();
-  }
-
-  private fromQueue(hearing: Pick<SessionOptions, "api"> & { onTask: (task: Task) => void; onChange: () => void }) {
-    return new QueueSource({
-      ...hearing,
-      depth: this.options.prefetchDepth,
-      held: () => {
-        const sent = this.outbox.waiting().map(leaseOf);
-        return [this.hand?.task.lease.id, ...sent].filter((lease) => lease != null);
-      },
-      busy: () => this.hand !== null,
-      sending: () => this.outbox.waiting().length > 0,
-    });
   }
 
   /** The server has finished work that it had not, from here or from another page. */

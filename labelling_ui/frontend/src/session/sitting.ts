@@ -9,7 +9,7 @@ const WRITE_EVERY_MS = 5_000;
 /** "Not now" puts the proposal of a break off for so long. */
 const PUT_OFF_MS = 15 * MINUTE;
 
-interface Kept {
+interface Stored {
   /** When work was last done, milliseconds since 1970. */
   last: number;
   worked_ms: number;
@@ -18,7 +18,7 @@ interface Kept {
   /** Solutions; 0 for none. */
   goal: number;
   /** The person knows that the goal is reached. */
-  told: boolean;
+  goal_seen: boolean;
 }
 
 /** What the page shows of a sitting. */
@@ -50,10 +50,10 @@ export class Sitting {
   constructor(private readonly options: SittingOptions) {}
 
   view(): SittingView {
-    const { done, goal, worked_ms: worked, since_break_ms: sinceBreak, told } = this.read();
+    const { done, goal, worked_ms: worked, since_break_ms: sinceBreak, goal_seen } = this.read();
     const { breakAfterMs } = this.options;
     const due = breakAfterMs > 0 && sinceBreak + this.unwrittenMs >= breakAfterMs;
-    const reached = goal > 0 && done >= goal && !told;
+    const reached = goal > 0 && done >= goal && !goal_seen;
     const proposal = reached ? "goal" : due ? "break" : null;
     return { done, goal, workedMs: worked + this.unwrittenMs, proposal, restingSince: this.restingSince };
   }
@@ -73,19 +73,19 @@ export class Sitting {
   }
 
   aim(goal: number): void {
-    this.write({ goal, told: false });
+    this.write({ goal, goal_seen: false });
   }
 
   /** The person has seen what was proposed, and goes on. */
   putOff(): void {
     const { breakAfterMs } = this.options;
     const sinceBreak = Math.min(this.read().since_break_ms, Math.max(0, breakAfterMs - PUT_OFF_MS));
-    if (this.view().proposal === "goal") this.write({ told: true });
+    if (this.view().proposal === "goal") this.write({ goal_seen: true });
     else this.write({ since_break_ms: sinceBreak });
   }
 
   rest(): void {
-    this.write({ told: this.read().told || this.view().proposal === "goal" });
+    this.write({ goal_seen: this.read().goal_seen || this.view().proposal === "goal" });
     this.restingSince = Date.now();
   }
 
@@ -95,21 +95,21 @@ export class Sitting {
   }
 
   /** As it stands now: another page may have added to it, and time away may have made it a new one. */
-  private read(): Kept {
+  private read(): Stored {
     const { storage, key, goal } = this.options;
-    const kept = readJson<Kept>(storage, key);
-    const away = kept ? Date.now() - kept.last : Infinity;
-    if (!kept || away >= AWAY_MS) {
-      return { last: Date.now(), worked_ms: 0, since_break_ms: 0, done: 0, goal: kept?.goal ?? goal, told: false };
+    const stored = readJson<Stored>(storage, key);
+    const away = stored ? Date.now() - stored.last : Infinity;
+    if (!stored || away >= AWAY_MS) {
+      return { last: Date.now(), worked_ms: 0, since_break_ms: 0, done: 0, goal: stored?.goal ?? goal, goal_seen: false };
     }
-    return away >= BREAK_MS ? { ...kept, since_break_ms: 0 } : kept;
+    return away >= BREAK_MS ? { ...stored, since_break_ms: 0 } : stored;
   }
 
-  private write(changes: Partial<Kept>): void {
-    const kept = this.read();
+  private write(changes: Partial<Stored>): void {
+    const stored = this.read();
     const ms = this.unwrittenMs;
     this.unwrittenMs = 0;
-    const added = { worked_ms: kept.worked_ms + ms, since_break_ms: kept.since_break_ms + ms };
-    this.options.storage.set(this.options.key, JSON.stringify({ ...kept, ...added, last: Date.now(), ...changes }));
+    const added = { worked_ms: stored.worked_ms + ms, since_break_ms: stored.since_break_ms + ms };
+    this.options.storage.set(this.options.key, JSON.stringify({ ...stored, ...added, last: Date.now(), ...changes }));
   }
 }

@@ -1,6 +1,6 @@
 import type { ClaimReason, Explanation, Progress, Task } from "../api/types";
 import type { OutboxEntry } from "../outbox/outbox";
-import type { Moved } from "../state/fitting";
+import type { Moved } from "../state/draft";
 import type { State } from "../state/model";
 import type { Conflict, Saving } from "./draft_keeper";
 import type { SittingView } from "./sitting";

@@ -56,10 +56,10 @@ export function ownStepsAt(basis: Basis): number[] {
 }
 
 /** What the project asks about the first error, in the order in which it is asked. */
-export type Asked = "progress" | "critique";
+export type ErrorQuestion = "progress" | "critique";
 
 /** What is still to be said about the first error, and the step that it is about; null where nothing is. */
-export function askedAtError(basis: Basis): { what: Asked; step: number } | null {
+export function openQuestion(basis: Basis): { what: ErrorQuestion; step: number } | null {
   const at = basis.steps[firstErrorIndex(basis)];
   const step = at && rows(basis).find((row) => row.position === at.position && row.main)?.step;
   if (!step) return null;
@@ -71,7 +71,7 @@ export function askedAtError(basis: Basis): { what: Asked; step: number } | null
 type Readiness =
   | { ready: true; finish: FinishReason; firstError: number | null }
   | { ready: false; why: "left"; count: number; next: number }
-  | { ready: false; why: "asked"; what: Asked; next: number }
+  | { ready: false; why: "asked"; what: ErrorQuestion; next: number }
   | { ready: false; why: "choose"; next: number }
   | { ready: false; why: "reason" };
 
@@ -88,7 +88,7 @@ export function readiness(basis: Basis): Readiness {
   if (next) return { ready: false, why: "left", count: missing.length, next: next.step.id };
   const choice = basis.scheme.choose_path ? undecided(basis) : null;
   if (choice !== null) return { ready: false, why: "choose", next: choice };
-  const asked = askedAtError(basis);
+  const asked = openQuestion(basis);
   if (asked) return { ready: false, why: "asked", what: asked.what, next: asked.step };
   return { ready: true, finish: error < 0 ? "solution" : "found_error", firstError };
 }

@@ -3,8 +3,7 @@ import { ANSWER_OF, type Rating, RATING_OF } from "../vocabulary";
 import { placesOf } from "./choosing";
 import { firstErrorIndex, ownStepsAt, readiness, rows } from "./derived";
 import { NO_DIMENSIONS, toDimensions } from "./dimensions";
-import type { DraftBody } from "./draft";
-import type { Asked } from "./fitting";
+import type { Asked, DraftBody } from "./draft";
 import { BLANK_MARK, BLANK_WORK, type Mark, markOf, type State, type Work } from "./model";
 
 /**

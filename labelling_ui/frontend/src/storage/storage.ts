@@ -1,3 +1,5 @@
+import { parseJson } from "../json";
+
 /**
  * Text kept under keys, for all pages of one browser. Reading and writing are done at once; keeping what was written
  * beyond the page's life is the storage's own matter, and `survives` tells how that goes.
@@ -13,11 +15,5 @@ export interface Storage {
 
 /** Reads JSON, or null where there is none or it is damaged. */
 export function readJson<T>(storage: Storage, key: string): T | null {
-  const text = storage.get(key);
-  if (text === null) return null;
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    return null;
-  }
+  return parseJson(storage.get(key) ?? "") as T | null;
 }

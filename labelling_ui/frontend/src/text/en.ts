@@ -1,4 +1,4 @@
-import type { Asked } from "../state/derived";
+import type { ErrorQuestion } from "../state/derived";
 import type { FinishReason, PracticeOutcome, StepKind } from "../api/types";
 import type { Answer, Stop } from "../state/model";
 
@@ -140,7 +140,7 @@ export const en = {
     left: (n: number) => `${count(n, "step")} left, or mark the first error`,
     leftAll: (n: number) => `${count(n, "step")} left to rate`,
     leftOther: (n: number) => `${count(n, "alternative")} left to rate`,
-    asked: { progress: "Say how far the solution got", critique: "Say what is wrong with the step" } satisfies Record<Asked, string>,
+    asked: { progress: "Say how far the solution got", critique: "Say what is wrong with the step" } satisfies Record<ErrorQuestion, string>,
     goThere: "Go there",
     noError: "All steps rated, no error",
     foundError: (n: number) => `First error at step ${n}`,

@@ -6,60 +6,60 @@ import { dimensionsInWords } from "../state/in_words";
 import { type Answer, type Mark, markOf, type Row, type State } from "../state/model";
 import { text } from "../text";
 import { whatNext } from "./ActionBar";
-import { hintSaid } from "./HintBar";
+import { hintText } from "./Rating";
 import { useScheme } from "./scheme";
 
-/** More steps than this that change at once are counted, and only the last of them is told. */
-const TOLD_SINGLY = 3;
+/** More steps than this that change at once are counted, and only the last of them is named. */
+const MOST_NAMED = 3;
 
-export type Heard = Pick<View, "task" | "state" | "idle" | "saved" | "sitting" | "practice">;
+export type AnnouncedView = Pick<View, "task" | "state" | "idle" | "saved" | "sitting" | "practice">;
 
 /** What a screen reader hears when the page changes, beside what stands where its keyboard is; "" for nothing. */
-export function spoken(before: Heard, after: Heard, nameOf: (answer: Answer) => string): string {
+export function announcement(before: AnnouncedView, after: AnnouncedView, nameOf: (answer: Answer) => string): string {
   const explanation = after.practice?.explanation;
   if (explanation && explanation !== before.practice?.explanation) return text.practice.outcomes[explanation.outcome];
   const came = after.task?.lease.id !== before.task?.lease.id;
   if (came || (!after.task && after.idle.kind !== before.idle.kind)) {
     const handedIn = after.sitting.done > before.sitting.done ? [text.spoken.handedIn] : [];
-    return [...handedIn, ...(after.task ? [text.spoken.next(after.task.solution.steps.length)] : idleTold(after))].join(" ");
+    return [...handedIn, ...(after.task ? [text.spoken.next(after.task.solution.steps.length)] : idleSentences(after))].join(" ");
   }
   if (isTrouble(before) && after.saved === "saved") return text.spoken.savedAgain;
   if (!before.state || !after.state) return "";
   const changed = before.state.work === after.state.work ? "" : changeOfWork(before.state, after.state, nameOf);
-  return [changed, scoreTold(before.state, after.state)].filter(Boolean).join(" ");
+  return [changed, scoreText(before.state, after.state)].filter(Boolean).join(" ");
 }
 
-function idleTold({ idle }: Heard): string[] {
+function idleSentences({ idle }: AnnouncedView): string[] {
   const [title, otherwise] = text.idle[idle.kind];
   return [`${title}.`, idle.message || otherwise || ""];
 }
 
 /** The model's score of the current step, where it has just come. */
-function scoreTold(before: State, after: State): string {
+function scoreText(before: State, after: State): string {
   const position = rows(after).find(({ step }) => step.id === after.cursor)?.position ?? -1;
-  return scoreInSight(before, position) === null ? hintSaid(scoreInSight(after, position)) : "";
+  return scoreInSight(before, position) === null ? hintText(scoreInSight(after, position)) : "";
 }
 
-function isTrouble({ saved }: Heard): boolean {
+function isTrouble({ saved }: AnnouncedView): boolean {
   return saved === "unreachable" || saved === "signed_out";
 }
 
 /** The steps of which something else is said now, and where the work stands. */
 function changeOfWork(before: State, after: State, nameOf: (answer: Answer) => string): string {
-  const told = ({ step }: Row, state: State) => markTold(markOf(state.work, step.id), nameOf).join(", ");
+  const phrases = ({ step }: Row, state: State) => markPhrases(markOf(state.work, step.id), nameOf).join(", ");
   const changed = rows(after).filter(
-    (row) => markOf(before.work, row.step.id) !== markOf(after.work, row.step.id) && told(row, before) !== told(row, after),
+    (row) => markOf(before.work, row.step.id) !== markOf(after.work, row.step.id) && phrases(row, before) !== phrases(row, after),
   );
   const next = whatNext(after);
   if (changed.length === 0) return next === whatNext(before) ? "" : `${next}.`;
-  const singly = changed.length > TOLD_SINGLY ? changed.slice(-1) : changed;
-  const sentences = singly.map((row) => text.solution.mapStep(row.position + 1, told(row, after)));
+  const singly = changed.length > MOST_NAMED ? changed.slice(-1) : changed;
+  const sentences = singly.map((row) => text.solution.mapStep(row.position + 1, phrases(row, after)));
   const others = changed.length - singly.length;
   return [...sentences, ...(others > 0 ? [text.spoken.others(others)] : []), next].map((one) => `${one}.`).join(" ");
 }
 
 /** What is said of a step, a phrase each; what is being written is heard as it is typed. */
-function markTold(mark: Mark, nameOf: (answer: Answer) => string): string[] {
+function markPhrases(mark: Mark, nameOf: (answer: Answer) => string): string[] {
   return [
     mark.answer ? nameOf(mark.answer) : text.solution.unrated,
     ...(mark.flagged ? [text.solution.flagged] : []),
@@ -75,7 +75,7 @@ export interface Saying {
 }
 
 /** Says to a screen reader what happened. Each sentence is a node of its own: the same one twice is heard twice. */
-export function Announcer({ view, said }: { view: Heard; said: Saying }) {
+export function Announcer({ view, said }: { view: AnnouncedView; said: Saying }) {
   const { nameOf } = useScheme();
   const [now, setNow] = useState({ words: "", turn: 0 });
   const say = (words: string) => words && setNow(({ turn }) => ({ words, turn: turn + 1 }));
@@ -83,7 +83,7 @@ export function Announcer({ view, said }: { view: Heard; said: Saying }) {
   useEffect(() => {
     const earlier = before.current;
     before.current = view;
-    say(spoken(earlier, view, nameOf));
+    say(announcement(earlier, view, nameOf));
   }, [view]);
   useEffect(() => void say(said.words), [said]);
   return (

@@ -5,8 +5,7 @@ import { idOf, newerVersion, type OutboxEntry, type Rivals } from "../outbox/out
 import type { Conflict } from "../session/draft_keeper";
 import type { Desk } from "../session/session";
 import type { View } from "../session/view";
-import { answeredCount, type DraftBody } from "../state/draft";
-import type { Moved } from "../state/fitting";
+import { answeredCount, type DraftBody, type Moved } from "../state/draft";
 import { differences } from "../state/versions";
 import { text, timeOf } from "../text";
 import { rightAnswers } from "./IdleScreen";

@@ -5,8 +5,9 @@ import { whenIdle } from "../reading/idle";
 import { onNear } from "../reading/near";
 import type { Hit } from "../reading/search";
 import { rows } from "../state/derived";
-import { markOf, type Action, type Answer, type State } from "../state/model";
+import { markOf, type Action, type Mark, type State } from "../state/model";
 import { text } from "../text";
+import type { RowProps } from "./row_props";
 import { useScheme } from "./scheme";
 import { Sign } from "./Rating";
 
@@ -48,16 +49,9 @@ export function MiniMap({ state, hits, act }: Props) {
   );
 }
 
-interface SquareProps {
+interface SquareProps extends Pick<RowProps, "position" | "main" | "reached" | "current" | "act">, Pick<Mark, "answer" | "flagged"> {
   step: number;
-  position: number;
-  main: boolean;
-  reached: boolean;
-  answer: Answer | null;
-  flagged: boolean;
   found: boolean;
-  current: boolean;
-  act: (action: Action) => void;
 }
 
 const Square = memo(function Square({ step, position, main, reached, answer, flagged, found, current, act }: SquareProps) {

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { onNear } from "../reading/near";
-import { clearStretch, endIn, Sight, unseenSaid } from "../reading/sight";
+import { clearStretch, endIn, Sight, unseenNote } from "../reading/sight";
 import { acceptable, firstUnseen } from "../state/derived";
 import type { Action, State } from "../state/model";
 import { whatNext } from "./ActionBar";
@@ -42,7 +42,7 @@ export function useAccepting(options: Options) {
       const unseen = firstUnseen(state, seen, error);
       act(error === null ? { type: "no_error", seen } : { type: "first_error", step: error, seen });
       if (!unseen) return error === null && asked.length === 0 ? say(whatNext(state)) : undefined;
-      const words = unseenSaid(unseen.step.id, unseen.position);
+      const words = unseenNote(unseen.step.id, unseen.position);
       setRefused({ at: state, words });
       say(words);
     };

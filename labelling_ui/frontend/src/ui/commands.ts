@@ -6,8 +6,7 @@ import type { Action, State } from "../state/model";
 import { text } from "../text";
 import type { Accepting } from "./accepting";
 import { whatNext } from "./ActionBar";
-import { focusAsked } from "./AtError";
-import { pressTool } from "./Dimensions";
+import { focusQuestion, pressTool } from "./Questions";
 import { focusCurrent } from "./keyboard";
 import type { Command } from "./keys";
 import type { Marking } from "./marking";
@@ -88,7 +87,7 @@ function runOnSolution(bench: Workbench, state: State, command: Command): void {
       return pressTool(command.tool);
     case "asked":
       focusNext.current = null;
-      return focusAsked(command.what);
+      return focusQuestion(command.what);
     case "go_to":
       focusNext.current = "#go-to";
       return tools.set({ searching: false, goingTo: true });
@@ -119,7 +118,7 @@ export function submit({ session, view: { state }, spend, act, say, focusNext }:
   say(`${text.submit.notYet} ${whatNext(state)}`);
   const ready = readiness(state);
   if (ready.ready) return;
-  if (ready.why === "asked") return focusAsked(ready.what);
+  if (ready.why === "asked") return focusQuestion(ready.what);
   if (ready.why !== "reason") {
     focusNext.current = "current";
     act({ type: "go", step: ready.next });

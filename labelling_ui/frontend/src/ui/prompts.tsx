@@ -51,7 +51,7 @@ interface PromptProps {
   value: string;
   onChange: (value: string) => void;
   /** Where one of the reasons offered is enough: it is chosen and submitted at once, and one's own must not be empty. */
-  onChoose?: (kept: string) => void;
+  onChoose?: (stored: string) => void;
   onSubmit: () => void;
   children: ComponentChildren;
 }
@@ -60,7 +60,7 @@ interface PromptProps {
 function Prompt({ title, offered, value, onChange, onChoose, onSubmit, children }: PromptProps) {
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => input.current?.focus(), []);
-  const own = value !== "" && !offered.some(({ kept }) => kept === value);
+  const own = value !== "" && !offered.some(({ stored }) => stored === value);
   const choose = onChoose ?? onChange;
   return (
     <form
@@ -75,27 +75,27 @@ function Prompt({ title, offered, value, onChange, onChoose, onSubmit, children 
     >
       <p>{title}</p>
       <div class="chips">
-        {offered.map(({ kept, said }, index) => (
+        {offered.map(({ stored, label }, index) => (
           <button
-            key={kept}
+            key={stored}
             type="button"
             class="chip"
-            aria-pressed={onChoose ? undefined : kept === value}
+            aria-pressed={onChoose ? undefined : stored === value}
             aria-keyshortcuts={String(index + 1)}
-            onClick={() => choose(kept)}
+            onClick={() => choose(stored)}
           >
-            <kbd aria-hidden="true">{index + 1}</kbd> {said}
+            <kbd aria-hidden="true">{index + 1}</kbd> {label}
           </button>
         ))}
       </div>
       <input
         ref={input}
         required
-        value={inWords(value, offered)}
+        value={toLabel(value, offered)}
         maxLength={LONGEST_TEXT}
         placeholder={text.stop.own}
         aria-label={text.stop.own}
-        onInput={(event) => onChange(toKeep(event.currentTarget.value, offered))}
+        onInput={(event) => onChange(toStored(event.currentTarget.value, offered))}
       />
       <div class="ways">{children}</div>
     </form>
@@ -103,32 +103,32 @@ function Prompt({ title, offered, value, onChange, onChoose, onSubmit, children 
 }
 
 /** Takes a digit for the reason of that number; for the caller to ask only while nobody has written a reason. */
-function chooseByDigit(event: KeyboardEvent, offered: Reason[], choose: (kept: string) => void): void {
+function chooseByDigit(event: KeyboardEvent, offered: Reason[], choose: (stored: string) => void): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !/^[1-9]$/.test(event.key)) return;
   const reason = offered[Number(event.key) - 1];
   if (!reason) return;
   event.preventDefault();
-  if (!event.repeat) choose(reason.kept);
+  if (!event.repeat) choose(reason.stored);
 }
 
-/** A reason that is offered: `kept` is handed in, the same for everybody who reads the data; `said` is on the button. */
+/** A reason to choose from: `stored` is submitted, the same for all who read the data; `label` is on the button. */
 export interface Reason {
-  kept: string;
-  said: string;
+  stored: string;
+  label: string;
 }
 
-/** The reasons that `of` picks from a catalogue: kept in English, said as the reader says them. */
+/** The reasons that `of` picks from a catalogue: stored in English, labelled in the reader's language. */
 export function reasons(of: (catalogue: Catalogue) => Record<string, string>): Reason[] {
-  const said = of(text);
-  return Object.entries(of(en)).map(([name, kept]) => ({ kept, said: said[name] ?? kept }));
+  const labels = of(text);
+  return Object.entries(of(en)).map(([name, stored]) => ({ stored, label: labels[name] ?? stored }));
 }
 
-/** What is kept, in the reader's words; what somebody wrote stays. */
-export function inWords(kept: string, offered: Reason[]): string {
-  return offered.find((reason) => reason.kept === kept)?.said ?? kept;
+/** A stored reason in the reader's language; one in the person's own words stays. */
+export function toLabel(stored: string, offered: Reason[]): string {
+  return offered.find((reason) => reason.stored === stored)?.label ?? stored;
 }
 
-/** What is to be kept of the reader's words. */
-export function toKeep(said: string, offered: Reason[]): string {
-  return offered.find((reason) => reason.said === said)?.kept ?? said;
+/** The way back. */
+export function toStored(label: string, offered: Reason[]): string {
+  return offered.find((reason) => reason.label === label)?.stored ?? label;
 }

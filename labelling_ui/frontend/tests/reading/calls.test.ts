@@ -9,7 +9,7 @@ const callsIn = (text: string): Call[] => partsOf(text).filter((part) => part.ty
 describe("a step that calls tools", () => {
   it("is what was said, then each call with its name and arguments", () => {
     const text = 'I look it up.\nsearch({"query_list": ["a", "b"], "top": 3})\nBash({"command": "ls -la\\npwd"})';
-    expect(partsOf(text).map((part) => (part.type === "call" ? part.name.text : part.said.text.trim()))).toEqual([
+    expect(partsOf(text).map((part) => (part.type === "call" ? part.name.text : part.text.text.trim()))).toEqual([
       "I look it up.",
       "search",
       "Bash",
@@ -29,8 +29,8 @@ describe("a step that calls tools", () => {
   });
 
   it("keeps as given what is no object", () => {
-    expect(callsIn('Bash({"command": broken)')).toMatchObject([{ members: [], given: { text: '{"command": broken' } }]);
-    expect(callsIn("finish()")).toMatchObject([{ members: [], given: { text: "" } }]);
+    expect(callsIn('Bash({"command": broken)')).toMatchObject([{ members: [], argument: { text: '{"command": broken' } }]);
+    expect(callsIn("finish()")).toMatchObject([{ members: [], argument: { text: "" } }]);
   });
 
   it("is prose, or a command of a shell, where no call is found", () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { formula, formulaSoon, katexLoaded } from "../../src/reading/formulas";
+import { formula, requestFormula, katexLoaded } from "../../src/reading/formulas";
 
 const COUNT = 1_400;
 const TEXTS = Array.from({ length: COUNT }, (_, n) => `x_{${n}} + \\frac{${n}}{2}`);
@@ -22,7 +22,7 @@ describe("the formulas of a text of more than a thousand", () => {
     expect(atOnce.length).toBeLessThan(COUNT / 2);
 
     const told: number[] = [];
-    TEXTS.forEach((tex, n) => formulaSoon(tex, false, () => told.push(n)));
+    TEXTS.forEach((tex, n) => requestFormula(tex, false, () => told.push(n)));
     await vi.waitFor(() => expect(told.length).toBeGreaterThan(0));
     expect(told.length, "one turn does not take them all").toBeLessThan(COUNT / 2);
     await vi.waitFor(() => expect(told).toEqual(TEXTS.map((_, n) => n)), 20_000);
@@ -34,13 +34,13 @@ describe("the formulas of a text of more than a thousand", () => {
 
   it("are left alone where they are not wanted any more", async () => {
     const told: string[] = [];
-    const callOff = formulaSoon("a", false, () => told.push("a"));
-    formulaSoon("b", false, () => told.push("b"));
+    const callOff = requestFormula("a", false, () => told.push("a"));
+    requestFormula("b", false, () => told.push("b"));
     callOff();
     await vi.waitFor(() => expect(told).toEqual(["b"]));
   });
 
   it("are told to be broken as such", async () => {
-    expect(await new Promise((resolve) => formulaSoon("\\frac{1}{", false, resolve))).toBeNull();
+    expect(await new Promise((resolve) => requestFormula("\\frac{1}{", false, resolve))).toBeNull();
   });
 });

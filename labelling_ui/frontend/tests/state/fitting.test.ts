@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Scheme, Task } from "../../src/api/types";
 import { readiness } from "../../src/state/derived";
-import { parseDraft, toDraft, withDraft } from "../../src/state/draft";
-import { askedNow, fitting } from "../../src/state/fitting";
+import { askedNow, fitting, parseDraft, toDraft, withDraft } from "../../src/state/draft";
 import { markOf, offers, type Action, type State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
 import { asDraft, toSubmission } from "../../src/state/submission";

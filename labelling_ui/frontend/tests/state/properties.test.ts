@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acceptable, askedAtError, left, readiness, rows } from "../../src/state/derived";
+import { acceptable, openQuestion, left, readiness, rows } from "../../src/state/derived";
 import { parseDraft, toDraft, withDraft } from "../../src/state/draft";
 import { markOf } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
@@ -78,7 +78,7 @@ describe("whatever the person does", () => {
       expect(submission !== null, `seed ${seed}`).toBe(readiness(state).ready);
       if (submission) expect(problemsOf(submission, state), `seed ${seed}`).toEqual([]);
       if (!state.work.stop && !state.scheme.choose_path) {
-        expect(submission === null, `seed ${seed}`).toBe(left(state).length > 0 || askedAtError(state) !== null);
+        expect(submission === null, `seed ${seed}`).toBe(left(state).length > 0 || openQuestion(state) !== null);
       }
     });
   });

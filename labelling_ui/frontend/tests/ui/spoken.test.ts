@@ -3,7 +3,7 @@ import type { Explanation } from "../../src/api/types";
 import type { Action, State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
 import { text } from "../../src/text";
-import { type Heard, spoken } from "../../src/ui/Announcer";
+import { type AnnouncedView, announcement } from "../../src/ui/Announcer";
 import { sampleTask, SEEN, terms } from "../sample";
 
 const TASK = sampleTask({
@@ -11,7 +11,7 @@ const TASK = sampleTask({
   scheme: { error_types: terms("slip"), redundancy: true },
 });
 
-const page = (state: State | null, more: Partial<Heard> = {}): Heard => ({
+const page = (state: State | null, more: Partial<AnnouncedView> = {}): AnnouncedView => ({
   task: state ? TASK : null,
   state,
   idle: { kind: "loading", message: "", retryAt: null },
@@ -22,7 +22,7 @@ const page = (state: State | null, more: Partial<Heard> = {}): Heard => ({
 });
 
 const after = (...actions: Action[]) => actions.reduce(reduce, startState(TASK));
-const heard = (before: Heard, now: Heard) => spoken(before, now, (answer) => text.answers[answer]);
+const heard = (before: AnnouncedView, now: AnnouncedView) => announcement(before, now, (answer) => text.answers[answer]);
 const heardOf = (first: Action[], then: Action) => {
   const before = after(...first);
   return heard(page(before), page(reduce(before, then)));

@@ -34,6 +34,10 @@ def annotator(manager, project):
     return client
 
 
+def job_address(job):
+    return f"/api/v1/projects/project/jobs/import/{job}/"
+
+
 def upload(api, content, **fields):
     file = SimpleUploadedFile("file.jsonl", content)
     return api.post("/api/v1/projects/project/imports/", {"file": file, **fields}, format="multipart")
@@ -46,7 +50,7 @@ def test_options_of_an_import_are_checked_and_its_warnings_are_told(api):
         assert (refused.status_code, refused.json()["code"]) == (400, "invalid_options")
     started = upload(api, lines, options=json.dumps({"labelled_by": "heuristic"}))
     run_import(started.json()["id"])
-    warnings = api.get(f"/api/v1/imports/{started.json()['id']}/").json()["warnings"]
+    warnings = api.get(job_address(started.json()["id"])).json()["warnings"]
     assert any("neither names its annotator" in warning for warning in warnings)
     assert any("2 steps (2 solutions) have no text" in warning for warning in warnings)
     assert ImportJob.objects.get().options == {"labelled_by": "heuristic"}
@@ -60,7 +64,7 @@ def test_upload_watch_freeze_download(api):
     started = upload(api, json.dumps(LINE).encode() + b"\n{}\n")
     assert started.status_code == 202
     assert (started.json()["state"], started.json()["format"]) == ("queued", "processbench")
-    where = f"/api/v1/imports/{started.json()['id']}/"
+    where = job_address(started.json()["id"])
     run_import(started.json()["id"])
     done = api.get(where).json()
     assert (done["state"], done["accepted"], done["rejected"]) == ("done", 1, 1)
@@ -109,7 +113,7 @@ def test_bad_requests(api):
     assert api.post(f"{project}/snapshots/", {"filters": {"splits": ["x"]}}).json()["code"] == "invalid_filters"
     assert api.post(f"{project}/snapshots/", {"filters": []}).json()["extra"]["field"] == "filters"
     assert api.post(f"{project}/snapshots/", {}).json()["code"] == "nothing_to_snapshot"
-    assert api.get("/api/v1/imports/99/").status_code == 404
+    assert api.get(job_address(99)).status_code == 404
     assert api.get(f"/api/v1/snapshots/{10**30}/").status_code == 404
 
 
@@ -153,14 +157,14 @@ def test_who_may(api, annotator, project):
     snapshot = Snapshot.objects.create(project=project, sha256="0" * 64, path="gone.jsonl", counts={})
     assert upload(annotator, b"{}").status_code == 403
     assert annotator.post("/api/v1/projects/project/snapshots/", {}).status_code == 403
-    assert annotator.get(f"/api/v1/imports/{job.pk}/").status_code == 403
-    assert annotator.get(f"/api/v1/imports/{job.pk}/rejections/").status_code == 403
-    assert annotator.post(f"/api/v1/imports/{job.pk}/cancel/").status_code == 403
+    assert annotator.get(job_address(job.pk)).status_code == 403
+    assert annotator.get(job_address(job.pk) + "rejections/").status_code == 403
+    assert annotator.post(job_address(job.pk) + "cancel/").status_code == 403
     assert annotator.get(f"/api/v1/snapshots/{snapshot.pk}/").status_code == 403
     assert annotator.get(f"/api/v1/snapshots/{snapshot.pk}/download/").status_code == 403
     stranger = APIClient()
     stranger.force_authenticate(User.objects.create_user("stranger"))
-    assert stranger.get(f"/api/v1/imports/{job.pk}/").status_code == 404
+    assert stranger.get(job_address(job.pk)).status_code == 404
     assert stranger.get(f"/api/v1/snapshots/{snapshot.pk}/card/").status_code == 404
 
 

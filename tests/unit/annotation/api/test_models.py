@@ -82,9 +82,9 @@ def test_an_export_is_asked_for_watched_and_downloaded(version, call):
     assert call("GET", address)[1] == {"ready": False, "job": None}
     assert call("GET", f"{address}download/")[1]["code"] == "not_exported"
     status, job = call("POST", address)
-    assert (status, job["kind"], job["state"]) == (202, "export", "queued")
+    assert (status, job["action"], job["state"]) == (202, "export", "queued")
     assert call("POST", address)[1]["code"] == "job_in_progress"
-    assert call("GET", f"model-jobs/{job['id']}/", role="reviewer")[1] == job
+    assert call("GET", f"projects/{version.project.slug}/jobs/model/{job['id']}/", role="reviewer")[1] == job
     export_path(version).mkdir(parents=True)
     (export_path(version) / "README.md").write_text("A model.")
     assert call("GET", address)[1] == {"ready": True, "job": job}

@@ -27,11 +27,12 @@ def test_a_sampling_over_the_api(asked):
     assert (made.json()["state"], made.json()["model"], made.json()["problems"]) == ("queued", "sandbox-medium", 1)
     run = made.json()["id"]
     assert asked.get("/api/v1/projects/project/samplings/").json()["results"][0]["id"] == run
-    assert asked.post(f"/api/v1/samplings/{run}/cancel/").json()["state"] == "cancelled"
-    assert asked.post(f"/api/v1/samplings/{run}/cancel/").json()["code"] == "job_over"
-    assert asked.post(f"/api/v1/samplings/{run}/resume/").json()["state"] == "queued"
+    address = f"/api/v1/projects/project/jobs/sampling/{run}/"
+    assert asked.post(f"{address}cancel/").json()["state"] == "cancelled"
+    assert asked.post(f"{address}cancel/").json()["code"] == "job_over"
+    assert asked.post(f"{address}resume/").json()["state"] == "queued"
     run_body.run_sampling(run)
-    found = asked.get(f"/api/v1/samplings/{run}/").json()
+    found = asked.get(address).json()
     assert (found["state"], found["failed_problems"], found["progress"]["share"]) == ("failed", 1, 1.0)
     assert "poses no problem" in found["error"]
 

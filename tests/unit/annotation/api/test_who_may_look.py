@@ -5,8 +5,18 @@ from urllib.parse import quote
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.models import AnswerCheck, AuditEntry, ImportGroup, ImportJob, Project, Snapshot, TrainingRun
-from tests.factories import MembershipFactory, ProjectFactory, UserFactory
+from annotation.models import (
+    AnswerCheck,
+    AuditEntry,
+    ImportGroup,
+    ImportJob,
+    PoolScoring,
+    Project,
+    SamplingRun,
+    Snapshot,
+    TrainingRun,
+)
+from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 OF_A_PROJECT = {
@@ -28,6 +38,7 @@ OF_A_PROJECT = {
     "reviews/": (403, 200, 200),
     "sent-back/": (200, 200, 200),
     "runs/": (403, 200, 200),
+    "jobs/": (403, 200, 200),
     "gold/": (403, 200, 200),
     "gold-accuracy/": (403, 200, 200),
     "contrasts/": (403, 200, 200),
@@ -37,10 +48,15 @@ OF_A_PROJECT = {
     "answer-checks/": (403, 200, 200),
     "snapshots/": (403, 403, 200),
 }
+OF_A_JOB = {
+    "run": (403, 200, 200),
+    "import": (403, 403, 200),
+    "answers": (403, 200, 200),
+    "sampling": (403, 403, 200),
+    "pool": (403, 200, 200),
+}
 OF_A_ROW = {
     "import-groups": (403, 403, 200),
-    "imports": (403, 403, 200),
-    "answer-checks": (403, 200, 200),
     "snapshots": (403, 403, 200),
 }
 
@@ -71,16 +87,21 @@ def test_what_a_project_shows(project, statuses, address):
     assert statuses(f"projects/{project.slug}/{address}") == (*OF_A_PROJECT[address], 404, 401)
 
 
-def test_what_a_run_shows(project, statuses):
-    TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0)
-    assert statuses(f"projects/{project.slug}/runs/1/") == (403, 200, 200, 404, 401)
+@pytest.mark.parametrize("kind", OF_A_JOB)
+def test_what_a_job_shows(project, statuses, kind):
+    job = {
+        "run": lambda: TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0),
+        "import": lambda: ImportJob.objects.create(project=project, filename="f", path="f"),
+        "answers": lambda: AnswerCheck.objects.create(project=project),
+        "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
+        "pool": lambda: PoolScoring.objects.create(project=project, model_version=ModelVersionFactory(project=project)),
+    }[kind]()
+    assert statuses(f"projects/{project.slug}/jobs/{kind}/{job.pk}/") == (*OF_A_JOB[kind], 404, 401)
 
 
 @pytest.mark.parametrize("kind", OF_A_ROW)
 def test_what_an_address_without_the_project_shows(project, statuses, kind):
     row = {
-        "imports": lambda: ImportJob.objects.create(project=project, filename="f", path="f"),
-        "answer-checks": lambda: AnswerCheck.objects.create(project=project),
         "import-groups": lambda: ImportGroup.objects.create(project=project),
         "snapshots": lambda: Snapshot.objects.create(project=project, sha256="0" * 64, path="f"),
     }[kind]()

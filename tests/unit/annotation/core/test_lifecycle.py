@@ -61,7 +61,7 @@ def manager(project):
     return MembershipFactory(project=project, role="manager").user
 
 
-@pytest.fixture(params=Job.kinds(), ids=lambda model: model.__name__)
+@pytest.fixture(params=Job.kinds().values(), ids=lambda model: model.__name__)
 def job(request, project):
     return asked_for(request.param, project)
 

@@ -3,7 +3,8 @@ import json
 import pytest
 
 from annotation.files.import_body import run_import
-from annotation.files.import_jobs import create_import
+from annotation.files.import_jobs import Manner, create_import
+from annotation.models import ImportOptions
 
 
 @pytest.fixture
@@ -15,15 +16,8 @@ def import_content(project, tmp_path):
             content = b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in content)
         path = tmp_path / name
         path.write_bytes(content)
-        job = create_import(
-            by=None,
-            project=project,
-            path=path,
-            filename=name,
-            format=format,
-            decomposition=decomposition,
-            options=options,
-        )
+        manner = Manner(format, decomposition, options or ImportOptions())
+        job = create_import(by=None, project=project, path=path, filename=name, manner=manner)
         run_import(job.pk)
         job.refresh_from_db()
         return job

@@ -13,11 +13,11 @@ from django.db import DataError
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.core.lifecycle import cancel_job, sweep_jobs
+from annotation.core.lifecycle import cancel_job, progress_of, sweep_jobs
 from annotation.core.membership.members import add_member
 from annotation.files import chunks, import_body, rejections, store
 from annotation.files.import_body import run_import
-from annotation.files.import_jobs import create_import, progress_of, start_import
+from annotation.files.import_jobs import Manner, create_import, import_files
 from annotation.files.preparing import prepared
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
@@ -311,7 +311,7 @@ def test_a_record_that_the_database_refuses_does_not_stop_the_others(import_cont
 def test_an_import_goes_on_where_it_was(import_content, project, tmp_path, small_chunks, monkeypatch):
     path = tmp_path / "file.jsonl"
     path.write_text("\n".join(json.dumps(plain(n)) for n in range(8)))
-    job = create_import(by=None, project=project, path=path, filename="f", format="plain", decomposition="blank_lines")
+    job = create_import(by=None, project=project, path=path, filename="f", manner=Manner("plain"))
     stored = import_body.store_chunk
 
     def fail_at_the_third(**chunk):
@@ -333,7 +333,7 @@ def test_an_import_goes_on_where_it_was(import_content, project, tmp_path, small
 
 def test_cancelling_stops_behind_the_chunk_and_keeps_what_is_in(project, manager, tmp_path, small_chunks, sent):
     file = [json.dumps(plain(n)).encode() + b"\n" for n in range(9)]
-    job = start_import(by=manager, project=project, file=file, filename="f.jsonl")
+    [job] = import_files(by=manager, project=project, files=[("f.jsonl", file)], manner=Manner())
     run_import(job.pk, on_progress=lambda job: ImportJob.objects.update(cancel_requested=True))
     job.refresh_from_db()
     assert (job.state, job.accepted) == ("cancelled", 3)
@@ -342,7 +342,8 @@ def test_cancelling_stops_behind_the_chunk_and_keeps_what_is_in(project, manager
 
 
 def test_one_that_waits_is_cancelled_at_once(project, manager, sent, django_capture_on_commit_callbacks):
-    job = start_import(by=manager, project=project, file=[json.dumps(plain(1)).encode()], filename="f")
+    content = json.dumps(plain(1)).encode()
+    [job] = import_files(by=manager, project=project, files=[("f", [content])], manner=Manner())
     with django_capture_on_commit_callbacks(execute=True):
         assert cancel_job(by=manager, job=job).state == "cancelled"
     assert not Path(job.path).exists()
@@ -353,7 +354,8 @@ def test_one_that_waits_is_cancelled_at_once(project, manager, sent, django_capt
 def test_an_upload_is_dropped_at_the_end_and_other_files_stay(
     project, manager, sent, import_content, django_capture_on_commit_callbacks
 ):
-    job = start_import(by=manager, project=project, file=[b'{"problem": "p",', b'"steps": ["a"]}'], filename="a/b.json")
+    pieces = [b'{"problem": "p",', b'"steps": ["a"]}']
+    [job] = import_files(by=manager, project=project, files=[("a/b.json", pieces)], manner=Manner())
     assert (job.filename, sent) == ("b.json", [("intake.run", job.pk)])
     with django_capture_on_commit_callbacks(execute=True):
         run_import(job.pk)
@@ -379,7 +381,7 @@ def test_an_upload_is_dropped_at_the_end_and_other_files_stay(
 )
 def test_files_that_cannot_be_read_are_refused_at_once(project, manager, settings, content, options, code):
     with pytest.raises(DomainError) as raised:
-        start_import(by=manager, project=project, file=[content], filename="file", **options)
+        import_files(by=manager, project=project, files=[("file", [content])], manner=Manner(**options))
     assert raised.value.code == code
     assert not list(settings.UPLOAD_ROOT.iterdir())
     assert not ImportJob.objects.exists()
@@ -389,19 +391,19 @@ def test_only_a_manager_imports(project, manager):
     reader = User.objects.create_user("reader")
     add_member(by=manager, project=project, user=reader, role="reviewer")
     with pytest.raises(Forbidden):
-        start_import(by=reader, project=project, file=[b"{}"], filename="file")
+        import_files(by=reader, project=project, files=[("file", [b"{}"])], manner=Manner())
 
 
 def test_a_file_that_went_away_fails_with_the_reason(project, tmp_path):
     path = tmp_path / "f"
     path.write_text(json.dumps(plain(1)))
-    job = create_import(by=None, project=project, path=path, filename="f", format="plain", decomposition="blank_lines")
+    job = create_import(by=None, project=project, path=path, filename="f", manner=Manner("plain"))
     path.unlink()
     run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "f cannot be read: No such file or directory.")
     with pytest.raises(Missing):
-        create_import(by=None, project=project, path=path, filename="f", format="auto", decomposition="blank_lines")
+        create_import(by=None, project=project, path=path, filename="f", manner=Manner())
 
 
 def test_the_sweep_takes_up_what_nobody_works_on(project, sent):
@@ -426,7 +428,7 @@ def test_progress(project):
     progress = progress_of(job)
     assert progress.share == 0.25
     assert progress.seconds_left == pytest.approx(30, rel=0.01)
-    assert progress.records_per_second == pytest.approx(1, rel=0.01)
+    assert progress.per_second == pytest.approx(1, rel=0.01)
 
 
 def test_the_command_imports_and_reports(project, tmp_path):
@@ -476,9 +478,8 @@ REAL_FILES = [
 def test_real_files_twice(project, name):
     path = real_data(name)
     for expected in ("accepted", "duplicates"):
-        job = create_import(
-            by=None, project=project, path=path, filename=path.name, format="auto", decomposition="lines"
-        )
+        manner = Manner(decomposition="lines")
+        job = create_import(by=None, project=project, path=path, filename=path.name, manner=manner)
         run_import(job.pk)
         job.refresh_from_db()
         assert (job.state, job.rejected) == ("done", 0)

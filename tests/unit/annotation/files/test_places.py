@@ -12,8 +12,8 @@ from pyarrow import parquet
 
 from annotation.core.errors import DomainError, Missing
 from annotation.core.lifecycle import cancel_job
-from annotation.files.groups import Manner, cancel_group, import_from_root, import_places
 from annotation.files.import_body import run_import
+from annotation.files.import_jobs import Manner, cancel_group, import_from_root, import_places
 from annotation.files.places import find_files, place_below
 from annotation.models import ImportJob, Solution
 
@@ -182,6 +182,6 @@ def test_a_file_that_came_in_meanwhile_keeps_no_other_from_being_stopped(storage
         ImportJob.objects.filter(pk=last.pk).update(state=ImportJob.State.DONE)
         return cancel_job(by=by, job=job)
 
-    monkeypatch.setattr("annotation.files.groups.cancel_job", cancel)
+    monkeypatch.setattr("annotation.files.import_jobs.cancel_job", cancel)
     cancel_group(by=manager, group=last.group)
     assert list(last.group.jobs.order_by("pk").values_list("state", flat=True)) == ["cancelled", "cancelled", "done"]

@@ -13,9 +13,8 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.core.membership.members import add_member
 from annotation.files import uploads
-from annotation.files.groups import Manner, import_uploads, summary_of
 from annotation.files.import_body import run_import
-from annotation.files.import_jobs import start_import
+from annotation.files.import_jobs import Manner, import_files, import_uploads, summary_of
 from annotation.files.uploads import append_piece, begin_upload, discard_upload, find_upload, sweep_uploads
 from annotation.models import ImportJob, Solution, Upload
 
@@ -87,7 +86,7 @@ def test_no_more_comes_in_than_was_announced_or_is_allowed(begun, manager, proje
     settings.MAX_UPLOAD_BYTES = 1000
     for attempt in (
         lambda: begin_upload(by=manager, project=project, filename="b", size=1001),
-        lambda: start_import(by=manager, project=project, file=[b"x" * 600] * 2, filename="b"),
+        lambda: import_files(by=manager, project=project, files=[("b", [b"x" * 600] * 2)], manner=Manner()),
     ):
         with pytest.raises(DomainError, match="larger than the upload limit"):
             attempt()
@@ -109,7 +108,7 @@ def test_a_full_disk_is_told_at_the_beginning_and_in_the_middle(begun, manager, 
         with pytest.raises(DomainError, match="disk has no space"):
             append(begun, manager, 0, CONTENT)
         with pytest.raises(DomainError, match="disk has no space"):
-            start_import(by=manager, project=project, file=[CONTENT], filename="b")
+            import_files(by=manager, project=project, files=[("b", [CONTENT])], manner=Manner())
     assert append(begun, manager, 0, CONTENT) == len(CONTENT)
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from prm.__main__ import main
 from prm.audits import AUDITS, run_audits
-from prm.audits.page import report_page
-from prm.audits.pictures import draw
+from prm.audits.page import draw, report_page
 from prm.audits.report import AuditReport, audit_summary
 from prm.files import write_json
 from prm.messages import Message, from_json

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from prm.__main__ import COMMANDS, main
+from prm.__main__ import _parser, main
 
 LINE = '{"id": "a", "problem": "1 + 1?", "steps": [{"text": "1 + 1 = 2"}], "first_error": -1}\n'
 UNUSABLE = {
@@ -45,10 +45,8 @@ COMMAND_LINES = {
 
 
 def test_every_command_is_tried() -> None:
-    parsers = argparse.ArgumentParser().add_subparsers()
-    for command in COMMANDS:
-        command.add(parsers)
-    assert set(parsers.choices) == {line.split()[0] for line in COMMAND_LINES.values()}
+    (commands,) = (action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction))
+    assert set(commands.choices) == {line.split()[0] for line in COMMAND_LINES.values()}
 
 
 @pytest.mark.parametrize("kind", UNUSABLE)

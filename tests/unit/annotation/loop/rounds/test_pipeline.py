@@ -218,7 +218,7 @@ class TestRetry:
         names, _ = performed
         names.clear()
         sent.clear()
-        again = runs.retry_run(by=manager.user, job=failed)
+        again = runs.resume_run(by=manager.user, job=failed)
         assert (again.state, again.error, again.failure, again.retries) == (Run.QUEUED, "", "", 1)
         assert sent == [("rounds.advance", failed.pk, "gate", "default")]
         assert pipeline.run_through(again).state == Run.DONE
@@ -229,28 +229,28 @@ class TestRetry:
 
     def test_takes_up_a_cancelled_run(self, run, performed, manager):
         cancel_job(by=manager.user, job=run)
-        again = runs.retry_run(by=manager.user, job=run)
+        again = runs.resume_run(by=manager.user, job=run)
         assert pipeline.run_through(again).state == Run.DONE
 
     def test_a_worker_that_died_thrice_gets_three_more_chances(self, run, performed, manager):
         TrainingRun.objects.filter(pk=run.pk).update(attempts=MAX_ATTEMPTS)
         assert pipeline.run_through(run).failure == "worker_died"
-        assert pipeline.run_through(runs.retry_run(by=manager.user, job=run)).state == Run.DONE
+        assert pipeline.run_through(runs.resume_run(by=manager.user, job=run)).state == Run.DONE
 
     def test_only_the_latest_run_that_did_not_end_well(self, failed, performed, manager):
         newer = runs.request_run(by=manager.user, project=failed.project)
         with pytest.raises(Conflict) as conflict:
-            runs.retry_run(by=manager.user, job=failed)
+            runs.resume_run(by=manager.user, job=failed)
         assert conflict.value.code == "not_latest"
         with pytest.raises(Conflict, match="in progress"):
-            runs.retry_run(by=manager.user, job=newer)
+            runs.resume_run(by=manager.user, job=newer)
         pipeline.run_through(newer)
         with pytest.raises(Conflict, match="succeeded"):
-            runs.retry_run(by=manager.user, job=newer)
+            runs.resume_run(by=manager.user, job=newer)
 
     def test_a_managers_matter(self, failed):
         with pytest.raises(Forbidden):
-            runs.retry_run(by=MembershipFactory(project=failed.project).user, job=failed)
+            runs.resume_run(by=MembershipFactory(project=failed.project).user, job=failed)
 
 
 @pytest.mark.parametrize("name", [name for name, kind in pipeline.STAGES.items() if not kind.optional])

@@ -76,7 +76,7 @@ def test_a_pruned_run_is_not_retried(manager):
     run = ended_run(manager, 31)
     retention.prune_runs()
     with pytest.raises(Conflict) as conflict:
-        runs.retry_run(by=manager.user, job=run)
+        runs.resume_run(by=manager.user, job=run)
     assert conflict.value.code == "files_gone"
     assert run.stage is not None
 

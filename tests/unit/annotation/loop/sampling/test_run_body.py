@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
-from annotation.core.lifecycle import cancel_job, sweep_jobs
+from annotation.core.lifecycle import Progress, cancel_job, progress_of, sweep_jobs
 from annotation.loop.gateway import policies
 from annotation.loop.pool.partitions import make_partition
 from annotation.loop.sampling import following, run_body, sampling_runs
@@ -325,10 +325,10 @@ def test_the_sweep_takes_up_what_nobody_works_on(sandbox, sent):
 
 def test_progress(sandbox):
     run = SamplingRun(project=sandbox, problems=10, done_problems=4, failed_problems=1, sampled=8, state="running")
-    assert sampling_runs.progress_of(run) == sampling_runs.SamplingProgress(0.5, None, None)
+    assert progress_of(run) == Progress(0.5, None, None)
     run.started_at = timezone.now() - timedelta(seconds=10)
     run.heartbeat_at = run.started_at + timedelta(seconds=10)
-    assert sampling_runs.progress_of(run) == sampling_runs.SamplingProgress(0.5, pytest.approx(0.8), pytest.approx(10))
+    assert progress_of(run) == Progress(0.5, pytest.approx(0.8), pytest.approx(10))
 
 
 def test_the_command_samples_and_reports(sandbox, sent):

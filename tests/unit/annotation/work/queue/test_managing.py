@@ -118,7 +118,7 @@ def test_only_managers_change_the_queue(generation, items, role):
 def test_an_item_of_another_project_is_none(generation, manager, items):
     foreign = QueueItemFactory()
     with pytest.raises(Missing):
-        managing.pin_items(by=manager, project=generation.project, items=[items[0].pk, foreign.pk])
+        managing.change_items(by=manager, project=generation.project, change="pin", items=[items[0].pk, foreign.pk])
     assert not QueueItem.objects.filter(pinned=True).exists()
 
 

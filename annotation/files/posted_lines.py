@@ -1,8 +1,8 @@
-"""What a sampling, search or RL run posts: a line of the plain format, with the labels and scores that it has.
+"""The lines that a sampling, search or RL run posts: the plain format with labels and scores.
 
 `labels` are `{"kind", "name", "ratings": [1, 0, -1, null, ...]}` or `{"kind", "name", "first_error": 2}` (-1 for none);
-`step_scores` are `{"kind", "name", "scores": [0.9, null, ...]}`, kept with the solution as they are, for a score is no
-rating until somebody says where its threshold lies. Unlike in a file, a field that is not known is refused.
+`step_scores` are `{"kind", "name", "scores": [0.9, null, ...]}`. They are stored with the solution and become no
+ratings, because a score has no threshold. Unlike in a file, an unknown field is refused.
 """
 
 from collections.abc import Iterator
@@ -50,9 +50,9 @@ class Posted(plain.Line, forbid_unknown_fields=True):
     extra: dict[str, Any] = {}
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
+def read_posted(stream: BinaryIO) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) of JSON Lines."""
+    return read_records(stream, _record)
 
 
 def _record(value: Any) -> Record:

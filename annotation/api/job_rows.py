@@ -1,0 +1,43 @@
+"""What the API says of a job of any kind."""
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Self
+
+from msgspec import Meta
+
+from annotation.api.boundary import Row
+from annotation.core.bounds import Count
+from annotation.core.lifecycle import Progress, progress_of
+from annotation.core.membership.access import STAFF
+from annotation.models import SamplingRun
+
+
+class JobRow(Row):
+    """What jobs of every kind have in common. `roles` may read it."""
+
+    roles: ClassVar[tuple[str, ...]] = STAFF
+    paths: ClassVar[dict[str, str]] = {
+        "kind": "KIND",
+        "project": "project.slug",
+        "requested_by": "requested_by.username",
+    }
+
+    id: Annotated[int, Meta(description="Unique among the jobs of its kind.")]
+    kind: str
+    project: str
+    state: SamplingRun.State
+    requested_by: Annotated[str | None, Meta(description="Null for a job that started automatically.")]
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    progress: Progress
+    attempts: Annotated[Count, Meta(description="Successive attempts without progress.")]
+    retries: Annotated[Count, Meta(description="Number of times a person resumed it.")]
+    cancel_requested: bool
+    failure: Annotated[str, Meta(description="The code of the error.")]
+    error: Annotated[str, Meta(description="Why it failed.")]
+    outcome: Annotated[str, Meta(description="How it stands or ended, where there is more to say than its state.")]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, progress=progress_of(row), **others)
