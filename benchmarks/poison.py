@@ -300,7 +300,7 @@ def _table(cases: list[Case]) -> str:
 
 def _line(case: Case) -> str:
     alarm = f"{case.judge}, {case.alarm_after} of {case.poisoned}" if case.alarm_after is not None else "none"
-    arms = [f"{_figure(arm.f1)}; {'promoted' if arm.promoted else 'kept back'}" for arm in case.arms.values()]
+    arms = [f"{_figure(arm.f1)}; {'promoted' if arm.promoted else 'not promoted'}" for arm in case.arms.values()]
     wronged = f" (of {', '.join(case.wronged)} too)" if case.wronged else ""
     aside = f"{case.set_aside_poisoned}, {case.set_aside_honest}{wronged}"
     trust = f"{case.informedness.get(TURNCOAT, float('nan')):.2f}"

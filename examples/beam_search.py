@@ -1,4 +1,4 @@
-"""Beam search over steps against one plain sample, and against best-of-N: `python -m examples.beam_search`."""
+"""Compare beam search over steps with one plain sample and with best-of-N: `python -m examples.beam_search`."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Best-of-N against one plain sample and against the majority: `python -m examples.best_of_n`."""
+"""Compare best-of-N with one plain sample and with the majority: `python -m examples.best_of_n`."""
 
 from collections import Counter
 
@@ -28,7 +28,9 @@ def main() -> None:
             chosen = choose(candidates, by="product", weighted=weighted, answer_of=final_answer)
             right[name].append(is_right(chosen.steps, problem))
         right["oracle"].append(any(graded))
-    print(f"{PROBLEMS} problems, {N} solutions each, {sampled.cost.completion_tokens / PROBLEMS:.0f} tokens a problem")
+    print(
+        f"{PROBLEMS} problems, {N} solutions each, {sampled.cost.completion_tokens / PROBLEMS:.0f} tokens per problem"
+    )
     shares("one plain sample", right["plain"])
     shares(f"majority of {N}", right["majority"])
     shares(f"best of {N}", right["best"])

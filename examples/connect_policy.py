@@ -1,6 +1,6 @@
-"""A round of the loop with a live policy, on the platform's own database: run it by `examples/connect_policy.sh`.
+"""A round of the loop with a live policy, on the platform's database. `examples/connect_policy.sh` runs it.
 
-A champion learns from the demo's simulated labels. The policy is asked for eight solutions of each problem that has
+A champion learns from the demo's simulated labels. The policy samples eight solutions of each problem that has
 no label; they are graded, imported, scored by the champion, and the next generation queues them. What then lies in
 the database says what the champion's pick among a problem's samples is worth against any one of them.
 """
@@ -30,7 +30,7 @@ def main() -> None:
     project = create_demo(say=print, solutions=SOLUTIONS, first_budget=LABELLED)
     champion = registry.champion_of(project)
     if champion is None:  # so few holdout labels may not tell the first model from none
-        print("The gate kept the first model back; here it serves all the same.")
+        print("The gate did not promote the first model; this example promotes it anyway.")
         champion = registry.crown(by=None, version=project.model_versions.latest("number"), reason="for the example")
     call_command(
         "connect_policy", project.slug, endpoint="sandbox", samples=SAMPLES, choice="unlabelled", open_generation=True
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _report(run: SamplingRun, champion: int) -> None:
-    """Of the pool's problems without labels, whose samples the champion scored."""
+    """Accuracy on the pool's problems without labels whose samples the champion scored."""
     pools: dict[int, list[tuple[float, bool]]] = defaultdict(list)
     rows = PoolScore.objects.filter(model_version=champion, solution__provenance__run=run.name)
     graded = rows.filter(score__isnull=False, solution__final_answer_correct__isnull=False)
@@ -56,7 +56,7 @@ def _report(run: SamplingRun, champion: int) -> None:
         pools[problem].append((score, right))
     plain = [sum(right for _, right in pool) / len(pool) for pool in pools.values()]
     picked = [float(max(pool, key=lambda sample: sample[0])[1]) for pool in pools.values()]
-    print(f"{len(pools)} problems that nobody has labelled, {sum(map(len, pools.values()))} different samples")
+    print(f"{len(pools)} unlabelled problems, {sum(map(len, pools.values()))} distinct samples")
     shares("any one sample", plain)
     shares("the champion's pick", picked)
     gain("the pick over one sample", picked, plain)

@@ -1,4 +1,4 @@
-"""Post a policy's samples to a project, as a sampling, search or RL run does:
+"""Post a policy's samples to a project, like a sampling, search or RL run:
 
 `STEPMARK_TOKEN=... python -m examples.post_solutions http://127.0.0.1:8000 my-project`. The sandbox's policy stands for
 yours. A batch may be sent again at any time: what is in already is answered as a duplicate.
@@ -23,7 +23,7 @@ A_BATCH, TRIES = 200, 8
 
 
 def samples(problems: int, each: int) -> Iterator[dict[str, Any]]:
-    """Solutions as the API takes them, graded by whoever knows the answer."""
+    """Solutions in the API's format, with outcomes from the sandbox."""
     asked = held_out(problems)
     with policy_server() as url:
         policy = Endpoint(url, POLICY)
@@ -43,7 +43,7 @@ def samples(problems: int, each: int) -> Iterator[dict[str, Any]]:
 
 
 def post(server: str, project: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Send a batch; where the project is busy, or the connection is cut, send it again."""
+    """Send a batch, and retry if the project is busy or the connection is lost."""
     headers = {"Authorization": f"Token {os.environ['STEPMARK_TOKEN']}", "Content-Type": "application/json"}
     address = f"{server}/api/v1/projects/{project}/solutions/"
     for attempt in itertools.count():

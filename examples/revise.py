@@ -1,4 +1,4 @@
-"""Verify-and-revise against one plain sample, and against best-of-N at its cost: `python -m examples.revise`."""
+"""Compare verify-and-revise with one plain sample and with best-of-N at the same cost: `python -m examples.revise`."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,7 +22,7 @@ def main() -> None:
             )
 
         def first(numbered: tuple[int, Trace]) -> Found:
-            """The solution that the revision begins with: the same seed."""
+            """The solution that the revision starts from, by the same seed."""
             number, problem = numbered
             return revise(policy, judge, problem.problem, rounds=0, seed=number, answer_of=final_answer)
 
@@ -43,7 +43,7 @@ def main() -> None:
     }
     for name, some in found.items():
         shares(name, right[name])
-        print(f"    a problem: {sum(one.cost.completion_tokens for one in some) / PROBLEMS:.0f} tokens written")
+        print(f"    per problem: {sum(one.cost.completion_tokens for one in some) / PROBLEMS:.0f} tokens written")
     touched = sum(one.rounds > 0 for one in found["revised"])
     print(f"{touched} of {PROBLEMS} solutions had a suspicious step")
     gain("revised over plain", right["revised"], right["plain"])

@@ -1,6 +1,6 @@
-"""What a reward asks of a policy, without training one: `python -m examples.reward`.
+"""Estimate the policy that a reward leads to, without training it: `python -m examples.reward`.
 
-The policy that a reward r asks for, kept near the one that sampled, is p(y) exp(r(y) / beta). Over the samples of a
+The policy that a reward r leads to, kept near the sampling policy, is p(y) exp(r(y) / beta). Over the samples of a
 problem that is a re-weighting, so what training could gain by a reward is an expectation over samples already drawn.
 The step term sees no reference answer; the true outcome is only used to count what it brings.
 """
@@ -33,7 +33,7 @@ def main() -> None:
         ]
         plain = [sum(graded) / SAMPLES for graded in right]
         shares("the policy as it is", plain)
-        shares("asked for by step credits", asked)
+        shares("led to by step credits", asked)
         gain("step credits, no references", asked, plain)
         prover = Prover(policy, lambda text, reference: text.rstrip("$.").endswith(reference), samples=4, best_of=2)
         mixed = Reward(judge, Mix(outcome=1, steps=0.5, progress=0.3, efficiency=0.1, novelty=0.1), prover)
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _tilted(reward: Reward, problem: Trace, texts: list[str], right: list[bool]) -> float:
-    """The share of right answers under the policy that the reward asks for."""
+    """The share of right answers under the policy that the reward leads to."""
     rewards = reward(
         prompts=[problem.problem] * len(texts), completions=texts, answer=[problem.reference_answer] * len(texts)
     )

@@ -1,4 +1,4 @@
-"""What the examples share: the sandbox's policy in a process of its own, a small verifier, problems, and gains."""
+"""Shared by the examples: the sandbox policy in its own process, a small verifier, problems, and gains."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ BOOTSTRAP = 4000
 
 @contextmanager
 def policy_server() -> Iterator[str]:
-    """The address of `python -m prm.sandbox.endpoint`, for as long as the block runs."""
+    """The address of `python -m prm.sandbox.endpoint`, which runs during the block."""
     command = [sys.executable, "-m", "prm.sandbox.endpoint", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
@@ -36,12 +36,12 @@ def policy_server() -> Iterator[str]:
 
 
 def verifier() -> LocalVerifier:
-    """A model that `python -m prm train` made of 800 labelled solutions of other problems; kept in var/examples."""
+    """A model trained on 800 labelled solutions of other problems, cached in var/examples."""
     model, data, world = KEPT / "verifier", KEPT / "labelled.jsonl", WorldConfig()
     KEPT.mkdir(parents=True, exist_ok=True)
     calibration = generate(world, split="calibration", n=LABELLED // 5)
     write_traces(data, [*generate(world, split="pool", n=LABELLED), *calibration])
-    print(f"A verifier learns from {LABELLED} labelled solutions, unless it has...", flush=True)
+    print(f"Training a verifier on {LABELLED} labelled solutions, unless it is cached...", flush=True)
     command = [sys.executable, "-m", "prm", "train", "--data", str(data), "--out", str(model)]
     subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     return LocalVerifier(Scorer.load(model))
@@ -56,23 +56,23 @@ def held_out(count: int) -> list[Trace]:
 
 
 def is_right(steps: Sequence[Step], problem: Trace) -> bool:
-    """Whether a solution ends in the reference answer, as the world grades it."""
+    """Whether the world grades a solution's final answer as right."""
     return final_answer(steps) == problem.reference_answer
 
 
 def shares(name: str, values: Sequence[float]) -> None:
-    """One line: the mean over problems with its interval."""
+    """Print the mean over problems with its interval."""
     mean, low, high = _resampled(np.array(values, dtype=float))
     print(f"{name:34} {mean:6.1%}   (95 %: {low:.1%} to {high:.1%})")
 
 
 def gain(name: str, ours: Sequence[float], theirs: Sequence[float]) -> None:
-    """One line: the difference in points, paired by problem, with its interval."""
+    """Print the difference in points, paired by problem, with its interval."""
     points, low, high = 100 * _resampled(np.array(ours, dtype=float) - np.array(theirs, dtype=float))
     print(f"{name:34} {points:+6.1f} points (95 %: {low:+.1f} to {high:+.1f})")
 
 
 def _resampled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean with the ends of its 95 % interval, whole problems resampled."""
+    """The mean and the bounds of its 95 % interval, with whole problems resampled."""
     means = draws_of(len(values), BOOTSTRAP, 0) @ values / len(values)
     return np.array([means[0], *np.quantile(means[1:], [0.025, 0.975])])

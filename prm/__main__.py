@@ -1,13 +1,13 @@
-"""The library from a shell. JSONL in and out; errors are one line on stderr, and once more as JSON where asked for.
+"""The command line of the library. JSONL in and out; an error is one line on stderr, and also JSON if requested.
 
-Exit codes: 0 done, 1 failed, 2 arguments or input that cannot be used, 4 cancelled (a training run can be resumed).
+Exit codes: 0 done, 1 failed, 2 invalid arguments or input, 4 cancelled (a training run can be resumed).
 """
 
 import argparse
 import json
 import signal
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from prm.commands import audit, evaluate, explain, models, probe, score, search, simulate, train
 from prm.errors import Cancelled, DataError, PRMError
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     in_json = IN_JSON in (sys.argv if arguments is None else arguments)
     try:
-        options = _parser().parse_args(arguments)  # reads what options name, so it may find unusable input
+        options = _parser().parse_args(arguments)  # opens the files that options name, so input may be invalid
         # One of several processes may be waiting for the others where no polite signal reaches it.
         if options.die_with_parent and not die_with_parent(signal.SIGKILL if is_launched() else signal.SIGTERM):
             return Cancelled.exit_code
@@ -36,8 +36,18 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+class Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Adds the default to the help of an option that has one and does not state it."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return super()._get_help_string(action) if str(action.default or "").strip() else action.help
+
+
 class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with the arguments."""
+    """Reports invalid arguments in one line, and states defaults in the help."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=Help, **options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(DataError.exit_code, f"{self.prog}: {message}; see --help\n")
@@ -46,9 +56,7 @@ class Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m prm", description="Train, run and measure process reward models.")
     parser.add_argument("--die-with-parent", action="store_true", help="stop when the starting process ends (Linux)")
-    parser.add_argument(
-        IN_JSON, action="store_true", help="say an error once more in a line of JSON, to be put into words"
-    )
+    parser.add_argument(IN_JSON, action="store_true", help="also print an error as one line of JSON")
     commands = parser.add_subparsers(required=True, metavar="command")
     for command in COMMANDS:
         command.add(commands)

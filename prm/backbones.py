@@ -54,13 +54,13 @@ class Backbone:
 
     @property
     def layers(self) -> list[nn.Module]:
-        """The decoder's layers, first to last; empty where it keeps no list of them."""
+        """The decoder's layers, first to last; empty if it has no list of them."""
         count = self.model.config.get_text_config().num_hidden_layers
         lists = [m for m in self.model.get_decoder().children() if isinstance(m, nn.ModuleList) and len(m) == count]
         return list(lists[0]) if lists else []
 
     def logits(self, states: Tensor) -> Tensor:
-        """What the model predicts next, [rows, vocabulary] in float32, from its last states [rows, width]."""
+        """The logits of the next token, [rows, vocabulary] in float32, from the last states [rows, width]."""
         config = self.model.config.get_text_config()
         with self.autocast():
             logits = self.model.get_output_embeddings()(states).float()
@@ -133,7 +133,7 @@ def load_backbone(
 
 
 def stored_type(name_or_path: str) -> torch.dtype:
-    """In which type the backbone's weights are stored; float32 where its configuration does not say."""
+    """The type in which the backbone's weights are stored; float32 if its configuration does not state it."""
     from transformers import AutoConfig
 
     source = str(TINY) if name_or_path == "tiny" else name_or_path

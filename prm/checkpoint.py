@@ -42,7 +42,7 @@ def save_state(path: Path, tensors: Mapping[str, Tensor], state: Any) -> None:
 
 
 def load_state(path: Path, kind: type[State]) -> tuple[State, dict[str, Tensor]]:
-    """Read what `save_state` wrote; raises ModelFileError where it is corrupt or foreign."""
+    """Read a state written by `save_state`. Raises ModelFileError if it is corrupt or foreign."""
     tensors = _load(path)
     with safe_open(path, framework="pt") as stream:
         header = stream.metadata() or {}

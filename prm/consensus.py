@@ -1,4 +1,4 @@
-"""The consensus models that exist, by name, and how one is added: what the words on a step make probable."""
+"""The registry of consensus models, which turn the votes on a step into probabilities."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ class Vote:
 
 
 class Trust(Protocol):
-    """What was learned of the people."""
+    """The estimated reliability of the annotators."""
 
     def posterior(self, words: Iterable[tuple[str, int]]) -> Iterable[float]:
         """Probability of good, neutral and bad after these (person, rating) words on one step."""

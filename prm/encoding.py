@@ -1,4 +1,4 @@
-"""Traces as token ids. Steps are tokenised separately, so a step's ids never depend on what follows."""
+"""Traces as token ids. Steps are tokenised separately, so a step's ids never depend on later ones."""
 
 import re
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Layout:
 
     @classmethod
     def of(cls, tokenizer: Any) -> "Layout":
-        """The special tokens where the vocabulary has them, else a blank line as text."""
+        """The special tokens if the vocabulary has them, else a blank line as text."""
         start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
         known = tokenizer.get_vocab()
         if PROBLEM_TOKEN in known and STEP_TOKEN in known:

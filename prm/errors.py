@@ -1,4 +1,4 @@
-"""What can go wrong in the library: a code with values, and a one-line message in English.
+"""The library's errors: a code with values, and a one-line message in English.
 
 Exit codes of the commands: 0 done, 1 failed, 2 arguments or input that cannot be used, 4 cancelled.
 """
@@ -10,7 +10,7 @@ from prm.messages import Message, Value
 
 
 class PRMError(Exception):
-    """Base of every error that the library raises on purpose; `exit_code` is what a shell gets.
+    """Base of every error that the library raises on purpose, with the `exit_code` of its command.
 
     `code` and `values` are those of its message; empty for a text that another library wrote.
     """
@@ -63,7 +63,7 @@ class FolderInUseError(PRMError):
 
 
 class TrainingError(PRMError):
-    """Training that cannot go on; the message names the batch."""
+    """Training cannot continue; the message names the batch."""
 
 
 class ScoringError(PRMError):

@@ -56,7 +56,7 @@ def exporter(
     nameless: bool = False,
     two_classes: bool = False,
 ) -> Callable[[Write], Write]:
-    """Register the decorated function as what writes a format; the arguments are fields of `Exporter`."""
+    """Register the decorated function as the writer of a format; the arguments are fields of `Exporter`."""
 
     def decorate(write: Write) -> Write:
         entry = Exporter(write, title or name, suffix, not_held, nameless, two_classes)

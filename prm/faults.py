@@ -1,4 +1,4 @@
-"""What a decoder finds wrong with a record, and where: a sentence for readers of any language.
+"""Translatable sentences for what a decoder finds wrong with a record, and where.
 
 msgspec speaks English only, and of types by the names that Python has for them. Its commonest sentences become
 messages, with types in plain words. What a record's own checks raise is the cause, and has a message already. Any other

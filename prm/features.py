@@ -1,4 +1,4 @@
-"""What the heads see of a step, all of it known once the step is written.
+"""The features of a step that the heads read, all known once the step is written.
 
 For every step, any of: "middle" and "last", the mean of the step's own tokens' states of a middle and of
 the last layer; "separator", the last layer's state at the token that ends the step; "statistics", how the

@@ -8,7 +8,7 @@ import sys
 
 
 def use_half_the_cores() -> None:
-    """Half of the cores this process may use, unless OMP_NUM_THREADS says otherwise; for the calling thread.
+    """Limit the calling thread to half of this process's cores, unless OMP_NUM_THREADS is set.
 
     torch's threads wait for each other spinning: where one loses its core to a web or database
     process, all stand still (measured on two shared cores: one thread trained heads 5 to 15 times

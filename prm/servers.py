@@ -78,7 +78,7 @@ class Server:
         raise self._error(fault)
 
     def each(self, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-        """`ask(item)` of every item, in order, several at a time; the first error stops what has not begun."""
+        """`ask(item)` of every item, in order, several at a time. The first error stops items that have not started."""
         if len(items) < 2:
             return [ask(item) for item in items]
         with ThreadPoolExecutor(self.concurrency) as pool:

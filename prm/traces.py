@@ -48,7 +48,7 @@ class StepLabel(msgspec.Struct, omit_defaults=True):
 
 
 class Alternative(msgspec.Struct, omit_defaults=True):
-    """A completion that stands at a position beside the path's own; `label` is None where nobody could tell."""
+    """A completion at a position besides the path's own; `label` is None if it is undecided."""
 
     position: int
     step: Step

@@ -1,4 +1,4 @@
-"""What may be believed of a score: how sure its verdict is, whether its kind was learned, when to say nothing.
+"""The reliability of a score: the uncertainty of its verdict, whether the text is familiar, and when to abstain.
 
 Both bars are fitted on the calibration split once training is over, and stand in the manifest as plain numbers.
 numpy only.
@@ -19,7 +19,7 @@ LEAST_SOLUTIONS = 20  # below it, nothing is fitted
 
 
 class DomainBar(msgspec.Struct, frozen=True):
-    """Where a solution stops looking like those learned from.
+    """The limits beyond which a solution is unlike the training data.
 
     Two things are looked at, each with a bar for solutions of 1, 2, ... steps (the last bar is also for longer ones):
     how far the mean of the step features lies from `centres` [lengths, width], that of training solutions cut to this
@@ -52,7 +52,7 @@ class DomainBar(msgspec.Struct, frozen=True):
 
 
 class AbstentionBar(msgspec.Struct, frozen=True):
-    """The uncertainty above which a verdict is withheld, so that `target` of those given are right.
+    """The uncertainty above which the model abstains, so that `target` of its verdicts are right.
 
     `bar` is None where no bar reaches the target with CONFIDENCE: then every verdict is withheld. `coverage` and
     `accuracy` are those of the verdicts given on the `solutions` of the calibration split, `accuracy_without` that of
@@ -79,14 +79,14 @@ class Trust(msgspec.Struct, frozen=True):
     abstention: AbstentionBar | None = None
 
     def withholds(self, uncertainty: float | None, distance: float | None) -> bool | None:
-        """Whether no verdict should be given: out of domain, or too uncertain. None where no bar says so."""
+        """Whether to abstain: out of domain, or too uncertain. None without limits."""
         if is_foreign(distance):
             return True
         return None if self.abstention is None else self.abstention.withholds(uncertainty)
 
 
 def is_foreign(distance: float | None) -> bool | None:
-    """Whether a solution at this `DomainBar.distance` is out of domain; None where it is not known."""
+    """Whether a solution at this `DomainBar.distance` is out of domain; None if unknown."""
     return None if distance is None else distance > 1
 
 

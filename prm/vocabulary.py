@@ -1,4 +1,4 @@
-"""The words that files, the library and the platform share: the one place where each is spelled.
+"""The vocabulary that files, the library and the platform share.
 
 A vocabulary is a type, and the tuple of its words in their order. This module imports nothing, so everything may.
 """

@@ -1,4 +1,4 @@
-"""Submissions, and the caller's own progress."""
+"""Submissions and the caller's own progress."""
 
 from typing import Annotated, Self
 
@@ -26,25 +26,27 @@ from annotation.work.practice.screening_progress import Standing, describe_stand
 class LabelToRevise(msgspec.Struct):
     task: Task
     submitted: OwnLabel
-    sent_back: Annotated[str | None, Meta(description="Why a reviewer sent it back; null where none did.")]
+    sent_back: Annotated[str | None, Meta(description="The reason for sending it back; null if it was not.")]
 
 
 class Receipt(msgspec.Struct):
     id: Id
     revision: Annotated[
         int,
-        Meta(ge=1, description="Above 1 it replaces the caller's earlier label in consensus, figures and exports."),
+        Meta(
+            ge=1,
+            description="Above 1, it replaces the caller's earlier label everywhere.",
+        ),
     ]
     counted: Annotated[
         bool,
         Meta(
-            description="True if it fills one of the places that were wanted, also as the revision of a label that "
-            "did. False for an extra label, which came when the places were taken, and for a decision; both are kept "
-            "and used."
+            description="True if the label, or an earlier revision of it, counts towards the annotations wanted. "
+            "False for an adjudication and for a label submitted after the item was complete. Both are still used."
         ),
     ]
     first_error: Annotated[
-        FirstError | None, Meta(description="Position of the first error; -1 for none, null where not known.")
+        FirstError | None, Meta(description="Position of the first error; -1 if none, null if unknown.")
     ]
 
     @classmethod
@@ -57,9 +59,10 @@ class OwnProgress(msgspec.Struct):
     today: Count
     total: Count
     median_seconds: float | None
-    sent_back: Annotated[Count, Meta(description="Labels that a reviewer sent back to the caller.")] = 0
+    sent_back: Annotated[Count, Meta(description="Number of labels that reviewers sent back to the caller.")] = 0
     screening: Annotated[
-        Standing | None, Meta(description="Null for whom nobody asks, and once ordinary work is handed in.")
+        Standing | None,
+        Meta(description="Null if the caller is not screened, or has submitted ordinary work."),
     ] = None
 
 
@@ -68,11 +71,11 @@ class Annotations(APIView):
 
     @extend_schema(operation_id="submit", request=Submission, responses={201: Receipt, 200: Receipt})
     def post(self, request: Request, slug: str) -> Response:
-        """Submit; 201 the first time, 200 with the same body when the same submission comes again.
+        """Submit an annotation. Returns 201 the first time, 200 with the same body if the submission is repeated.
 
-        With a token that is not marked as a person's tool, the label is a model judge's.
-        409 `revision_conflict` where the caller has a newer revision than `based_on`: `extra` holds it as `kept`, and
-        what came now as `given`. To make that the newest revision, send it again upon `extra.revision`.
+        With a token that is not marked as a person's tool, the label's source kind is model judge.
+        Returns 409 `revision_conflict` if the caller has a newer revision than `based_on`: `extra` holds it as `kept`,
+        and the submission as `given`. To replace it, submit again with `extra.revision` as `based_on`.
         """
         project = find_project(request.user, slug)
         submission = read_body(request, Submission)
@@ -83,11 +86,11 @@ class Annotations(APIView):
 
 
 class OwnWork(APIView):
-    """One's own label, to revise it."""
+    """The caller's own label on a solution."""
 
     @extend_schema(operation_id="own_work", responses=LabelToRevise)
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
-        """The caller's latest revision on a solution, and the solution as a task. A draft in it is of a revision."""
+        """The caller's latest revision on a solution, with the solution as a task and the draft of a revision."""
         project = find_project(request.user, slug)
         latest = find_latest(by=caller(request), project=project, solution_id=solution_id)
         assert latest.lease is not None  # it came through the queue
@@ -101,7 +104,7 @@ class MyProgress(APIView):
 
     @extend_schema(operation_id="my_progress", responses=OwnProgress)
     def get(self, request: Request, slug: str) -> Response:
-        """How many solutions the caller labelled, today and in all, and how long one takes."""
+        """How many solutions the caller labelled today and in total, and the time per solution."""
         project = find_project(request.user, slug)
         member = membership_of(request.user, project)
         progress = OwnProgress(**my_progress(by=caller(request), project=project))

@@ -1,4 +1,4 @@
-"""Who is calling: a browser by its session, a program by `Authorization: Token <secret>`, or `Bearer` as others say."""
+"""Authentication: browsers by session, programs by `Authorization: Token <secret>` or `Bearer <secret>`."""
 
 from urllib.parse import unquote
 
@@ -30,7 +30,7 @@ def token_of(request: Request) -> ApiToken | None:
 
 
 def by_program(request: Request) -> bool:
-    """Whether what the request submits is a program's: it came with a token, and that is not a person's tool."""
+    """Whether a program submits the request: it has a token that is not marked as a person's tool."""
     token = token_of(request)
     return token is not None and not token.for_person
 
@@ -57,11 +57,11 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class BrowserAuthentication(SessionAuthentication):
-    """A signed-in browser; a failed CSRF check says so by its own code.
+    """A signed-in browser. A failed CSRF check has its own error code.
 
-    A page that stays open says in `X-Stepmark-Person` whose it is: where another person has signed in meanwhile in the
-    same browser, it is told (401, `another_person`), and nothing that one person typed becomes the other's. Whoever
-    still has the password that their account was opened with is refused (403, `first_password`), as on every page.
+    An open page names its user in `X-Stepmark-Person`. If another user has signed in in the same browser since, the
+    request is rejected (401 `another_person`), so that no work is submitted under the wrong name. A user who has not
+    replaced the initial password is rejected (403 `first_password`), as on every page.
     """
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
@@ -71,7 +71,7 @@ class BrowserAuthentication(SessionAuthentication):
             return None
         person = request.headers.get("X-Stepmark-Person")
         if person is not None and unquote(person) != found[0].get_username():
-            message = _("This page is %(page)s’s, and %(now)s is signed in now: sign in as %(page)s again.")
+            message = _("This page belongs to %(page)s, but %(now)s is signed in now. Sign in as %(page)s again.")
             names = {"page": unquote(person), "now": found[0].get_username()}
             raise AuthenticationFailed(message % names, code="another_person")
         if has_first_password(found[0]):

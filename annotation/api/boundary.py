@@ -1,4 +1,4 @@
-"""The one way in and out: bodies and queries are decoded into structs, rows are shown as structs."""
+"""Decodes request bodies and queries into structs, and encodes rows as structs."""
 
 import json
 import re
@@ -30,7 +30,7 @@ class Row(msgspec.Struct, kw_only=True):
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        """The struct with the row's attributes and `others`; a foreign key becomes its id.
+        """The struct with the row's attributes and `others`. A foreign key becomes its id.
 
         A path such as `assigned_to.user.username` is null where one of its relations is.
         """
@@ -47,7 +47,7 @@ class Row(msgspec.Struct, kw_only=True):
 def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
     """The JSON body of a request; an empty one has every default.
 
-    With `any_text` the service refuses texts that the database cannot hold, one by one. Raises DomainError (`invalid`,
+    With `any_text`, the service itself rejects texts that the database cannot store. Raises DomainError (`invalid`,
     with the place in `extra.field`) and ParseError.
     """
     raw: bytes = request.data if isinstance(request.data, bytes) and request.data else b"{}"
@@ -87,7 +87,7 @@ def sent_fields(struct: msgspec.Struct) -> dict[str, Any]:
 
 
 def invalid(field: str, reason: str) -> DomainError:
-    """The refusal of one place of a request, as `path[1].ratings[0].rating`."""
+    """The error for one place in a request, such as `path[1].ratings[0].rating`."""
     message = Message("field_reason", field=field, reason=reason) if field else reason
     return DomainError(message, {"field": field}, code="invalid")
 

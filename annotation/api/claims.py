@@ -47,7 +47,7 @@ REASONS = (
 
 
 class Holding(msgspec.Struct):
-    holding: Annotated[list[Id], Meta(max_length=100, description="Leases that the page has in hand already.")] = []
+    holding: Annotated[list[Id], Meta(max_length=100, description="Leases that the page already holds.")] = []
 
 
 class TaskLease(msgspec.Struct):
@@ -61,7 +61,7 @@ class Step(msgspec.Struct):
     text: str
     kind: StepKind
     critiques: Annotated[
-        list[str], Meta(description="What is said to be wrong with it, to be rated where the project asks.")
+        list[str], Meta(description="Critiques of the step, which the annotator rates if the project asks for it.")
     ]
 
 
@@ -73,7 +73,7 @@ class StepsAtPosition(msgspec.Struct):
 class TaskSolution(msgspec.Struct):
     id: Id
     steps: list[StepsAtPosition]
-    generator: Annotated[None, Meta(description="Not told to annotators: always null.")] = None
+    generator: Annotated[None, Meta(description="Always null for annotators.")] = None
 
 
 class TaskProblem(msgspec.Struct):
@@ -90,10 +90,10 @@ class StoredDraft(msgspec.Struct):
 
 
 class TaskHint(msgspec.Struct):
-    """When a person sees the model's scores. The scores themselves come one at a time (`get_hint_score`)."""
+    """When the annotator sees the model's scores. Each score is fetched separately (`get_hint_score`)."""
 
     reveal: Hint.Reveal
-    positions: Annotated[list[Count], Meta(description="The positions whose step has a score.")]
+    positions: Annotated[list[Count], Meta(description="Positions whose step has a score.")]
 
 
 class Work(msgspec.Struct):
@@ -122,10 +122,10 @@ class Work(msgspec.Struct):
 
 
 class Task(Work):
-    """All that the workbench needs for one solution; the lane is never told."""
+    """Everything the workbench needs for one solution. The lane is never included."""
 
     lease: TaskLease
-    hint: Annotated[TaskHint | None, Meta(description="Null where none is shown, whatever the reason.")]
+    hint: Annotated[TaskHint | None, Meta(description="Null if no score is shown, for any reason.")]
     draft: StoredDraft | None
 
     @classmethod
@@ -143,8 +143,8 @@ class Task(Work):
 class ClaimAnswer(msgspec.Struct):
     task: Task | None
     reason: Annotated[str, one_of(REASONS)] | None
-    message: Annotated[str, Meta(description="Why there is no task, for the person.")]
-    retry_at: Annotated[datetime | None, Meta(description="When there may be work again; null where nobody knows.")]
+    message: Annotated[str, Meta(description="Why there is no task, as a sentence for the annotator.")]
+    retry_at: Annotated[datetime | None, Meta(description="When there may be work again; null if unknown.")]
 
 
 class ClaimNext(APIView):
@@ -152,7 +152,7 @@ class ClaimNext(APIView):
 
     @extend_schema(operation_id="claim", request=Holding, responses=ClaimAnswer)
     def post(self, request: Request, slug: str) -> Response:
-        """What the caller has in hand beside `holding`, else the next solution of the queue."""
+        """A solution that the caller holds and `holding` does not name, else the next solution in the queue."""
         project = find_project(request.user, slug)
         claim = claim_next(by=caller(request), project=project, holding=read_body(request, Holding).holding)
         task = Task.of_lease(claim.lease, project) if claim.lease else None

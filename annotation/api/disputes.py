@@ -1,4 +1,4 @@
-"""Claims that a reference is wrong, and the decision on each."""
+"""Disputes (claims that a reference answer is wrong) and their resolution."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar
@@ -34,7 +34,7 @@ class DisputeRow(Row):
     annotation: Id
     problem: str
     reference_answer: Annotated[str | None, Meta(description="As it is now.")]
-    comment: Annotated[str, Meta(description="What the annotator says.")]
+    comment: Annotated[str, Meta(description="The annotator's reason.")]
     state: Dispute.State
     resolution: str
     created_at: datetime
@@ -46,9 +46,9 @@ class DisputesQuery(msgspec.Struct):
 
 
 class DisputeDecision(msgspec.Struct):
-    upheld: Annotated[bool, Meta(description="Whether the reference is wrong.")]
+    upheld: Annotated[bool, Meta(description="True if the reference is wrong.")]
     resolution: Annotated[Written, Meta(description="Why.")]
-    reference: Annotated[str, Meta(description="The right answer, to stand in the wrong one's place.")] = ""
+    reference: Annotated[str, Meta(description="The right answer, which replaces the wrong reference.")] = ""
 
 
 class Disputes(PagedView):
@@ -56,7 +56,7 @@ class Disputes(PagedView):
 
     @extend_schema(operation_id="list_disputes", parameters=query_of(DisputesQuery), responses=Page[DisputeRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The earliest first; for reviewers and managers."""
+        """The project's disputes, earliest first. Reviewers and managers only."""
         query = read_query(request, DisputesQuery)
         disputes = find_project(request.user, slug, *STAFF).disputes.filter(**sent_fields(query))
         return self.page_of(
@@ -65,11 +65,11 @@ class Disputes(PagedView):
 
 
 class ResolveDispute(APIView):
-    """Deciding on a dispute."""
+    """Resolving a dispute."""
 
     @extend_schema(operation_id="resolve_dispute", request=DisputeDecision, responses=DisputeRow)
     def post(self, request: Request, dispute_id: int) -> Response:
-        """Settle it, and with it all that are open on the same problem. A reviewer or manager may."""
+        """Resolve the dispute and every other open dispute on the same problem. Reviewers and managers only."""
         dispute = find_visible(request.user, Dispute.objects.all(), dispute_id, Message("dispute_not_found"))
         decision = read_body(request, DisputeDecision)
         settled = resolve(by=caller(request), dispute=dispute, **msgspec.structs.asdict(decision))

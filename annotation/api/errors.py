@@ -19,7 +19,7 @@ from annotation.core.wording import in_words
 
 
 class ErrorBody(msgspec.Struct):
-    """What happened and what to do. `code` is stable; `extra.field` names the place in the request."""
+    """What is wrong and what to do. `code` is stable; `extra.field` names the place in the request."""
 
     code: str
     message: str
@@ -27,7 +27,7 @@ class ErrorBody(msgspec.Struct):
 
 
 class TooLarge(APIException):
-    """A JSON body beyond all measure."""
+    """A JSON body above the size limit."""
 
     status_code = 413
     default_code = "too_large"
@@ -35,7 +35,7 @@ class TooLarge(APIException):
 
 
 class NothingHere(APIView):
-    """Any address under the API's root that is none of its own."""
+    """Any unknown address under the API's root."""
 
     authentication_classes = ()
     permission_classes = ()
@@ -46,7 +46,7 @@ class NothingHere(APIView):
 
 
 def present_error(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's exception handler. An error that is none of the expected ones stays a 500."""
+    """DRF's exception handler. An unexpected error stays a 500."""
     if isinstance(error, DomainError):
         set_rollback()
         return _body(error.status, error.code, in_words(error.message), error.extra, _retry_after(error))

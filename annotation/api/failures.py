@@ -1,6 +1,6 @@
-"""Answers for requests that never reached a view of the API, or that failed in one unexpectedly.
+"""Responses to requests that reach no API view or fail unexpectedly in one.
 
-Django's own handlers would answer programs with a page; under `/api/` they get the error body instead.
+Django's own handlers would return an HTML page. Under `/api/`, programs get the error body instead.
 """
 
 import errno
@@ -34,22 +34,22 @@ STORAGE_FULL = (
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """A request that Django refuses before it looks at the address."""
+    """A request that Django rejects before it resolves the address."""
     return _answer(request, 400, "bad_request", _("The request cannot be read."), defaults.bad_request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """An address above the API's versions."""
-    message = _("There is nothing at %(path)s: the API is under %(root)s.")
+    message = _("There is nothing at %(path)s. The API is under %(root)s.")
     named = message % {"path": request.path, "root": f"{ROOT}v1/"}
     return _answer(request, 404, "not_found", named, defaults.page_not_found, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """A server of ours that is away or full, for a while: 503. Else a defect; the log has the reason."""
+    """503 if a backing server is temporarily down or full. Otherwise a defect, whose reason is in the log."""
     outage = _outage(sys.exception())  # Django asks for this answer while it handles the exception
     if outage is None:
-        message = _("Something went wrong on our side. Try again in a moment; what was saved before is kept.")
+        message = _("Something went wrong on our side. Try again in a moment. Your saved work is safe.")
         return _answer(request, 500, "server_error", message, defaults.server_error)
     answer = _answer(request, 503, *outage, _unavailable_page)
     answer["Retry-After"] = str(RETRY_AFTER)
@@ -57,7 +57,7 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
 
 
 def _outage(error: BaseException | None) -> tuple[str, Promise] | None:
-    """`(code, message)` of what passes by itself or by an operator's hand, None for anything else."""
+    """`(code, message)` of an outage that passes by itself or that an operator can fix, else None."""
     if isinstance(error, OperationalError | InterfaceError):
         return STORAGE_FULL if isinstance(error.__cause__, DiskFull) else UNAVAILABLE
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):

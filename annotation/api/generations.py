@@ -1,4 +1,4 @@
-"""Generations: what each asked for, and opening the next one."""
+"""Generations: list them, open the next one."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar
@@ -25,12 +25,14 @@ class GenerationRow(Row):
     number: Count
     state: Generation.State
     acquisition: str
-    model_version: Annotated[int | None, Meta(description="Number of the model that ranked; null for random.")]
-    mix: Annotated[dict[str, Count], Meta(description="Items by lane.")]
+    model_version: Annotated[
+        int | None, Meta(description="Number of the model that ranked the pool; null for a random draw.")
+    ]
+    mix: Annotated[dict[str, Count], Meta(description="Number of items by lane.")]
     recipe: Recipe
     seed: int
     budget: Count
-    pool_size: Annotated[Count, Meta(description="How many solutions it was drawn from.")]
+    pool_size: Annotated[Count, Meta(description="Number of candidate solutions.")]
     created_at: datetime
     retired_at: datetime | None
 
@@ -40,12 +42,12 @@ class Generations(PagedView):
 
     @extend_schema(operation_id="list_generations", responses=Page[GenerationRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The latest first; for reviewers and managers."""
+        """The project's generations, latest first. Reviewers and managers only."""
         generations = find_project(request.user, slug, *STAFF).generations.select_related("model_version")
         return self.page_of(generations.order_by("-number"), request, GenerationRow.of)
 
     @extend_schema(operation_id="open_generation", request=None, responses={201: GenerationRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Open the first generation, or replace the open one. A manager may."""
+        """Open the first generation, or replace the open one. Managers only."""
         generation = open_next_generation(by=caller(request), project=find_project(request.user, slug))
         return Response(GenerationRow.of(generation), status=201)

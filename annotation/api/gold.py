@@ -1,4 +1,4 @@
-"""Gold solutions, how people answer them, and who may label."""
+"""Gold solutions, accuracy on them, and screening decisions."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar
@@ -41,19 +41,13 @@ class GoldRow(Row):
 
 
 class GoldToMark(msgspec.Struct):
-    annotation: Annotated[
-        Id, Meta(description="The reference: of a reviewer or manager, an adjudication, or of people in a file.")
-    ]
+    annotation: Annotated[Id, Meta(description="The label that becomes the reference.")]
     accepted: Annotated[
         list[FirstError],
-        Meta(max_length=100, description="Other first errors that count as right: positions, -1 for none."),
+        Meta(max_length=100, description="Alternative first errors that count as right; -1 for none."),
     ] = []
-    practice: Annotated[
-        bool, Meta(description="For every member to practise on, with its answer; false keeps it hidden.")
-    ] = False
-    explanation: Annotated[
-        str, Meta(max_length=4000, description="Why the first error is where it is, for practice.")
-    ] = ""
+    practice: Annotated[bool, Meta(description="True: for practice, with its answer shown; false: hidden.")] = False
+    explanation: Annotated[str, Meta(max_length=4000, description="Explanation shown in practice.")] = ""
 
 
 class GoldToRetire(msgspec.Struct):
@@ -61,14 +55,14 @@ class GoldToRetire(msgspec.Struct):
 
 
 class GoldAccuracyRow(Row):
-    """How one person answered hidden gold; `outcomes` says what was wrong with the answers that were not right."""
+    """How one annotator answered hidden gold. `outcomes` counts the answers by what was right or wrong."""
 
     member: Id
     username: str
-    right: Annotated[Share, Meta(description="Within the project's tolerance.")]
+    right: Annotated[Share, Meta(description="Answers within the project's tolerance.")]
     exact: Share
     within_one: Share
-    presence: Annotated[Share, Meta(description="Whether there is an error at all.")]
+    presence: Annotated[Share, Meta(description="Answers that are right on whether there is an error.")]
     outcomes: dict[str, Count]
 
 
@@ -80,7 +74,7 @@ class ScreeningDecisionRow(Row):
     reason: str
     right: Count | None
     given: Count | None
-    by: Annotated[str | None, Meta(description="Null for the policy.")]
+    by: Annotated[str | None, Meta(description="User name of the person who decided; null if the policy decided.")]
     decided_at: datetime
 
 
@@ -90,18 +84,18 @@ class ScreeningToDecide(msgspec.Struct):
 
 
 class Gold(PagedView):
-    """The solutions whose first error is known."""
+    """The gold solutions of a project."""
 
     @extend_schema(operation_id="list_gold", request=None, responses=Page[GoldRow])
     def get(self, request: Request, slug: str) -> Response:
-        """Gold in use and retired, the latest first; for reviewers and managers."""
+        """Active and retired gold, latest first. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         rows = project.gold_answers.select_related("annotation").order_by("-pk")
         return self.page_of(rows, request, GoldRow.of)
 
     @extend_schema(operation_id="mark_gold", request=GoldToMark, responses={201: GoldRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Make a solution gold by one of its labels; reviewers and managers may."""
+        """Make a solution gold, with one of its labels as the reference. Reviewers and managers only."""
         project = find_project(request.user, slug)
         body = read_body(request, GoldToMark)
         gold = mark_gold(
@@ -116,11 +110,11 @@ class Gold(PagedView):
 
 
 class RetireGold(APIView):
-    """Gold that is no longer used."""
+    """Retiring gold."""
 
     @extend_schema(operation_id="retire_gold", request=GoldToRetire, responses=GoldRow)
     def post(self, request: Request, gold_id: int) -> Response:
-        """Let a gold solution be an ordinary one again; reviewers and managers may."""
+        """Make a gold solution an ordinary one again. Reviewers and managers only."""
         answers = GoldAnswer.objects.select_related("annotation")
         gold = find_visible(request.user, answers, gold_id, Message("gold_not_found"))
         retired = retire_gold(by=caller(request), gold=gold, reason=read_body(request, GoldToRetire).reason)
@@ -128,11 +122,11 @@ class RetireGold(APIView):
 
 
 class GoldAccuracy(APIView):
-    """How well people answer hidden gold."""
+    """Annotators' accuracy on hidden gold."""
 
     @extend_schema(operation_id="list_gold_accuracy", request=None, responses=list[GoldAccuracyRow])
     def get(self, request: Request, slug: str) -> Response:
-        """Of each person who answered some, by name; for reviewers and managers."""
+        """Every annotator who answered hidden gold, by name. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         accuracy = accuracy_by_person(project)
         people = project.memberships.filter(pk__in=accuracy).select_related("user").order_by("user__username")
@@ -140,18 +134,18 @@ class GoldAccuracy(APIView):
 
 
 class ScreeningDecisions(PagedView):
-    """Whether a person may label."""
+    """Screening decisions on a member."""
 
     @extend_schema(operation_id="list_screening_decisions", request=None, responses=Page[ScreeningDecisionRow])
     def get(self, request: Request, slug: str, member_id: int) -> Response:
-        """What was decided on a person, the latest first; for reviewers and managers."""
+        """The decisions on a member, latest first. Reviewers and managers only."""
         person = _find_person(find_project(request.user, slug, *STAFF), member_id)
         rows = person.screening_decisions.select_related("by").order_by("-pk")
         return self.page_of(rows, request, ScreeningDecisionRow.of)
 
     @extend_schema(operation_id="decide_screening", request=ScreeningToDecide, responses={201: ScreeningDecisionRow})
     def post(self, request: Request, slug: str, member_id: int) -> Response:
-        """Let a person label, screen them, or keep them from labelling. A manager may."""
+        """Let a member label, screen them again, or pause them. Managers only."""
         project = find_project(request.user, slug)
         require_role(request.user, project, Membership.Role.MANAGER)
         person = _find_person(project, member_id)

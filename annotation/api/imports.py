@@ -49,14 +49,14 @@ Decomposition = Annotated[str, one_of(RULES)]
 
 
 class ImportRow(JobRow):
-    """One file on its way in. `done_records` are accepted, duplicate or rejected."""
+    """The import of one file. `done_records` are accepted, duplicate or rejected."""
 
     roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
 
     filename: str
     format: str
     decomposition: str
-    options: Annotated[dict[str, Any], Meta(description="`mapping`, `thinking`; defaults are left out.")]
+    options: Annotated[dict[str, Any], Meta(description="`mapping` and `thinking`, without defaults.")]
     total_bytes: Count
     done_bytes: Count
     done_records: Count
@@ -64,7 +64,7 @@ class ImportRow(JobRow):
     duplicates: Count
     rejected: Count
     annotations: Count
-    warnings: Annotated[list[str], Meta(description="What was taken in and should be looked at, in sentences.")]
+    warnings: Annotated[list[str], Meta(description="Warnings about imported records, as sentences.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -77,14 +77,14 @@ class FileToImport(msgspec.Struct):
     decomposition: Decomposition = "blank_lines"
     mapping: Annotated[
         str,
-        Meta(description="JSON that maps the columns of a table. Without it, Stepmark guesses from their names."),
+        Meta(description="JSON that maps the columns of a table. Default: a guess from the column names."),
     ] = ""
     options: Annotated[
         str,
         Meta(
-            description="JSON of `annotator` (who gave the labels that name no annotator), `labelled_by` (file, "
+            description="JSON of `annotator` (for labels that name no annotator), `labelled_by` (file, "
             "model_judge, monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse), `source_groups` (template, "
-            "text) and `thinking` (separate, drop, keep: hidden reasoning in solutions that come as one text)."
+            "text) and `thinking` (separate, drop, keep: what to do with hidden reasoning in undivided solutions)."
         ),
     ] = ""
 
@@ -113,7 +113,7 @@ class Imports(PagedView):
 
     @extend_schema(operation_id="list_imports", request=None, responses=Page[ImportRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The imports of the project, the latest first. A manager may."""
+        """The project's imports, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         jobs = ImportJob.objects.filter(project=project).select_related("project", "requested_by")
         return self.page_of(jobs, request, ImportRow.of)
@@ -124,7 +124,7 @@ class Imports(PagedView):
         responses={202: ImportRow},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Upload a file; a worker takes it in. A manager may."""
+        """Upload a file and start a job that imports it. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         form = read_form(request, FileToImport)
         manner = Manner(form.format, form.decomposition, options_in(form.mapping, form.options))
@@ -134,24 +134,24 @@ class Imports(PagedView):
 
 
 class Rejections(APIView):
-    """What an import refused."""
+    """The records that an import rejected."""
 
     @extend_schema(operation_id="get_rejections", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, job_id: int) -> StreamingHttpResponse:
-        """The first 10,000 refused records as JSON Lines of `{line, field, reason, excerpt}`. A manager may."""
+        """The first 10,000 rejected records as JSON Lines of `{line, field, reason, excerpt}`. Managers only."""
         job = _find(request, slug, job_id)
         name = f"import-{job.pk}-rejections.jsonl"
         return download(rejected_lines(job), name=name, content_type="application/x-ndjson")
 
 
 class RejectedOriginals(APIView):
-    """What an import refused, as it was sent."""
+    """The records that an import rejected, as in the file."""
 
     @extend_schema(
         operation_id="get_rejected_originals", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, slug: str, job_id: int) -> StreamingHttpResponse:
-        """The refused records as they stand in the file, one a line, to be mended and sent again. A manager may."""
+        """The rejected records as in the file, one per line, to correct and import again. Managers only."""
         job = _find(request, slug, job_id)
         return download(
             original_lines(job), name=f"import-{job.pk}-rejected.jsonl", content_type="application/x-ndjson"
@@ -165,7 +165,7 @@ def _find(request: Request, slug: str, job_id: int) -> ImportJob:
 
 
 class FilesToImport(msgspec.Struct):
-    """Which files to take in: `uploads` that are whole, or `path` (a file, folder or pattern) in a `storage`."""
+    """The files to import: complete `uploads`, or a `path` (file, folder or pattern) in a `storage`."""
 
     uploads: Annotated[list[UUID], Meta(max_length=10_000)] = []
     storage: Annotated[str, Meta(description="The name of an import root.")] = ""
@@ -173,8 +173,8 @@ class FilesToImport(msgspec.Struct):
     name: Annotated[str, Meta(max_length=300)] = ""
     format: Format = "auto"
     decomposition: Decomposition = "blank_lines"
-    mapping: Annotated[str, Meta(description="JSON, as for one import.")] = ""
-    options: Annotated[str, Meta(description="JSON, as for one import.")] = ""
+    mapping: Annotated[str, Meta(description="JSON, as for a single import.")] = ""
+    options: Annotated[str, Meta(description="JSON, as for a single import.")] = ""
 
     def __post_init__(self) -> None:
         if bool(self.uploads) == bool(self.storage):
@@ -182,7 +182,7 @@ class FilesToImport(msgspec.Struct):
 
 
 class GroupSummary(msgspec.Struct):
-    """All files of a group together; `live` of them are not at their end."""
+    """Totals over the files of a group; `live` files are still being imported."""
 
     files: Count
     live: Count
@@ -196,7 +196,7 @@ class GroupSummary(msgspec.Struct):
 
 
 class ImportGroupRow(Row):
-    """Files that were sent together."""
+    """Files that were imported together."""
 
     id: Id
     name: str
@@ -211,14 +211,14 @@ class ImportGroupRow(Row):
 
 
 class StartedImports(msgspec.Struct):
-    """The imports that were started; `group` is null for one file."""
+    """The imports that were started. `group` is null for a single file."""
 
     group: Id | None
     imports: list[ImportRow]
 
 
 class ImportRoot(msgspec.Struct):
-    """A place that the operator lets people import from; what opens it stays on the server."""
+    """A storage that the operator allows imports from. Its credentials stay on the server."""
 
     name: str
     url: str
@@ -229,7 +229,7 @@ class ImportGroups(APIView):
 
     @extend_schema(operation_id="import_filess", request=FilesToImport, responses={202: StartedImports})
     def post(self, request: Request, slug: str) -> Response:
-        """Take in files that lie on the server already. A manager may."""
+        """Import uploaded files or files in storage. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         body = read_body(request, FilesToImport)
         manner = Manner(body.format, body.decomposition, options_in(body.mapping, body.options))
@@ -246,17 +246,17 @@ class ImportGroupDetail(APIView):
 
     @extend_schema(operation_id="get_import_group", responses=ImportGroupRow)
     def get(self, request: Request, group_id: int) -> Response:
-        """The report of each file and their sum. A manager may."""
+        """The report of each file and the totals. Managers only."""
         otherwise = Message("import_group_not_found", group_id=group_id)
         group = find_visible(request.user, ImportGroup.objects.all(), group_id, otherwise, Membership.Role.MANAGER)
         return Response(ImportGroupRow.of(group))
 
 
 class ImportRoots(APIView):
-    """Where imports may come from, beside uploads."""
+    """Storage that imports may read, besides uploads."""
 
     @extend_schema(operation_id="list_import_roots", responses=list[ImportRoot])
     def get(self, request: Request, slug: str) -> Response:
-        """The roots that the operator configured. A manager may."""
+        """The import roots that the operator configured. Managers only."""
         find_project(request.user, slug, Membership.Role.MANAGER)
         return Response([ImportRoot(name, root["url"]) for name, root in settings.IMPORT_ROOTS.items()])

@@ -26,13 +26,13 @@ class JobRow(Row):
     kind: str
     project: str
     state: SamplingRun.State
-    requested_by: Annotated[str | None, Meta(description="Null for a job that started by itself.")]
+    requested_by: Annotated[str | None, Meta(description="Null for a job that started automatically.")]
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
     progress: Progress
-    attempts: Annotated[Count, Meta(description="Attempts in succession without progress.")]
-    retries: Annotated[Count, Meta(description="How often a person resumed it.")]
+    attempts: Annotated[Count, Meta(description="Successive attempts without progress.")]
+    retries: Annotated[Count, Meta(description="Number of times a person resumed it.")]
     cancel_requested: bool
     failure: Annotated[str, Meta(description="The code of the error.")]
     error: Annotated[str, Meta(description="Why it failed.")]

@@ -34,7 +34,7 @@ class Jobs(PagedView):
 
     @extend_schema(operation_id="list_jobs", responses=Page[JobRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The project's jobs of every kind, the latest first; for reviewers and managers."""
+        """The project's jobs of every kind, latest first. Reviewers and managers only."""
         entries = JobEntry.objects.filter(project=find_project(request.user, slug, *STAFF))
         return self.page_of(entries, request, lambda entry: JobRow.of(entry.job))
 

@@ -1,4 +1,4 @@
-"""Does active learning pay here: the live comparison, the weighted estimates and the stopping advice."""
+"""Whether active learning pays: the live comparison, the weighted estimates and the stopping advice."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -51,8 +51,9 @@ class Learning(APIView):
 
     @extend_schema(operation_id="get_learning", responses=LearningReport)
     def get(self, request: Request, slug: str) -> Response:
-        """Acquisition against control on equal time, what labels say of the pool, and whether to go on; for reviewers
-        and managers."""
+        """Acquisition against control on equal time, estimates for the pool, and the stopping advice.
+
+        Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         history = history_of(project)
         comparisons = project.shadow_comparisons.select_related("run", "snapshot")

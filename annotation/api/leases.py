@@ -1,4 +1,4 @@
-"""A lease in hand: heartbeat, skip, draft, the model's score of a step."""
+"""An active lease: heartbeat, skip, draft, the model's score of a step."""
 
 from datetime import datetime
 from typing import Annotated
@@ -29,10 +29,10 @@ class Skip(msgspec.Struct):
 class DraftToSave(msgspec.Struct):
     version: Annotated[
         int,
-        Meta(ge=0, le=LARGEST_INTEGER - 1, description="The stored version that the page has seen, 0 for none."),
+        Meta(ge=0, le=LARGEST_INTEGER - 1, description="The latest stored version that the page knows; 0 for none."),
     ]
     body: JSONObject
-    based_on: Annotated[Position, Meta(description="The own revision that is being revised, 0 for none.")] = 0
+    based_on: Annotated[Position, Meta(description="The caller's revision that this draft revises; 0 for none.")] = 0
 
 
 class SavedDraft(msgspec.Struct):
@@ -41,7 +41,7 @@ class SavedDraft(msgspec.Struct):
 
 
 class HintScoreOfStep(msgspec.Struct):
-    score: Annotated[float, Meta(description="How likely the model takes the step to be right.")]
+    score: Annotated[float, Meta(description="The model's probability that the step is correct.")]
 
 
 class Heartbeat(APIView):
@@ -58,9 +58,9 @@ class Release(APIView):
 
     @extend_schema(operation_id="release", request=Skip, responses={204: None})
     def post(self, request: Request, lease_id: int) -> Response:
-        """Give the solution back, also late; it does not come to the caller again. A second time changes nothing.
+        """Return the solution, even after the lease has expired. The caller does not get it again. Idempotent.
 
-        409 `lease_ended` where the caller has handed it in: that stands.
+        Returns 409 `lease_ended` if the caller has submitted the solution.
         """
         leases.release(by=caller(request), lease_id=lease_id, reason=read_body(request, Skip).reason)
         return Response(status=204)
@@ -71,7 +71,7 @@ class DraftOfLease(APIView):
 
     @extend_schema(operation_id="save_draft", request=DraftToSave, responses=SavedDraft)
     def put(self, request: Request, lease_id: int) -> Response:
-        """Store the draft. 409 `draft_conflict` where another tab has saved since: `extra` holds its draft."""
+        """Store the draft. Returns 409 `draft_conflict` if another tab has saved since; `extra` holds that draft."""
         body = read_body(request, DraftToSave)
         draft = save_draft(by=caller(request), lease_id=lease_id, **msgspec.structs.asdict(body))
         return Response(SavedDraft(draft.version, draft.saved_at))
@@ -82,9 +82,9 @@ class HintScore(APIView):
 
     @extend_schema(operation_id="get_hint_score", responses=HintScoreOfStep)
     def get(self, request: Request, lease_id: int, position: int) -> Response:
-        """The score of the step at a position, for the holder of a lease with a hint; ask when it comes into sight.
+        """The score of one step, for the holder of a lease with a hint. Request it when the step becomes visible.
 
-        404 `hint_not_found` if the lease has no hint or the step no score, 403 `lease_of_another`, 409 `lease_ended`
-        after a skip.
+        Returns 404 `hint_not_found` if the lease has no hint or the step no score, 403 `lease_of_another`, and 409
+        `lease_ended` after a skip.
         """
         return Response(HintScoreOfStep(find_score(by=caller(request), lease_id=lease_id, position=position)))

@@ -1,6 +1,6 @@
-"""How often the API may be called in a minute.
+"""Limits on API calls per minute.
 
-Redis counts: one round trip a call. While Redis is away no call is refused.
+Redis counts the calls, with one round trip per call. While Redis is down, no call is rejected.
 """
 
 import time

@@ -40,33 +40,33 @@ class ModelJobRow(JobRow):
 
 
 class Audit(APIView):
-    """Auditing a version."""
+    """Auditing a model."""
 
     @extend_schema(operation_id="audit_model", request=None, responses={202: ModelJobRow})
     def post(self, request: Request, version_id: int) -> Response:
-        """Audit it on the holdout that it was measured on; the findings are then `audits` of it. A manager may."""
+        """Audit the model on the holdout that it was measured on. `audits` then has the findings. Managers only."""
         job = request_audit(by=caller(request), version=find_version(request, version_id))
         return Response(ModelJobRow.of(job), status=202)
 
 
 class ModelExportState(msgspec.Struct):
-    ready: Annotated[bool, Meta(description="Whether there is one to download, if an earlier one.")]
-    job: Annotated[ModelJobRow | None, Meta(description="The latest writing of it.")]
+    ready: Annotated[bool, Meta(description="Whether an export can be downloaded; it may be an earlier one.")]
+    job: Annotated[ModelJobRow | None, Meta(description="The latest export job.")]
 
 
 class ModelExport(APIView):
-    """The export of a version."""
+    """The export of a model."""
 
     @extend_schema(operation_id="get_model_export", responses=ModelExportState)
     def get(self, request: Request, version_id: int) -> Response:
-        """Whether it can be downloaded, and how far it is. A manager may."""
+        """Whether the export can be downloaded, and its progress. Managers only."""
         version = find_version(request, version_id, Membership.Role.MANAGER)
         job = version.jobs.filter(kind=ModelJob.Kind.EXPORT).first()
         return Response(ModelExportState(export_path(version).is_dir(), ModelJobRow.of(job) if job else None))
 
     @extend_schema(operation_id="export_model", request=None, responses={202: ModelJobRow})
     def post(self, request: Request, version_id: int) -> Response:
-        """Have the folder written, anew where there is one. A manager may."""
+        """Start a job that writes the folder, replacing an earlier one. Managers only."""
         job = request_export(by=caller(request), version=find_version(request, version_id))
         return Response(ModelJobRow.of(job), status=202)
 
@@ -78,7 +78,7 @@ class DownloadModel(APIView):
         operation_id="download_model", request=None, responses={(200, "application/x-tar"): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, version_id: int) -> StreamingHttpResponse:
-        """The folder that was last written, as a tar file. A manager may."""
+        """The latest exported folder, as a tar file. Managers only."""
         version = find_version(request, version_id, Membership.Role.MANAGER)
         return download(packed_export(version), name=f"{export_name(version)}.tar", content_type="application/x-tar")
 
@@ -88,11 +88,11 @@ MOST_CLASSES = 1000
 
 
 class ModelFolder(msgspec.Struct):
-    """`separator` and `good` are asked of token classifiers only."""
+    """`separator` and `good` are for token classifiers only."""
 
-    folder: Annotated[Written, Meta(max_length=255, description="One of those that the operator has put there.")]
-    separator: Annotated[str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="What ends a step.")] = "\n"
-    good: Annotated[int, Meta(ge=0, le=MOST_CLASSES, description="Which class means that the step is right.")] = 1
+    folder: Annotated[Written, Meta(max_length=255, description="One of the importable folders.")]
+    separator: Annotated[str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="It ends a step.")] = "\n"
+    good: Annotated[int, Meta(ge=0, le=MOST_CLASSES, description="The class that means a correct step.")] = 1
 
 
 class ModelImports(PagedView):
@@ -100,13 +100,13 @@ class ModelImports(PagedView):
 
     @extend_schema(operation_id="list_model_imports", responses=Page[ModelJobRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The latest first. A manager may."""
+        """The project's model imports, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         return self.page_of(project.model_jobs.filter(kind=ModelJob.Kind.IMPORT), request, ModelJobRow.of)
 
     @extend_schema(operation_id="import_model", request=ModelFolder, responses={202: ModelJobRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Have a folder checked, copied, registered as a challenger and measured by the gate. A manager may."""
+        """Start a job that imports a folder as a challenger, which the gate then measures. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         body = read_body(request, ModelFolder)
         job = request_import(by=caller(request), project=project, **msgspec.structs.asdict(body))
@@ -114,20 +114,20 @@ class ModelImports(PagedView):
 
 
 class ImportableModels(APIView):
-    """What can be imported."""
+    """The folders that can be imported."""
 
     @extend_schema(operation_id="list_importable_models", responses=list[str])
     def get(self, request: Request, slug: str) -> Response:
-        """The folders that the operator has put among the imports, by name. A manager may."""
+        """The folders that the operator provides for import, by name. Managers only."""
         find_project(request.user, slug, Membership.Role.MANAGER)
         return Response(importable_folders())
 
 
 class Measure(APIView):
-    """Having an imported version measured."""
+    """Measuring an imported model."""
 
     @extend_schema(operation_id="measure_model", request=None, responses={202: RunRow})
     def post(self, request: Request, version_id: int) -> Response:
-        """Begin the round that measures it and trains nothing, where the import could not. A manager may."""
+        """Start the round that measures the model without training, if the import could not. Managers only."""
         run = request_measurement(by=caller(request), version=find_version(request, version_id))
         return Response(RunRow.of(run), status=202)

@@ -37,26 +37,28 @@ class ModelVersionRow(Row):
     number: int
     state: ModelVersion.State
     sha256: str
-    metrics: Annotated[Measurement, Meta(description="On the holdout as it was labelled then.")]
-    gate: Annotated[Verdict | None, Meta(description="Null before there is a verdict.")]
+    metrics: Annotated[Measurement, Meta(description="Metrics on the holdout as it was labelled at that time.")]
+    gate: Annotated[Verdict | None, Meta(description="The gate's verdict; null before the gate.")]
     origin: ModelVersion.Origin
     pinned: bool
     created_at: datetime
     promoted_at: datetime | None
     confirmed_at: datetime | None
-    measured: Annotated[bool, Meta(description="Whether the gate measured it on the holdout.")]
-    answers_programs: Annotated[bool, Meta(description="Whether /score, sessions and /pooling may answer with it.")]
-    overruled: Annotated[bool, Meta(description="Whether the gate rejected it and a manager promoted it all the same.")]
+    measured: Annotated[bool, Meta(description="Whether the gate measured the model on the holdout.")]
+    answers_programs: Annotated[bool, Meta(description="Whether /score, sessions and /pooling may use the model.")]
+    overruled: Annotated[bool, Meta(description="Whether a manager promoted the model although the gate rejected it.")]
     weights_deleted_at: datetime | None
 
 
 class Lineage(Row):
-    """Where a version comes from; null where that does not apply or is not known."""
+    """Where a model comes from. A field is null if it does not apply or is unknown."""
 
     run: int | None
     snapshot: Id | None
     snapshot_sha256: str | None
-    imported_from: Annotated[str, Meta(description="The folder it was imported from; empty for a trained one.")]
+    imported_from: Annotated[
+        str, Meta(description="The folder that the model was imported from; empty for a trained model.")
+    ]
     base: str | None
     base_sha256: str | None
     code: str | None
@@ -81,10 +83,10 @@ class Lineage(Row):
 
 class DescribedModel(ModelVersionRow):
     project: str
-    manifest: Annotated[dict[str, Any], Meta(description="What the library wrote beside the weights.")]
-    audits: Annotated[AuditSummary | None, Meta(description="Null before the first audit.")]
+    manifest: Annotated[dict[str, Any], Meta(description="The manifest that the library wrote beside the weights.")]
+    audits: Annotated[AuditSummary | None, Meta(description="The findings of the latest audit; null before the first.")]
     lineage: Lineage
-    domains: Annotated[list[str], Meta(description="Those that it serves in the champion's place.")]
+    domains: Annotated[list[str], Meta(description="Domains that the model serves in place of the project's champion.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -99,56 +101,56 @@ class DescribedModel(ModelVersionRow):
 
 
 class ModelVersions(PagedView):
-    """The versions of a project's model."""
+    """The models of a project."""
 
     @extend_schema(operation_id="list_models", responses=Page[ModelVersionRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The latest first; for reviewers and managers."""
+        """The project's generations, latest first. Reviewers and managers only."""
         versions = find_project(request.user, slug, *STAFF).model_versions.order_by("-number")
         return self.page_of(versions, request, ModelVersionRow.of)
 
 
 class ModelVersionDetail(APIView):
-    """One version."""
+    """One model."""
 
     @extend_schema(operation_id="get_model", responses=DescribedModel)
     def get(self, request: Request, version_id: int) -> Response:
-        """A version with its manifest, metrics, verdict, lineage and audits; for reviewers and managers."""
+        """A model with its manifest, metrics, verdict, lineage and audits. Reviewers and managers only."""
         return Response(DescribedModel.of(find_version(request, version_id, *STAFF)))
 
 
 class Promote(APIView):
-    """Letting a version serve by hand."""
+    """Promoting a model by hand."""
 
     @extend_schema(operation_id="promote_model", request=None, responses=ModelVersionRow)
     def post(self, request: Request, version_id: int) -> Response:
-        """Make a version the champion: the rollback. A manager may."""
+        """Make a model the champion, for example to roll back. Managers only."""
         version = promote_version(by=caller(request), version=find_version(request, version_id))
         return Response(ModelVersionRow.of(version))
 
 
 class Confirm(APIView):
-    """Letting a version answer programs that the gate could not measure."""
+    """Confirming a model that the gate could not measure."""
 
     @extend_schema(operation_id="confirm_model", request=None, responses=ModelVersionRow)
     def post(self, request: Request, version_id: int) -> Response:
-        """Let an unmeasured version answer /score, sessions and /pooling. A manager may."""
+        """Let an unmeasured model answer /score, sessions and /pooling. Managers only."""
         version = confirm_version(by=caller(request), version=find_version(request, version_id))
         return Response(ModelVersionRow.of(version))
 
 
 class Pin(APIView):
-    """Keeping a version, whatever gate and retention say."""
+    """Pinning a model."""
 
     @extend_schema(operation_id="pin_model", request=None, responses=ModelVersionRow)
     def put(self, request: Request, version_id: int) -> Response:
-        """Pin: as champion it is not replaced by the gate, and its weights are kept. A manager may."""
+        """Pin the model: the gate does not replace it as champion, and its weights are kept. Managers only."""
         version = pin_version(by=caller(request), version=find_version(request, version_id))
         return Response(ModelVersionRow.of(version))
 
     @extend_schema(operation_id="unpin_model", request=None, responses=ModelVersionRow)
     def delete(self, request: Request, version_id: int) -> Response:
-        """Unpin: gate and retention decide again. A manager may."""
+        """Unpin the model, so that gate and retention apply again. Managers only."""
         version = unpin_version(by=caller(request), version=find_version(request, version_id))
         return Response(ModelVersionRow.of(version))
 
@@ -169,15 +171,15 @@ class DomainChampionRow(Row):
 
 
 class ChosenDomain(msgspec.Struct):
-    domain: Annotated[Written, Meta(max_length=100, description="Of some problem of the project.")]
+    domain: Annotated[Written, Meta(max_length=100, description="The domain of at least one problem in the project.")]
 
 
 class DomainChampions(PagedView):
-    """The domains of a project that have a champion of their own."""
+    """The domains of a project that have their own champion."""
 
     @extend_schema(operation_id="list_domain_champions", responses=Page[DomainChampionRow])
     def get(self, request: Request, slug: str) -> Response:
-        """By domain; for reviewers and managers."""
+        """Domain champions, sorted by domain. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return self.page_of(project.domain_champions.select_related("model_version"), request, DomainChampionRow.of)
 
@@ -185,38 +187,38 @@ class DomainChampions(PagedView):
         operation_id="clear_domain_champion", request=None, parameters=query_of(ChosenDomain), responses={204: None}
     )
     def delete(self, request: Request, slug: str) -> Response:
-        """Let the project's champion serve the domain again. A manager may."""
+        """Remove the domain's champion, so that the project's champion serves the domain again. Managers only."""
         project = find_project(request.user, slug)
         clear_domain_champion(by=caller(request), project=project, domain=read_query(request, ChosenDomain).domain)
         return Response(status=204)
 
 
 class ServeDomain(APIView):
-    """Letting a version serve a domain."""
+    """Promoting a model for one domain."""
 
     @extend_schema(operation_id="serve_domain", request=ChosenDomain, responses=DomainChampionRow)
     def post(self, request: Request, version_id: int) -> Response:
-        """Make the version the champion of one domain, in place of the project's. A manager may."""
+        """Make the model the champion of one domain. Managers only."""
         version = find_version(request, version_id)
         domain = read_body(request, ChosenDomain).domain
         return Response(DomainChampionRow.of(set_domain_champion(by=caller(request), version=version, domain=domain)))
 
 
 class Retention(msgspec.Struct):
-    """Versions by their numbers."""
+    """Model numbers by what happens to their weights."""
 
-    keep_models: Annotated[int, Meta(description="So many of the latest are kept, by the project's policies.")]
+    keep_models: Annotated[int, Meta(description="Number of latest models that the policy keeps.")]
     pinned: list[int]
-    due: Annotated[list[int], Meta(description="Those whose weights the next hourly sweep deletes.")]
-    deleted: Annotated[list[int], Meta(description="Those whose weights are gone.")]
+    due: Annotated[list[int], Meta(description="Models whose weights the next hourly sweep deletes.")]
+    deleted: Annotated[list[int], Meta(description="Models whose weights were deleted.")]
 
 
 class ModelRetention(APIView):
-    """What the retention policy of a project keeps."""
+    """The effect of a project's retention policy."""
 
     @extend_schema(operation_id="get_model_retention", responses=Retention)
     def get(self, request: Request, slug: str) -> Response:
-        """What is kept, what goes next, what is gone; for reviewers and managers."""
+        """Models whose weights are kept, due for deletion, and deleted. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         numbers = project.model_versions.order_by("number").values_list("number", flat=True)
         state = Retention(
@@ -229,31 +231,34 @@ class ModelRetention(APIView):
 
 
 class PoolScoringRow(Row):
-    """Of the solutions that were last looked for. `error` says why scoring ended; a person starts it again."""
+    """Progress of scoring. `error` says why scoring failed; a person must start it again."""
 
     state: PoolScoring.State
     wanted: Count
-    left: Annotated[Count, Meta(description="Solutions yet to score.")]
+    left: Annotated[Count, Meta(description="Number of solutions still to score.")]
     steps: Count
     seconds: float
     cut_at: datetime | None
     finished_at: datetime | None
     error: str
-    agreement: Annotated[ScoreAgreement | None, Meta(description="Of a sample; null before the first check.")]
+    agreement: Annotated[
+        ScoreAgreement | None,
+        Meta(description="Agreement of a sample of stored scores with fresh ones; null before the first check."),
+    ]
     checked_at: datetime | None
 
 
 class PoolScores(APIView):
-    """The scores of the pool by a version."""
+    """A model's scores of the pool."""
 
     @extend_schema(operation_id="get_pool_scoring", responses=PoolScoringRow)
     def get(self, request: Request, version_id: int) -> Response:
-        """How far it is; for reviewers and managers."""
+        """Progress of the job. Reviewers and managers only."""
         return Response(_state(find_version(request, version_id, *STAFF)))
 
     @extend_schema(operation_id="rescore_pool", request=None, responses={202: PoolScoringRow})
     def post(self, request: Request, version_id: int) -> Response:
-        """Throw every stored score of the version away and compute them again. A manager may."""
+        """Delete every stored score of the model and score the pool again. Managers only."""
         version = find_version(request, version_id)
         rescore_pool(by=caller(request), version=version)
         return Response(_state(version), status=202)

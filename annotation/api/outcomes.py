@@ -24,7 +24,7 @@ from annotation.models import Membership
 
 
 class ResultOfTests(msgspec.Struct):
-    id: Annotated[Written, Meta(max_length=200, description="Under which the solution was imported or posted.")]
+    id: Annotated[Written, Meta(max_length=200, description="The id under which the solution was imported or posted.")]
     passed: Position
     failed: Position = 0
 
@@ -44,9 +44,9 @@ class TestResults(APIView):
         responses=Applied,
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Set outcomes: correct where tests passed and none failed. A manager may.
+        """Set outcomes: correct if tests passed and none failed. Managers only.
 
-        `application/x-ndjson` takes the results one a line, `application/xml` a JUnit report.
+        `application/x-ndjson` takes one result per line, `application/xml` a JUnit report.
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         content: Any = request.data or b""
@@ -66,7 +66,9 @@ class AnswerCheckRow(JobRow):
     wrong: Count
     unknown: Count
     changed: Count
-    disagreements: Annotated[Count, Meta(description="With outcomes that were given or are from tests.")]
+    disagreements: Annotated[
+        Count, Meta(description="Solutions whose outcome from the import or from tests differs from the grader's.")
+    ]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -74,7 +76,7 @@ class AnswerCheckRow(JobRow):
 
 
 class AnswerCheckToStart(msgspec.Struct):
-    overwrite: Annotated[bool, Meta(description="Also outcomes that were given, or are from tests.")] = False
+    overwrite: Annotated[bool, Meta(description="Also overwrite outcomes from the import or from tests.")] = False
 
 
 class AnswerChecks(PagedView):
@@ -82,13 +84,13 @@ class AnswerChecks(PagedView):
 
     @extend_schema(operation_id="list_answer_checks", request=None, responses=Page[AnswerCheckRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The checks of the project, the latest first. Reviewers and managers may."""
+        """The project's answer checks, latest first. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return self.page_of(project.answer_checks.select_related("project", "requested_by"), request, AnswerCheckRow.of)
 
     @extend_schema(operation_id="start_answer_check", request=AnswerCheckToStart, responses={202: AnswerCheckRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Let a worker compare final answers with their references and set outcomes. A manager may."""
+        """Start a job that compares final answers with their references and sets outcomes. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         body = read_body(request, AnswerCheckToStart)
         check = start_answer_check(by=caller(request), project=project, overwrite=body.overwrite)

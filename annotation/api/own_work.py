@@ -1,4 +1,4 @@
-"""The caller's own work: how much, how long, how it stands to what is known and to others, and what came back."""
+"""The caller's own work: amount, time, accuracy on gold, agreement with others, and labels sent back."""
 
 from datetime import date
 from typing import Annotated
@@ -23,24 +23,26 @@ class OwnDay(Row):
 
 
 class OwnFigures(Row):
-    """Of the latest revision of each of the caller's labels."""
+    """Statistics of the latest revision of each of the caller's labels."""
 
     today: Count
     total: Count
-    median_seconds: Annotated[float | None, Meta(description="Of one label.")]
-    seconds: Annotated[float, Meta(description="Of all.")]
-    days: Annotated[list[OwnDay], Meta(description="The last thirty in the project's time zone, today last.")]
+    median_seconds: Annotated[float | None, Meta(description="Median time per label.")]
+    seconds: Annotated[float, Meta(description="Total time.")]
+    days: Annotated[
+        list[OwnDay], Meta(description="Labels on each of the last thirty days in the project's time zone, today last.")
+    ]
     gold: Annotated[
         Share | None,
         Meta(
-            description="Right answers on hidden gold until yesterday; null for fewer than ten, or where the policy "
-            "(`feedback.gold`) tells nobody."
+            description="Right answers on hidden gold until yesterday; null for fewer than ten, or if the policy "
+            "(`feedback.gold`) hides them."
         ),
     ]
     peers: Annotated[
         Share | None,
         Meta(
-            description="Labels of others on the same solutions, until yesterday, with the same first error; null as "
+            description="Labels by others on the same solutions with the same first error, until yesterday; null as "
             "above (`feedback.peers`)."
         ),
     ]
@@ -51,6 +53,6 @@ class MyWork(APIView):
 
     @extend_schema(operation_id="my_work", request=None, responses=OwnFigures)
     def get(self, request: Request, slug: str) -> Response:
-        """What the caller did in the project, how long it took, and how it stands to what is known and to others."""
+        """The caller's labels in the project, their time, accuracy on gold and agreement with others."""
         mine = own_work(require_role(request.user, find_project(request.user, slug)))
         return Response(OwnFigures.of(mine, days=[OwnDay.of(figures, day=day) for day, figures in mine.days.items()]))

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Page(msgspec.Struct, Generic[T]):
-    """One page of a list, with the addresses of its neighbours."""
+    """One page of a list, with the addresses of the next and previous page."""
 
     count: Count
     next: str | None
@@ -25,10 +25,10 @@ class Page(msgspec.Struct, Generic[T]):
 
 
 class PagedView(APIView):
-    """A view whose GET is a list; `?page=` asks for a further page."""
+    """A view whose GET returns a list; `?page=` selects a page."""
 
     def page_of(self, rows: QuerySet, request: Request, shown: Callable[[Any], Any]) -> Response:
-        """The page that was asked for, of rows that are in order, each as `shown`."""
+        """The requested page of ordered rows, each converted by `shown`."""
         pages = PageNumberPagination()
         pages.page_size = 50
         results = [shown(row) for row in pages.paginate_queryset(rows, request, view=self) or ()]

@@ -1,4 +1,4 @@
-"""Request bodies, read as bytes up to a size: who knows what they hold decodes them."""
+"""Request bodies as bytes, up to a size limit. The views decode them."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -11,7 +11,7 @@ from rest_framework.parsers import BaseParser
 class JSONParser(BaseParser):
     """JSON, up to DATA_UPLOAD_MAX_MEMORY_SIZE bytes; `read_body` decodes it.
 
-    Without its length a body is not read at all, so the header can be relied on.
+    A body without a length header is not read at all, so the header is reliable.
     """
 
     media_type = "application/json"
@@ -27,7 +27,7 @@ class JSONParser(BaseParser):
 
 
 class LinesParser(JSONParser):
-    """JSON Lines: who reads them answers each line by itself."""
+    """JSON Lines. The view answers each line separately."""
 
     media_type = "application/x-ndjson"
 

@@ -1,6 +1,6 @@
 """Scores and models in the shapes of vLLM's API, so that clients of process reward models work unchanged.
 
-A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for a version of this number.
+A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for model 2.
 """
 
 import base64
@@ -41,11 +41,11 @@ Tokens = Annotated[list[Token], Meta(min_length=1, max_length=MOST_TOKENS)]
 
 
 class PromptsToPool(msgspec.Struct, kw_only=True):
-    """vLLM's request: `input` or `messages`. Fields of vLLM's that are not named here change nothing."""
+    """vLLM's request: `input` or `messages`. Other fields of vLLM's are ignored."""
 
     model: Annotated[
         Annotated[Written, Meta(max_length=200)] | None,
-        Meta(description="A project's slug; `slug@2` for a version."),
+        Meta(description="A project's slug, or `slug@2` for model 2."),
     ] = None
     input: Annotated[
         Prompt | Annotated[list[Prompt | Token | Tokens], Meta(min_length=1)] | UnsetType,
@@ -59,7 +59,7 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
     use_activation: Annotated[bool | None, Meta(description="False gives log-probabilities.")] = True
 
     def texts(self) -> list[Text]:
-        """The prompts whose steps are judged. Raises DomainError (`invalid`)."""
+        """The prompts whose steps are scored. Raises DomainError (`invalid`)."""
         if self.messages and self.input is UNSET:
             turns = self.messages
             return [_text("messages", lambda: of_turns(list(map(_turn, turns))))]
@@ -68,7 +68,7 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
         ]
 
     def tokens(self) -> list[list[int]]:
-        """The prompts whose states are read. Raises DomainError (`invalid`)."""
+        """The prompts whose states are returned. Raises DomainError (`invalid`)."""
         return self._inputs(list)
 
     def _inputs(self, kind: type[T]) -> list[T]:
@@ -90,10 +90,7 @@ class PooledRows(msgspec.Struct, kw_only=True):
     object: str = "pooling"
     data: Annotated[
         list[list[float]] | str,
-        Meta(
-            description="One row a step tag, [p(error), p(no error)]; one row a token for `token_embed`; or their "
-            "base64."
-        ),
+        Meta(description="One row per step tag, [p(error), p(no error)], or per token for `token_embed`; or Base64."),
     ]
 
 
@@ -120,7 +117,7 @@ class Pooling(APIView):
 
     @extend_schema(operation_id="pooling", request=PromptsToPool, responses=PoolingAnswer)
     def post(self, request: Request) -> Response:
-        """Class probabilities of every step, as vLLM's step pooling gives them; or a backbone's states of token ids."""
+        """Class probabilities of every step, as in vLLM's step pooling, or a backbone's states of token ids."""
         body = read_body(request, PromptsToPool)
         of_steps = body.task == "token_classify" or body.messages is not UNSET
         texts, ids = (body.texts(), ()) if of_steps else ((), body.tokens())
@@ -201,11 +198,11 @@ class ServedModelList(msgspec.Struct):
 
 
 class ServedModels(APIView):
-    """The models that answer at the pooling route."""
+    """The models that serve the pooling route."""
 
     @extend_schema(operation_id="list_served_models", responses=ServedModelList)
     def get(self, request: Request) -> Response:
-        """One for each of the caller's projects that a model answers for, and for each domain with its own champion."""
+        """One model for each of the caller's projects with a champion, and for each domain with its own."""
         projects = visible_projects(request.user)
         own = DomainChampion.objects.filter(project__in=projects).select_related("model_version__project")
         champions = ModelVersion.objects.filter(project__in=projects, state=ModelVersion.State.CHAMPION)
@@ -230,7 +227,7 @@ def _served(name: str, version: ModelVersion) -> ServedModel:
 
 
 def model_named(request: Request, name: str | None) -> tuple[Project, str, int | None]:
-    """Project, domain and version number of a model's name; the only project's where none is given."""
+    """Project, domain and model number from a model's name. Without a name, it is the caller's only project."""
     if name is None:
         mine = list(visible_projects(request.user).filter(model_versions__state=ModelVersion.State.CHAMPION)[:2])
         if len(mine) != 1:

@@ -23,7 +23,7 @@ from prm.splitting import RULES, Thinking
 
 
 class SolutionsToPost(msgspec.Struct):
-    """`provenance` is that of every solution which does not say otherwise, field by field."""
+    """`provenance` supplies each field that a solution's own provenance leaves out."""
 
     solutions: Annotated[
         list[Any],
@@ -45,7 +45,7 @@ class SolutionsToPost(msgspec.Struct):
     thinking: Thinking = "separate"
 
     def lines(self) -> bytes:
-        """One solution a line, as JSON Lines are posted."""
+        """One solution per line, for JSON Lines."""
         return "\n".join(json.dumps(_with(one, self.provenance)) for one in self.solutions).encode()
 
 
@@ -62,17 +62,17 @@ class PostedSolutions(msgspec.Struct):
 
 
 class PostSolutions(APIView):
-    """Solutions from a program."""
+    """Posting solutions."""
 
     parser_classes = (JSONParser, LinesParser)
 
     @extend_schema(operation_id="post_solutions", request=SolutionsToPost, responses=PostedSolutions)
     def post(self, request: Request, slug: str) -> Response:
-        """Take in a batch; each solution is answered by itself. A manager may.
+        """Add a batch of solutions; the response has a result for each. Managers only.
 
-        `application/x-ndjson` takes one solution a line, with `?decomposition=` and `?thinking=` in the address.
-        Sending a batch again adds nothing: what is here already is a duplicate, and its answer has its id. 429: send
-        it again later.
+        `application/x-ndjson` takes one solution per line, with `?decomposition=` and `?thinking=` in the address.
+        Posting a batch again adds nothing: an existing solution is a duplicate, and its result has its id. 429: post
+        the batch again later.
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         content: Any
@@ -94,6 +94,6 @@ class PostSolutions(APIView):
 
 
 def _with(one: Any, shared: dict[str, Any]) -> Any:
-    """What is of another shape is left as it is, to be refused with its place."""
+    """A value of another type is left unchanged, so that it is rejected with its place."""
     own = one.get("provenance", {}) if isinstance(one, dict) else None
     return {**one, "provenance": {**shared, **own}} if shared and isinstance(own, dict) else one

@@ -1,4 +1,4 @@
-"""The practice set: what there is to practise on, and answers that are explained at once."""
+"""The practice set: its solutions, and answers with immediate explanations."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -19,7 +19,7 @@ class Practice(APIView):
 
     @extend_schema(operation_id="list_practice", request=None, responses=list[Place])
     def get(self, request: Request, slug: str) -> Response:
-        """The solutions to practise on, in their order, and how far the caller has come; for every member."""
+        """The practice solutions in order, and the caller's progress. For every member."""
         membership = require_role(request.user, find_project(request.user, slug))
         return Response(practice_set(membership))
 
@@ -29,9 +29,9 @@ class Practice(APIView):
         responses={201: Explanation, 200: Explanation},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Answer one, as a submission, and have it explained. It becomes no label, and may be done again and again.
+        """Submit an answer and get its explanation. It is not a label, and may be repeated.
 
-        201 the first time, 200 with the same body when the same submission comes again.
+        Returns 201 the first time, and 200 with the same body if the submission is repeated.
         """
         project = find_project(request.user, slug)
         submission = read_body(request, Submission)
@@ -44,6 +44,6 @@ class PracticeWork(APIView):
 
     @extend_schema(operation_id="get_practice", request=None, responses=Work)
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
-        """The solution with its problem, as a task has them. Its answer is told once it is answered."""
+        """The solution with its problem, as in a task. The right answer is not included."""
         project = find_project(request.user, slug)
         return Response(Work.of(find_practice(project, solution_id).solution, project))

@@ -1,4 +1,4 @@
-"""Projects: list, create, look at, change."""
+"""Projects: list, create, read, change."""
 
 from datetime import datetime
 from typing import Annotated, Any, NoReturn, Self
@@ -42,7 +42,7 @@ class ProjectRow(Row):
 
 
 class ProjectFields(msgspec.Struct, kw_only=True):
-    """What may be left out. The services say what a scheme, a policy and an example may hold."""
+    """The optional fields. The services validate scheme, policy and examples."""
 
     guidelines: str | UnsetType = UNSET
     examples: list[dict[str, Any]] | UnsetType = UNSET
@@ -50,7 +50,7 @@ class ProjectFields(msgspec.Struct, kw_only=True):
     policy: dict[str, Any] | UnsetType = UNSET
 
     def sent(self) -> dict[str, Any]:
-        """The fields that were sent. Raises DomainError where the library does not take the policy's training."""
+        """The fields that were sent. Raises DomainError if the library rejects the policy's training choices."""
         choices = self.policy.get("training") if self.policy else None
         if isinstance(choices, dict):
             check_training(choices)
@@ -79,7 +79,7 @@ class ProjectList(PagedView):
 
     @extend_schema(operation_id="create_project", request=ProjectToCreate, responses={201: ProjectRow})
     def post(self, request: Request) -> Response:
-        """Create a project; staff and managers may, and become its manager."""
+        """Create a project, with the caller as its manager. Staff and managers of a project only."""
         project = create_project(by=caller(request), **read_body(request, ProjectToCreate).sent())
         return Response(ProjectRow.of(project), status=201)
 
@@ -89,17 +89,17 @@ class ProjectDetail(APIView):
 
     @extend_schema(operation_id="get_project", responses=ProjectRow)
     def get(self, request: Request, slug: str) -> Response:
-        """One project of the caller."""
+        """One of the caller's projects."""
         return Response(ProjectRow.of(find_project(request.user, slug)))
 
     @extend_schema(operation_id="change_project", request=ProjectChange, responses=ProjectRow)
     def patch(self, request: Request, slug: str) -> Response:
-        """Change a project; a manager may."""
+        """Change a project. Managers only."""
         project = find_project(request.user, slug)
         changed = change_project(by=caller(request), project=project, **read_body(request, ProjectChange).sent())
         return Response(ProjectRow.of(changed))
 
     @extend_schema(operation_id="delete_project", request=None, responses={409: ErrorBody})
     def delete(self, request: Request, slug: str) -> NoReturn:
-        """Refused to everybody: 403 for all but managers, 409 `project_kept` for them. The attempt is on record."""
+        """Always rejected: 409 `project_kept` for managers, 403 for others. The attempt is recorded."""
         delete_project(by=caller(request), project=find_project(request.user, slug))

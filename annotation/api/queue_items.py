@@ -1,4 +1,4 @@
-"""What waits to be labelled, and a manager's changes to it."""
+"""The queue, and a manager's changes to it."""
 
 from typing import Annotated, ClassVar
 
@@ -34,7 +34,7 @@ class QueueItemRow(Row):
     done: Count
     pinned: bool
     paused: bool
-    assigned_to: Annotated[str | None, Meta(description="User name; null for all.")]
+    assigned_to: Annotated[str | None, Meta(description="User name of the only member who may label it, or null.")]
     inclusion_probability: float | None
     gain: float | None
     expected_seconds: float | None
@@ -42,34 +42,36 @@ class QueueItemRow(Row):
 
 class QueueChange(msgspec.Struct):
     change: Annotated[
-        str, one_of(managing.CHANGES), Meta(description="`hand` needs `to`; `front` and `end` keep the order.")
+        str,
+        one_of(managing.CHANGES),
+        Meta(description="`hand` requires `to`; `front` and `end` keep the order."),
     ]
     items: Annotated[list[Id], Meta(min_length=1, max_length=managing.MOST)]
-    to: Annotated[str | None, Meta(description="User name of the member who is to have them.")] = None
+    to: Annotated[str | None, Meta(description="User name of the member who gets the items.")] = None
 
 
 class QueueChanged(msgspec.Struct):
-    changed: Annotated[int, Meta(description="Items that are other than before; ended ones are left as they are.")]
+    changed: Annotated[int, Meta(description="Items that changed; ended items stay unchanged.")]
 
 
 class SolutionToQueue(msgspec.Struct):
-    solution: Annotated[Id, Meta(description="Of the pool.")]
-    to: Annotated[str | None, Meta(description="User name of the member who is to have it.")] = None
+    solution: Annotated[Id, Meta(description="A solution in the pool.")]
+    to: Annotated[str | None, Meta(description="User name of the member who gets the item.")] = None
 
 
 class QueueItems(PagedView):
-    """The items of a project that wait or are in somebody's hands."""
+    """The items of a project that wait or are leased."""
 
     @extend_schema(operation_id="list_queue_items", responses=Page[QueueItemRow])
     def get(self, request: Request, slug: str) -> Response:
-        """In the order they are served; for reviewers and managers."""
+        """Queue items in the order in which they are served. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         items = project.queue_items.filter(state__in=managing.OPEN).select_related("generation", "assigned_to__user")
         return self.page_of(items.order_by("-pinned", "rank", "pk"), request, QueueItemRow.of)
 
     @extend_schema(operation_id="queue_solution", request=SolutionToQueue, responses={201: QueueItemRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Ask for a label of a solution on top of what was drawn, before the rest. A manager may."""
+        """Add a solution to the front of the queue, beyond the generation's draw. Managers only."""
         project = find_project(request.user, slug)
         body = read_body(request, SolutionToQueue)
         solution = project.solutions.filter(pk=body.solution).first()
@@ -81,11 +83,11 @@ class QueueItems(PagedView):
 
 
 class ChangeQueue(APIView):
-    """Changes of many items at once."""
+    """Changing many items at once."""
 
     @extend_schema(operation_id="change_queue", request=QueueChange, responses=QueueChanged)
     def post(self, request: Request, slug: str) -> Response:
-        """Pin, pause, move or hand over items, and the reverse; all of them or none. A manager may."""
+        """Pin, pause, move or assign items, or undo it. Changes all items or none. Managers only."""
         project = find_project(request.user, slug)
         body = read_body(request, QueueChange)
         to = _member(project, body.to)

@@ -1,4 +1,4 @@
-"""Answers as JSON: structs, domain objects and plain values alike, their sentences in the reader's language."""
+"""Responses as JSON, with messages in the reader's language."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from annotation.core.wording import in_words
 
 
 class StructRenderer(BaseRenderer):
-    """JSON in UTF-8. An answer that quotes half a surrogate pair, which UTF-8 cannot hold, is escaped to ASCII."""
+    """JSON in UTF-8. A response with half a surrogate pair, which UTF-8 cannot encode, is escaped to ASCII."""
 
     media_type = "application/json"
     format = "json"
@@ -30,7 +30,7 @@ class StructRenderer(BaseRenderer):
 
 
 def _in_reader_words(value: Any) -> str:
-    """A text that remembers how it was said, or that is not translated yet."""
+    """The translation of a message or a lazy string."""
     if isinstance(value, str | Promise):
         return str.__str__(in_words(value) if isinstance(value, str) else str(value))
     raise NotImplementedError(type(value))

@@ -43,19 +43,19 @@ class WaitingSolution(Row):
     solution: Id
     problem: str
     domain: str
-    differs: Annotated[bool, Meta(description="People name different first errors.")]
-    disputed: Annotated[bool, Meta(description="Somebody says that the reference is wrong.")]
+    differs: Annotated[bool, Meta(description="Annotators disagree on the first error.")]
+    disputed: Annotated[bool, Meta(description="Somebody disputes the reference.")]
     doubted: Annotated[bool, Meta(description="Somebody flagged a step, or was unsure of one.")]
 
 
 class LabelOfCase(OwnLabel, kw_only=True):
-    """What somebody handed in, and what has become of it."""
+    """A submitted label and its state."""
 
     id: Id
-    annotator: Annotated[str | None, Meta(description="Null where the label came in a file.")]
+    annotator: Annotated[str | None, Meta(description="Null if the label was imported.")]
     adjudicates: bool
     first_error: FirstError | None
-    sent_back: Annotated[bool, Meta(description="It waits for its annotator to look at it again.")]
+    sent_back: Annotated[bool, Meta(description="Whether it was sent back and its annotator has not answered yet.")]
 
     @classmethod
     def of(cls, label: Any) -> Self:
@@ -74,39 +74,39 @@ class StepOfCase(Row):
     position: Count
     alternative: Count
     text: str
-    differs: Annotated[bool, Meta(description="Those who read it do not all say the same.")]
+    differs: Annotated[bool, Meta(description="Whether annotators disagree on this step.")]
 
 
 class CaseToReview(msgspec.Struct):
-    """People's latest labels of one solution, side by side."""
+    """The latest human labels of one solution, side by side."""
 
     solution: Id
-    newest: Annotated[Count, Meta(description="To be sent as `seen` with a decision.")]
+    newest: Annotated[Count, Meta(description="The value to send as `seen` with a decision.")]
     steps: list[StepOfCase]
     labels: list[LabelOfCase]
 
 
-Seen = Annotated[Count, Meta(description="The `newest` of the case that was looked at.")]
+Seen = Annotated[Count, Meta(description="The `newest` of the case that the decision is based on.")]
 
 
 class DecidingLabel(Submission, frozen=True, kw_only=True):
-    """A label of one's own that decides."""
+    """The reviewer's own label, as the decision."""
 
     seen: Seen
 
 
 class LabelToAccept(msgspec.Struct):
-    submission_id: Annotated[UUID, Meta(description="Made once by the client; a retry sends the same one.")]
+    submission_id: Annotated[UUID, Meta(description="Made by the client; a retry sends the same id.")]
     seen: Seen
     comment: Note = ""
 
 
 class ReviewQueue(PagedView):
-    """What waits for a reviewer."""
+    """The review queue."""
 
     @extend_schema(operation_id="list_reviews", parameters=query_of(ReviewsQuery), responses=Page[WaitingSolution])
     def get(self, request: Request, slug: str) -> Response:
-        """Disagreements first, then disputed references, then steps in doubt; for reviewers and managers."""
+        """Disagreements first, then disputed references, then steps in doubt. Reviewers and managers only."""
         query = read_query(request, ReviewsQuery)
         project = find_project(request.user, slug, *STAFF)
         rows = to_review(project, query.reason)
@@ -114,11 +114,11 @@ class ReviewQueue(PagedView):
 
 
 class ReviewCase(APIView):
-    """What people said of a solution."""
+    """The labels of one solution."""
 
     @extend_schema(operation_id="get_review", responses=CaseToReview)
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
-        """Their latest labels, with the steps on which they differ; for reviewers and managers."""
+        """The latest human labels, with the steps on which they differ. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         case = case_of(_solution(project, solution_id))
         steps = [StepOfCase.of(row.step, differs=row.differs) for row in case.rows]
@@ -127,7 +127,7 @@ class ReviewCase(APIView):
 
 
 class Adjudications(APIView):
-    """Deciding by a label of one's own."""
+    """Deciding with one's own label."""
 
     @extend_schema(
         operation_id="adjudicate",
@@ -135,9 +135,9 @@ class Adjudications(APIView):
         responses={201: Receipt, 200: Receipt},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Decide on a solution; 201 the first time, 200 with the same body when the same decision comes again.
+        """Decide on a solution. Returns 201 the first time, and 200 with the same body if the decision is repeated.
 
-        409 `labels_changed` where a label has come since the case was `seen`.
+        Returns 409 `labels_changed` if there is a newer label than `seen`.
         """
         project = find_project(request.user, slug, *STAFF)
         body = read_body(request, DecidingLabel)
@@ -154,7 +154,7 @@ class Adjudications(APIView):
 
 
 class AcceptLabel(APIView):
-    """Deciding by a label that is there."""
+    """Deciding with an existing label."""
 
     @extend_schema(
         operation_id="accept_label",
@@ -162,7 +162,7 @@ class AcceptLabel(APIView):
         responses={201: Receipt, 200: Receipt},
     )
     def post(self, request: Request, slug: str, annotation_id: int) -> Response:
-        """Decide as this label says; as for a label of one's own."""
+        """Accept this label as the decision. Responses are as for one's own label."""
         project = find_project(request.user, slug, *STAFF)
         body = read_body(request, LabelToAccept)
         submitted = accept(
@@ -224,7 +224,7 @@ class SentBackList(PagedView):
 
     @extend_schema(operation_id="list_sent_back", parameters=query_of(SentBackQuery), responses=Page[SentBackRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The latest first: all of them for reviewers and managers, their own for annotators."""
+        """Labels sent back, latest first. Annotators see their own, reviewers and managers all."""
         query = read_query(request, SentBackQuery)
         project = find_project(request.user, slug)
         rows = project.sent_back.filter(**sent_fields(query))
@@ -239,17 +239,17 @@ class SendBack(APIView):
 
     @extend_schema(operation_id="send_back", request=LabelToSendBack, responses={201: SentBackRow})
     def post(self, request: Request, slug: str, annotation_id: int) -> Response:
-        """Ask the annotator to look at it again. A reviewer or manager may."""
+        """Ask the annotator to revise the label. Reviewers and managers only."""
         label = label_in(find_project(request.user, slug, *STAFF), annotation_id)
         reason = read_body(request, LabelToSendBack).reason
         return Response(SentBackRow.of(send_back(by=caller(request), annotation=label, reason=reason)), status=201)
 
 
 class TakeBack(APIView):
-    """Letting a label stand after all."""
+    """Withdrawing the request to revise a label."""
 
     @extend_schema(operation_id="take_back", request=None, responses=SentBackRow)
     def post(self, request: Request, sent_id: int) -> Response:
-        """The annotator need not look at it again. A reviewer or manager may."""
+        """Take the request back, so that the annotator need not revise the label. Reviewers and managers only."""
         sent = find_visible(request.user, SentBack.objects.all(), sent_id, Message("sent_back_not_found"))
         return Response(SentBackRow.of(take_back(by=caller(request), sent=sent)))

@@ -49,8 +49,8 @@ class RunRow(JobRow):
     number: int
     trigger: TrainingRun.Trigger
     reason: str
-    model_version: Annotated[int | None, Meta(description="Number of the version that it made.")]
-    gate: Annotated[Verdict | None, Meta(description="Null before there is a verdict.")]
+    model_version: Annotated[int | None, Meta(description="Number of the model that the run trained.")]
+    gate: Annotated[Verdict | None, Meta(description="The gate's verdict; null before the gate.")]
     stages: list[StageRow]
 
     @classmethod
@@ -79,13 +79,13 @@ class Runs(PagedView):
 
     @extend_schema(operation_id="list_runs", responses=Page[RunRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The project's runs, the latest first; for reviewers and managers."""
+        """The project's runs, latest first. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         rows = project.training_runs.select_related("project", "requested_by", "model_version")
         return self.page_of(rows.prefetch_related("stages"), request, RunRow.of)
 
     @extend_schema(operation_id="start_run", request=None, responses={202: RunRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Begin a round: train, gate, promote, score the pool, open the next generation. A manager may."""
+        """Start a round: train, gate, promote, score the pool, open the next generation. Managers only."""
         run = runs.request_run(by=caller(request), project=find_project(request.user, slug))
         return Response(RunRow.of(run), status=202)

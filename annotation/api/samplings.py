@@ -22,7 +22,7 @@ from prm.splitting import RULES, Thinking
 
 
 class SamplingRow(JobRow):
-    """Solutions sampled from a policy. Counts are of samples but for `problems`, `done_problems`, `failed_problems`."""
+    """Solutions sampled from a policy. Counts are of samples unless the name says `problems`."""
 
     roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
     paths: ClassVar[dict[str, str]] = JobRow.paths | {"generation": "generation.number"}
@@ -41,7 +41,7 @@ class SamplingRow(JobRow):
     seed: int
     opens_generation: bool
     generation: int | None
-    note: Annotated[str, Meta(description="How it ended, where there is more to say than its state.")]
+    note: Annotated[str, Meta(description="How the run ended, if there is more to report than its state.")]
     problems: Count
     done_problems: Count
     failed_problems: Count
@@ -58,15 +58,15 @@ class SamplingRow(JobRow):
 
 
 class SamplingToStart(msgspec.Struct):
-    """What to sample; `endpoint` is a name that the operator gave one."""
+    """What to sample. `endpoint` is one of the names that the operator configured."""
 
     endpoint: Annotated[Written, Meta(max_length=100)]
-    samples: Annotated[int, Meta(ge=1, le=MOST_SAMPLES, description="Of each problem.")] = 4
+    samples: Annotated[int, Meta(ge=1, le=MOST_SAMPLES, description="Number of samples per problem.")] = 4
     temperature: Annotated[float, Meta(ge=0, le=HOTTEST)] = 0.8
     max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1024
     prompt: Annotated[
         Annotated[Written, Meta(max_length=LONGEST_TEXT)] | UnsetType,
-        Meta(description="With {problem} in it; else the endpoint's own."),
+        Meta(description="The prompt, which must contain {problem}. Default: the endpoint's prompt."),
     ] = UNSET
     decomposition: Annotated[str, one_of(RULES)] = "blank_lines"
     thinking: Thinking = "separate"
@@ -88,14 +88,14 @@ class Samplings(PagedView):
 
     @extend_schema(operation_id="list_samplings", request=None, responses=Page[SamplingRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The sampling runs of the project, the latest first. A manager may."""
+        """The project's sampling runs, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         runs = SamplingRun.objects.filter(project=project).select_related("project", "requested_by", "generation")
         return self.page_of(runs, request, SamplingRow.of)
 
     @extend_schema(operation_id="start_sampling", request=SamplingToStart, responses={202: SamplingRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Choose problems and let a worker sample solutions of them from a policy. A manager may."""
+        """Choose problems and start a job that samples solutions from a policy. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         body = read_body(request, SamplingToStart)
         wish = Wish(**{"prompt": proposed_prompt(body.endpoint)} | sent_fields(body))
@@ -103,10 +103,10 @@ class Samplings(PagedView):
 
 
 class PolicyEndpoints(APIView):
-    """The policies that the operator named."""
+    """The policy endpoints that the operator configured."""
 
     @extend_schema(operation_id="list_policy_endpoints", responses=list[PolicyEndpoint])
     def get(self, request: Request, slug: str) -> Response:
-        """The policies that may be sampled from. A manager may."""
+        """The policies that may be sampled from. Managers only."""
         find_project(request.user, slug, Membership.Role.MANAGER)
         return Response([PolicyEndpoint(name, model) for name, model in endpoint_names().items()])

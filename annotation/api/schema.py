@@ -1,4 +1,4 @@
-"""How the API describes itself in OpenAPI: from the structs of its requests and answers."""
+"""The OpenAPI schema, made from the structs of requests and responses."""
 
 from collections.abc import Iterator
 from dataclasses import is_dataclass
@@ -22,7 +22,7 @@ WHERE = {"request": "#/components/schemas/{name}Request", "response": "#/compone
 
 
 def query_of(kind: type[msgspec.Struct]) -> list[OpenApiParameter]:
-    """The parameters of a query, as the fields of a struct say them."""
+    """The query parameters that a struct's fields describe."""
     parameters = []
     for field in msgspec.structs.fields(kind):
         shape = msgspec.json.schema(field.type, schema_hook=_schema_of_texts)
@@ -34,8 +34,8 @@ def query_of(kind: type[msgspec.Struct]) -> list[OpenApiParameter]:
 class EndpointSchema(AutoSchema):
     """Takes structs, lists and unions of them, where drf-spectacular takes serializers.
 
-    Every endpoint answers what it refuses with the one error body. One that waits for a worker (`asks_a_worker`) may
-    also find none, or not in time.
+    Every endpoint returns errors with the same error body. An endpoint that waits for a worker (`asks_a_worker`) may
+    also find no worker, or time out.
     """
 
     def get_responses_of_errors(self) -> dict[str, dict]:
@@ -53,7 +53,9 @@ class EndpointSchema(AutoSchema):
 
     def _get_pagination_parameters(self) -> list[dict[str, Any]]:
         paged = isinstance(self.view, PagedView) and self.method == "GET"
-        page = build_parameter_type(name="page", schema={"type": "integer"}, location="query", description="From 1.")
+        page = build_parameter_type(
+            name="page", schema={"type": "integer"}, location="query", description="Page number, from 1."
+        )
         return [page] if paged else []
 
     def _get_request_for_media_type(self, serializer: Any, direction: Direction = "request") -> tuple[Any, bool]:
@@ -115,7 +117,7 @@ def _schema_of_texts(kind: Any) -> dict[str, Any]:
 
 
 def _optional_fields(kind: Any) -> dict[str, set[str]]:
-    """By struct, what an answer may leave out: fields that are UNSET, and defaults of those that omit them."""
+    """By struct, the fields that a response may leave out: UNSET fields, and defaults of structs that omit them."""
     structs = {get_origin(info.cls) or info.cls: info for info in _structs_in(type_info(kind))}
     return {
         struct.__name__: {

@@ -1,4 +1,4 @@
-"""Scores of solutions by the model that serves a project."""
+"""Scores of solutions by the champion of a project."""
 
 from typing import Annotated, Literal, Self
 from uuid import UUID
@@ -23,21 +23,22 @@ from prm.messages import Message
 TIMEOUT, LONGEST_TIMEOUT = 20.0, 55.0
 
 Aggregate = Annotated[
-    Literal["product", "min", "mean", "last"], Meta(description="How steps make the solution's score.")
+    Literal["product", "min", "mean", "last"],
+    Meta(description="How step scores are aggregated into the solution's score."),
 ]
 Timeout = Annotated[float, Meta(ge=0.1, le=LONGEST_TIMEOUT, description="Seconds.")]
 
 
-ProjectSlug = Annotated[Written, Meta(max_length=80, description="The project whose model scores.")]
-Domain = Annotated[str, Meta(max_length=100, description="A domain that has a champion of its own is scored by it.")]
+ProjectSlug = Annotated[Written, Meta(max_length=80, description="The project whose champion scores.")]
+Domain = Annotated[str, Meta(max_length=100, description="The domain; if it has its own champion, that model scores.")]
 VersionNumber = Annotated[
     Annotated[int, Meta(ge=1, le=LARGEST_INTEGER)] | None,
-    Meta(description="Number of a model version; else the champion."),
+    Meta(description="Number of a model. Default: the champion."),
 ]
 
 
 class SolutionsToScore(SolutionToScore, kw_only=True):
-    """One solution at the top, or many in `solutions`."""
+    """One solution in the body itself, or many in `solutions`."""
 
     project: ProjectSlug
     domain: Domain = ""
@@ -56,20 +57,20 @@ class SolutionsToScore(SolutionToScore, kw_only=True):
 
 
 class StepScore(msgspec.Struct):
-    """A step's score; null throughout where the step did not fit the model's context."""
+    """A step's score. All fields are null if the step is beyond the model's context."""
 
-    mean: Annotated[float | None, Meta(description="p(the step is no error | those before are good).")]
+    mean: Annotated[float | None, Meta(description="p(the step is correct | all earlier steps are correct).")]
     spread: Annotated[float | None, Meta(description="Standard deviation over the ensemble.")]
 
 
 class SolutionScore(msgspec.Struct):
     """A solution's scores and the verdict on it."""
 
-    score: Annotated[float | None, Meta(description="The steps' means by the chosen aggregate.")]
+    score: Annotated[float | None, Meta(description="The mean step scores, aggregated as requested.")]
     steps: list[StepScore]
     first_suspicious: Annotated[
         int | None,
-        Meta(description="The first step below the model's threshold, from 0; -1: none; null: cannot be told."),
+        Meta(description="Position of the first step below the model's threshold; -1 if none; null if unknown."),
     ]
     uncertainty: Annotated[
         float | None, Meta(description="The model's own probability that `first_suspicious` is wrong.")
@@ -77,12 +78,12 @@ class SolutionScore(msgspec.Struct):
     abstained: Annotated[
         bool | None,
         Meta(
-            description="Do not rely on the verdict: its uncertainty is beyond the calibrated bar, or the text is out "
-            "of domain. null: the model has no bar."
+            description="Do not rely on the verdict: its uncertainty is above the calibrated limit, or the text is out "
+            "of domain. null: the model has no calibrated limit."
         ),
     ]
     out_of_domain: Annotated[
-        bool | None, Meta(description="Unlike what the model learned from; null: the model cannot tell.")
+        bool | None, Meta(description="The text is unlike the training data; null if the model cannot detect it.")
     ]
     unscored_steps: Count
 
@@ -100,20 +101,20 @@ class SolutionScore(msgspec.Struct):
 
 
 class Scoring(msgspec.Struct):
-    request_id: Annotated[UUID, Meta(description="Finds these scores in the score log.")]
+    request_id: Annotated[UUID, Meta(description="The key of these scores in the score log.")]
     model: Served
     aggregate: Aggregate
     results: list[SolutionScore]
 
 
 class Scores(APIView):
-    """Scoring by the model that serves."""
+    """Scoring with the champion."""
 
     asks_a_worker = True
 
     @extend_schema(operation_id="score", request=SolutionsToScore, responses=Scoring)
     def post(self, request: Request) -> Response:
-        """Score one solution or many; results stand in the order of the solutions. For members of the project."""
+        """Score one solution or many. Results are in the order of the solutions. For members of the project."""
         body = read_body(request, SolutionsToScore)
         texts = body.texts()
         request_id, answer = scoring_requests.ask_worker(

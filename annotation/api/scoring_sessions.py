@@ -1,4 +1,4 @@
-"""Scoring while an answer is being written: a session to which steps are appended."""
+"""Scoring sessions: steps are appended and scored while an answer is being written."""
 
 from typing import Annotated, Any, Self
 from uuid import UUID
@@ -22,7 +22,7 @@ MOST_AT_ONCE = 64
 
 
 class SessionToBegin(msgspec.Struct):
-    """What a session begins with; every score in it is of the model that is chosen now."""
+    """The start of a session. The model chosen now scores the whole session."""
 
     project: ProjectSlug
     problem: LongText
@@ -43,10 +43,10 @@ class SessionSoFar(Row):
 
     id: UUID
     project: str
-    model: Annotated[int, Meta(description="Number of the model version that scores all of it.")]
+    model: Annotated[int, Meta(description="Number of the model that scores the session.")]
     aggregate: Aggregate
     step_count: Count
-    result: Annotated[SolutionScore | None, Meta(description="Scores of all steps so far; null before the first.")]
+    result: Annotated[SolutionScore | None, Meta(description="Scores of all steps so far; null before the first step.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -63,17 +63,17 @@ class SessionSoFar(Row):
 
 
 class GrownSession(SessionSoFar):
-    request_id: Annotated[UUID, Meta(description="Finds these scores in the score log.")]
+    request_id: Annotated[UUID, Meta(description="The key of these scores in the score log.")]
 
 
 class ScoringSessions(APIView):
-    """Beginning a session."""
+    """Starting a session."""
 
     asks_a_worker = True
 
     @extend_schema(operation_id="begin_scoring_session", request=SessionToBegin, responses={201: SessionSoFar})
     def post(self, request: Request) -> Response:
-        """Begin a session. It is forgotten an hour after it was last used."""
+        """Start a session. It expires an hour after its last use."""
         body = read_body(request, SessionToBegin)
         session = sessions.begin_session(
             by=caller(request),
@@ -98,19 +98,19 @@ class ScoringSessionDetail(APIView):
 
     @extend_schema(operation_id="end_scoring_session", responses={204: None})
     def delete(self, request: Request, session_id: UUID) -> Response:
-        """Forget the session."""
+        """Delete the session."""
         sessions.end_session(by=caller(request), session_id=str(session_id))
         return Response(status=204)
 
 
 class AppendSteps(APIView):
-    """Growing a session."""
+    """Appending to a session."""
 
     asks_a_worker = True
 
     @extend_schema(operation_id="append_steps", request=StepsToAppend, responses=GrownSession)
     def post(self, request: Request, session_id: UUID) -> Response:
-        """Append steps and score them; nothing is appended where this fails."""
+        """Append steps and score them. If scoring fails, nothing is appended."""
         body = read_body(request, StepsToAppend)
         request_id, session = sessions.append_steps(
             by=caller(request),
@@ -123,12 +123,12 @@ class AppendSteps(APIView):
 
 
 class ForkSession(APIView):
-    """Branching a session, as a beam search does."""
+    """Branching a session, for example in a beam search."""
 
     asks_a_worker = True
 
     @extend_schema(operation_id="fork_scoring_session", request=None, responses={201: SessionSoFar})
     def post(self, request: Request, session_id: UUID) -> Response:
-        """A second session at the same place; what was read so far is shared."""
+        """Start a second session with the same steps. Both share the cached prefix."""
         session = sessions.fork_session(by=caller(request), session_id=str(session_id))
         return Response(SessionSoFar.of(session), status=201)

@@ -1,4 +1,4 @@
-"""Snapshots: freeze labels, look at what was frozen, download it in a format with its card."""
+"""Snapshots: make one, inspect it, download it as a file, read its dataset card."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
@@ -35,21 +35,19 @@ class Refusal(msgspec.Struct):
 
 
 class ExportPlan(Row):
-    """What a download in a format holds if nothing else is asked for, and what it leaves out."""
+    """What a download in a format contains by default, and what it leaves out."""
 
     format: str
     splits: list[Split]
-    solutions: Annotated[Count, Meta(description="In the file.")]
-    left_out: Annotated[
-        dict[str, Count], Meta(description="Solutions that are not in the file, by split or other reason.")
-    ]
+    solutions: Annotated[Count, Meta(description="Solutions in the file.")]
+    left_out: Annotated[dict[str, Count], Meta(description="Solutions left out of the file, by split or other reason.")]
     ends_early: Annotated[
-        dict[str, Count], Meta(description="Lines of TRL that end before the agreed path does, by reason.")
+        dict[str, Count], Meta(description="Lines of TRL that end before the consensus path, by reason.")
     ]
     not_held: Annotated[
-        dict[str, Count], Meta(description="What the whole snapshot says and the format has no place for.")
+        dict[str, Count], Meta(description="Information in the snapshot that the format cannot express.")
     ]
-    refusal: Annotated[Refusal | None, Meta(description="Why there is no such file; null if there is one.")]
+    refusal: Annotated[Refusal | None, Meta(description="Why this file cannot be made; null if it can.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -58,7 +56,7 @@ class ExportPlan(Row):
 
 
 class SnapshotRow(Row):
-    """A frozen dataset; `counts` says what is in it, `exports` what a download in each format would hold."""
+    """A snapshot. `counts` describes its contents, `exports` what a download in each format contains."""
 
     paths: ClassVar[dict[str, str]] = {"project": "project.slug"}
 
@@ -90,13 +88,13 @@ class SnapshotToCreate(msgspec.Struct):
 
 class CardQuery(msgspec.Struct, kw_only=True):
     neutral: Annotated[
-        NeutralPolicy, Meta(description="What becomes of neutral steps in formats that have only yes and no.")
+        NeutralPolicy, Meta(description="How to map neutral steps in formats with only two classes.")
     ] = "positive"
     splits: Annotated[
         list[Split] | None,
         Meta(
-            description="The splits in the file. By default TRL, whose lines do not say theirs, has those that the "
-            "snapshot was asked for, else the pool; the other formats have all."
+            description="The splits in the file. Default: all; for TRL, whose lines have no split, those that the "
+            "snapshot was filtered by, else the pool."
         ),
     ] = None
 
@@ -112,14 +110,14 @@ class Snapshots(PagedView):
 
     @extend_schema(operation_id="list_snapshots", request=None, responses=Page[SnapshotRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The snapshots of the project, the latest first. A manager may."""
+        """The project's snapshots, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         snapshots = Snapshot.objects.filter(project=project).select_related("project")
         return self.page_of(snapshots, request, SnapshotRow.of)
 
     @extend_schema(operation_id="create_snapshot", request=SnapshotToCreate, responses={201: SnapshotRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Freeze the labels that the filters ask for. A manager may."""
+        """Make a snapshot of the labels that match the filters. Managers only."""
         project = find_project(request.user, slug)
         filters = read_body(request, SnapshotToCreate).filters
         return Response(
@@ -132,7 +130,7 @@ class SnapshotDetail(APIView):
 
     @extend_schema(operation_id="get_snapshot", responses=SnapshotRow)
     def get(self, request: Request, snapshot_id: int) -> Response:
-        """What is in the snapshot. A manager may."""
+        """The contents of the snapshot. Managers only."""
         return Response(SnapshotRow.of(_find(request, snapshot_id)))
 
 
@@ -145,7 +143,7 @@ class Download(APIView):
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
     def get(self, request: Request, snapshot_id: int) -> StreamingHttpResponse:
-        """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark's own records. A manager may."""
+        """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark records. Managers only."""
         snapshot = _find(request, snapshot_id)
         query = read_query(request, DownloadQuery)
         content = export_snapshot(snapshot, query.format, neutral=query.neutral, splits=query.splits)
@@ -161,7 +159,7 @@ class Card(APIView):
         responses={(200, "text/markdown"): OpenApiTypes.STR},
     )
     def get(self, request: Request, snapshot_id: int) -> HttpResponse:
-        """What was supervised, by whom, how, in Markdown. A manager may."""
+        """The dataset card in Markdown: what was labelled, by whom and how. Managers only."""
         snapshot = _find(request, snapshot_id)
         query = read_query(request, CardQuery)
         card = dataset_card(snapshot, neutral=query.neutral, splits=query.splits)

@@ -27,13 +27,13 @@ class LaneFigures(msgspec.Struct):
     lane: Lane
     items: Count
     wanted: Annotated[Count, Meta(description="Annotations wanted.")]
-    done: Annotated[Count, Meta(description="Annotations given.")]
+    done: Annotated[Count, Meta(description="Annotations submitted.")]
 
 
 class LabelFigures(msgspec.Struct):
     total: Count
     first_errors: Annotated[Count, Meta(description="Annotations that found an error.")]
-    median_seconds: Annotated[float | None, Meta(description="What one annotation costs.")]
+    median_seconds: Annotated[float | None, Meta(description="Median time of one annotation.")]
 
 
 class Statistics(msgspec.Struct):
@@ -43,11 +43,11 @@ class Statistics(msgspec.Struct):
 
 
 class ProjectStatistics(APIView):
-    """How the work goes."""
+    """Progress of the project."""
 
     @extend_schema(operation_id="get_statistics", responses=Statistics)
     def get(self, request: Request, slug: str) -> Response:
-        """Labels so far, the open generation by lane, and agreement; for reviewers and managers."""
+        """Labels so far, the open generation by lane, and agreement. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return Response(
             Statistics(
@@ -66,25 +66,25 @@ class SourceRow(Row):
 
 
 class ContrastOfSources(Row):
-    """Pairs of labels by two sources on one solution: how many of them name the same first error, and who finds one."""
+    """Pairs of labels by two sources on one solution: how many agree on the first error, and which source finds one."""
 
     one: SourceRow
     other: SourceRow
     pairs: Count
     exact: Annotated[Count, Meta(description="Pairs with the same first error, or both with none.")]
-    within_one: Annotated[Count, Meta(description="The same or a neighbouring one.")]
-    both: Annotated[Count, Meta(description="Both find an error.")]
+    within_one: Annotated[Count, Meta(description="Pairs with the same or a neighbouring first error.")]
+    both: Annotated[Count, Meta(description="Pairs in which both find an error.")]
     neither: Count
     only_one: Count
     only_other: Count
 
 
 class Contrasts(APIView):
-    """How sources of labels agree."""
+    """Agreement between label sources."""
 
     @extend_schema(operation_id="list_contrasts", responses=list[ContrastOfSources])
     def get(self, request: Request, slug: str) -> Response:
-        """Every two sources that labelled a solution in common; for reviewers and managers."""
+        """Every two sources that labelled a common solution. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return Response(
             [
@@ -95,26 +95,24 @@ class Contrasts(APIView):
 
 
 class HintComparison(Row):
-    """Labels with a hint and without one, of people's first submissions, where hints were drawn in one way."""
+    """First submissions with and without a hint, for one way of drawing hints."""
 
-    share: Annotated[float, Meta(description="Of solutions with a hint, as it was drawn.")]
+    share: Annotated[float, Meta(description="Share of solutions drawn for a hint.")]
     reveal: Hint.Reveal
     since: datetime
     until: datetime
     hinted: Arm
     blind: Arm
     gaps: Gaps
-    opened: Annotated[Share, Meta(description="Hinted labels in which a score was seen at all.")]
-    changed: Annotated[
-        Share, Meta(description="Own ratings, there before the score was seen, that were changed after it.")
-    ]
+    opened: Annotated[Share, Meta(description="Labels in the hint arm whose annotator saw a score.")]
+    changed: Annotated[Share, Meta(description="Ratings made before the score was seen and changed after it.")]
 
 
 class HintComparisons(APIView):
-    """What the model's scores beside the work do to labels."""
+    """The effect of hints on labels."""
 
     @extend_schema(operation_id="compare_hints", responses=list[HintComparison])
     def get(self, request: Request, slug: str) -> Response:
-        """The two arms of each way in which hints were drawn, the latest first; for reviewers and managers."""
+        """The two arms of each hint policy, latest first. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return Response([HintComparison.of(one, **one.design._asdict()) for one in compare_hints(project)])

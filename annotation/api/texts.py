@@ -22,7 +22,7 @@ LongText = Annotated[str, Meta(min_length=1, max_length=LONGEST_SCORED_TEXT)]
 
 
 class StepToScore(msgspec.Struct):
-    """One step; its kind tells a tool's answer from reasoning."""
+    """One step. Its kind distinguishes a tool's output from reasoning."""
 
     text: LongText
     kind: StepKind = "reasoning"
@@ -38,13 +38,13 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
     steps: Annotated[list[GivenStep], Meta(min_length=1, max_length=MOST_STEPS)] | UnsetType = UNSET
     text: Annotated[
         Annotated[Written, Meta(max_length=LONGEST_SCORED_TEXT)] | UnsetType,
-        Meta(description="A solution not divided yet; `decomposition` divides it."),
+        Meta(description="An undivided solution, which `decomposition` splits into steps."),
     ] = UNSET
     messages: Annotated[
         Annotated[list[dict[str, Any]], Meta(min_length=2, max_length=MOST_STEPS + 1)] | UnsetType,
         Meta(
-            description="An OpenAI chat. The first user's message is the problem. A single answer is divided by the "
-            "rule of `decomposition`; in a longer run every later message is one step."
+            description="An OpenAI chat. The first user message is the problem. A single answer is split by "
+            "`decomposition`; in a longer run, every later message is one step."
         ),
     ] = UNSET
     decomposition: Annotated[str, one_of(RULES)] = "blank_lines"
@@ -53,7 +53,7 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
     ] = "drop"
 
     def as_text(self, place: str = "") -> Text:
-        """What is scored. `place` is where it stands in the request. Raises DomainError (`invalid`)."""
+        """The text to score. `place` is its place in the request. Raises DomainError (`invalid`)."""
         ways = [way for way in (self.steps, self.text, self.messages) if way is not UNSET]
         if len(ways) != 1 or (self.problem is UNSET) == (self.messages is UNSET):
             raise invalid(place, Message("text_form_ambiguous"))

@@ -33,12 +33,12 @@ class TokenRow(Row):
 
 
 class IssuedToken(TokenRow):
-    secret: Annotated[str, Meta(description="Shown this once.")]
+    secret: Annotated[str, Meta(description="The secret, shown only once.")]
 
 
 class TokenToIssue(msgspec.Struct):
     name: Annotated[Written, Meta(max_length=100)]
-    for_person: Annotated[bool, Meta(description="Labels that come with it are a person's.")] = False
+    for_person: Annotated[bool, Meta(description="Whether its labels count as a person's.")] = False
 
 
 class TokenLimits(msgspec.Struct):
@@ -51,7 +51,7 @@ class TokenLimits(msgspec.Struct):
 
 
 class Tokens(PagedView):
-    """Keys for the caller's programs."""
+    """API tokens of the caller."""
 
     @extend_schema(operation_id="list_tokens", responses=Page[TokenRow])
     def get(self, request: Request) -> Response:
@@ -61,9 +61,9 @@ class Tokens(PagedView):
 
     @extend_schema(operation_id="issue_token", request=TokenToIssue, responses={201: IssuedToken})
     def post(self, request: Request) -> Response:
-        """Make a token; its secret is shown this once.
+        """Make a token. Its secret is shown only once.
 
-        Labels that come with it are a model judge's, unless it is `for_person`.
+        The source kind of labels submitted with it is model judge, unless it is `for_person`.
         """
         body = read_body(request, TokenToIssue)
         token, secret = issue_token(by=caller(request), name=body.name.strip(), for_person=body.for_person)
@@ -75,12 +75,12 @@ class TokenDetail(APIView):
 
     @extend_schema(operation_id="limit_token", request=TokenLimits, responses=TokenRow)
     def patch(self, request: Request, token_id: int) -> Response:
-        """Limit how much scoring one of the caller's tokens may ask for."""
+        """Set the scoring limits of one of the caller's tokens."""
         limits = sent_fields(read_body(request, TokenLimits))
         return Response(TokenRow.of(limit_token(by=caller(request), token_id=token_id, limits=limits)))
 
     @extend_schema(operation_id="revoke_token", responses={204: None})
     def delete(self, request: Request, token_id: int) -> Response:
-        """Revoke a token; it is refused from now on."""
+        """Revoke a token. It stops working immediately."""
         revoke_token(by=caller(request), token_id=token_id)
         return Response(status=204)

@@ -1,6 +1,6 @@
-"""Uploads in pieces, by the tus protocol (tus.io, version 1.0.0, with creation, checksum and termination).
+"""Resumable uploads with the tus protocol (tus.io, version 1.0.0, with creation, checksum and termination).
 
-What is uploaded whole becomes an import by `POST projects/SLUG/import-groups/`.
+`POST projects/SLUG/import-groups/` imports a complete upload.
 """
 
 import base64
@@ -40,7 +40,7 @@ PIECE = 256 * 1024
 
 
 class UploadRow(Row):
-    """A file on its way, which goes on at byte `offset`."""
+    """An unfinished upload, which resumes at byte `offset`."""
 
     id: uuid.UUID
     filename: str
@@ -71,7 +71,7 @@ class Uploads(APIView):
 
     @extend_schema(operation_id="list_uploads", responses=list[UploadRow])
     def get(self, request: Request, slug: str) -> Response:
-        """What the caller has begun to upload and can go on with. A manager may."""
+        """The uploads that the caller can resume. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         return Response([UploadRow.of(upload) for upload in unfinished_uploads(by=caller(request), project=project)])
 
@@ -85,7 +85,7 @@ class Uploads(APIView):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Begin an upload; its address is in `Location`. A manager may."""
+        """Start an upload. Its address is in `Location`. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         metadata = _metadata(request.headers.get("Upload-Metadata", ""))
         upload = begin_upload(
@@ -100,7 +100,7 @@ class Uploads(APIView):
 
     @extend_schema(exclude=True)
     def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # type: ignore[override]
-        """What a client of the protocol asks before it begins."""
+        """The capabilities of the server, as the protocol requires."""
         extensions = {"Tus-Version": VERSION, "Tus-Extension": "creation,checksum,termination"}
         limits = {"Tus-Max-Size": str(settings.MAX_UPLOAD_BYTES), "Tus-Checksum-Algorithm": ",".join(CHECKSUMS)}
         return Response(status=204, headers={"Tus-Resumable": VERSION} | extensions | limits)
@@ -113,7 +113,7 @@ class UploadDetail(APIView):
 
     @extend_schema(operation_id="get_upload_offset", responses={200: None})
     def head(self, request: Request, upload_id: uuid.UUID) -> Response:
-        """Where the upload goes on: `Upload-Offset`. Its sender may."""
+        """The byte at which the upload resumes: `Upload-Offset`. Only for the sender."""
         return _answer(find_upload(by=caller(request), upload=upload_id), status=200)
 
     @extend_schema(
@@ -123,7 +123,7 @@ class UploadDetail(APIView):
         parameters=[_header("Upload-Offset", "Where the piece belongs: as far as the upload is.")],
     )
     def patch(self, request: Request, upload_id: uuid.UUID) -> Response:
-        """Send the bytes from `Upload-Offset` on, all or some, with an `Upload-Checksum` if wanted. Its sender may."""
+        """Upload bytes from `Upload-Offset` on, with an optional `Upload-Checksum`. Only for the sender."""
         upload = append_piece(
             by=caller(request),
             upload=upload_id,
@@ -135,7 +135,7 @@ class UploadDetail(APIView):
 
     @extend_schema(operation_id="discard_upload", request=None, responses={204: None})
     def delete(self, request: Request, upload_id: uuid.UUID) -> Response:
-        """Give the upload up. Its sender may."""
+        """Delete the upload. Only for the sender."""
         discard_upload(by=caller(request), upload=upload_id)
         return Response(status=204, headers={"Tus-Resumable": VERSION})
 

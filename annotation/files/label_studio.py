@@ -95,7 +95,7 @@ class Server:
 
 def _answer(request: urllib.request.Request) -> Any:
     if not request.full_url.startswith(("http://", "https://")):
-        raise DomainError(f"'{request.full_url}' is no address of a server.", code="label_studio_refused")
+        raise DomainError(f"'{request.full_url}' is not a server address.", code="label_studio_refused")
     try:
         with urllib.request.urlopen(request, timeout=SECONDS) as answer:
             return json.load(answer)

@@ -86,7 +86,7 @@ class _Guarded(io.RawIOBase, BinaryIO):
         try:
             piece = self._stream.read(size)
         except (EOFError, zlib.error) as error:
-            raise OSError(f"its packing is broken ({error})") from error
+            raise OSError(f"its compressed data is damaged ({error})") from error
         self.given_bytes += len(piece)
         if self._packed and self.given_bytes > max(HARMLESS_BYTES, LARGEST_RATIO * self._file.tell()):
             raise OSError(f"it unpacks to more than {LARGEST_RATIO} times its size")

@@ -15,8 +15,8 @@ TEXTS = {
     "problem": "data field of the problem",
     "steps": "data field of the list of steps, or of a text that is split into steps",
     "step_text": "key of the text in a step, where steps are objects",
-    "rating": "control that rates a step, {} in the place of the step's number: rating_{}",
-    "comment": "control of the comments on a step, likewise",
+    "rating": "control that rates a step, with {} for the step's number: rating_{}",
+    "comment": "control of the comments on a step, with {} likewise",
     "answer": "data field of the reference answer",
     "generator": "data field of the policy model",
     "id": "data field of an id",
@@ -26,13 +26,15 @@ TEXTS = {
 def add_arguments(parser: ArgumentParser) -> None:
     """The options that both commands have."""
     parser.add_argument("--project", required=True, help="address (slug) of the project")
-    parser.add_argument("--members", action="store_true", help="give the labels of people to members of their e-mail")
-    parser.add_argument("--dry-run", action="store_true", help="say how the names are read, and take nothing in")
-    parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES), help="where steps are one text")
-    names = parser.add_argument_group("names", "proposed from the project; say here what is not right")
+    parser.add_argument("--members", action="store_true", help="match annotators to members by e-mail address")
+    parser.add_argument("--dry-run", action="store_true", help="report the names in use and import nothing")
+    parser.add_argument(
+        "--decomposition", default="blank_lines", choices=list(RULES), help="how to split steps in one text"
+    )
+    names = parser.add_argument_group("names", "detected from the project; correct them with these options")
     for name, text in TEXTS.items():
         names.add_argument(f"--{name.replace('_', '-')}", help=text)
-    names.add_argument("--dimension", action="append", default=[], metavar="CONTROL_{}", help="a further rating")
+    names.add_argument("--dimension", action="append", default=[], metavar="CONTROL_{}", help="another rating")
     names.add_argument("--first", type=int, help="number of the first step in the controls' names: 0 or 1")
     names.add_argument(
         "--word", action="append", default=[], metavar="WORD=MEANING", help="MEANING: good, neutral, bad or unsure"
@@ -49,7 +51,7 @@ def correct_names(names: StepNames, options: Mapping[str, Any]) -> StepNames:
     for option in options["word"]:
         word, _, meaning = option.rpartition("=")
         if not word or meaning not in set(MEANINGS.values()):
-            raise CommandError(f"--word {option}: say WORD=good, neutral, bad or unsure.")
+            raise CommandError(f"--word {option}: use WORD=MEANING, one of good, neutral, bad or unsure.")
         names.words = names.words | {word.strip().lower(): meaning}
     return names
 
@@ -59,7 +61,7 @@ def describe_names(names: StepNames) -> str:
     values = msgspec.to_builtins(names)
     words = ", ".join(f"{word} = {meaning}" for word, meaning in values.pop("words").items())
     rows = [f"  {name.replace('_', '-')}: {value}" for name, value in values.items() if value not in ("", [])]
-    return "\n".join(["The names are read so:", *rows, f"  words: {words or '(none)'}"])
+    return "\n".join(["Names in use:", *rows, f"  words: {words or '(none)'}"])
 
 
 def report_task(task: TaskReport, write: Callable[[str], Any]) -> None:
@@ -72,6 +74,6 @@ def report_task(task: TaskReport, write: Callable[[str], Any]) -> None:
 
 def describe_total(summary: Summary) -> str:
     return (
-        f"{summary.accepted} tasks accepted with {summary.annotations} annotations, {summary.duplicate} here already, "
+        f"{summary.accepted} tasks accepted with {summary.annotations} annotations, {summary.duplicate} duplicates, "
         f"{summary.rejected} rejected; {summary.left} things not moved."
     )

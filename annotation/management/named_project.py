@@ -11,4 +11,4 @@ def find_project_by_slug(slug: str) -> Project:
         return Project.objects.get(slug=slug)
     except Project.DoesNotExist:
         known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)) or "none yet"
-        raise CommandError(f"There is no project '{slug}'; there are: {known}.") from None
+        raise CommandError(f"There is no project '{slug}'. Choose one of: {known}.") from None

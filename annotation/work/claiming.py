@@ -52,7 +52,7 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
         expire_leases(project=project)
         claim = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
     if claim is None:
-        claim = Claim(reason="all_leased", message=_("Others were quicker just now."), retry_at=timezone.now())
+        claim = Claim(reason="all_leased", message=_("Others were faster. Try again."), retry_at=timezone.now())
     return claim if isinstance(claim, Claim) else Claim(lease=_with_work(claim.lease), resumed=claim.resumed)
 
 
@@ -105,11 +105,11 @@ def _refusal(membership: Membership, held: int, now: datetime) -> Claim | None:
     """Why this person gets no further lease now, whatever the queue holds."""
     project = membership.project
     if project.state == Project.State.PAUSED:
-        return Claim(reason="paused", message=_("This project is paused: its manager will open it again."))
+        return Claim(reason="paused", message=_("This project is paused. Its manager can resume it."))
     if held > project.policies.queue.prefetch_depth:
-        return Claim(reason="holding_enough", message=_("Finish what you have first."))
+        return Claim(reason="holding_enough", message=_("Finish the solutions you have first."))
     if tomorrow := cap_reached(membership, held, now):
-        message = _("You have labelled as much as this project asks of one person in a day. It goes on tomorrow.")
+        message = _("You have reached this project’s daily limit. You can continue tomorrow.")
         return Claim(reason="cap_reached", message=message, retry_at=tomorrow)
     return None
 

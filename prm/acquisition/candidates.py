@@ -1,4 +1,4 @@
-"""What is chosen from, what comes back, and the same as columns of numbers for large pools."""
+"""Candidates, selected solutions, and candidates as columns of numbers for large pools."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class Pool:
 
     @classmethod
     def of(cls, candidates: Sequence[Candidate]) -> "Pool":
-        """Raises PRMError where candidates have different numbers of heads, or fewer texts than scored steps."""
+        """Raises PRMError if candidates have different numbers of heads, or fewer texts than scored steps."""
         rows = [row for one in candidates for row in one.heads]
         widths = {len(row) for row in rows}
         if len(widths) > 1:

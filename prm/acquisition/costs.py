@@ -1,4 +1,4 @@
-"""What labelling a solution costs: the seconds a person is expected to need, and how they are learned."""
+"""The cost of labelling a solution: a person's expected seconds, fitted to logged times."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""What a sample drawn with unequal probabilities says of all it was drawn from.
+"""Estimates for a population from a sample drawn with unequal probabilities.
 
 Labels that were chosen because they teach much do not look like the pool: weighted by one over the probability
 each had of being chosen, they do again. `inclusion` [n] are those probabilities of the n that were drawn.

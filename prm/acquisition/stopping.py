@@ -1,4 +1,4 @@
-"""Whether to go on labelling: three signs that it no longer pays, each with its figure and a sentence. Pure."""
+"""Whether to continue labelling: three signs that it no longer pays, each with its figure and a sentence. Pure."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -12,7 +12,7 @@ Verdict = Literal["stop", "continue", "unknown"]
 
 
 class Round(msgspec.Struct, kw_only=True):
-    """What one round showed; None where it was not measured.
+    """The measurements of one round; None for those not taken.
 
     `acquired_gain` and `control_gain` are what a solution of each lane taught, in any one unit (nats, or points of
     holdout F1), and `acquired_seconds` and `control_seconds` what a solution cost. `verdicts_changed` is the share of
@@ -29,7 +29,7 @@ class Round(msgspec.Struct, kw_only=True):
 
 
 class Criterion(msgspec.Struct):
-    """One sign: what it says, the figure it went by, and that figure's threshold."""
+    """One sign: its advice, its figure, and the figure's threshold."""
 
     name: str
     verdict: Verdict
@@ -39,7 +39,7 @@ class Criterion(msgspec.Struct):
 
 
 class Advice(msgspec.Struct):
-    """Stop where at least two signs say so and none is against it; `sentence` says it in words."""
+    """The advice in words: stop if at least two signs say so and none says the opposite."""
 
     stop: bool
     criteria: list[Criterion]

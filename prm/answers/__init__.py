@@ -1,4 +1,4 @@
-"""Final answers: found in a solution's text, compared with a reference, told apart for a vote.
+"""Final answers: extracted from a solution's text, compared with a reference, and grouped for a vote.
 
 `grade` is exact and safe on any text, and says None where it would take algebra; `prm.answers.process.Grader` goes on
 from there in a process of its own. No torch.

@@ -34,7 +34,7 @@ def limit_cpu(seconds: float) -> None:
 
 
 def forbid_evaluation() -> None:
-    """From here on no text becomes code, and nothing is started, written or sent; what tries is a PermissionError.
+    """Forbid code from text, subprocesses, writing and sockets from now on; an attempt raises PermissionError.
 
     Modules are still imported from their files, which libraries do late.
     """

@@ -1,4 +1,4 @@
-r"""Where a solution says its final answer. Time grows with the text's length only."""
+r"""Extracts a solution's final answer, in time linear in the text's length."""
 
 import re
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ TIDY = " \t\r\n*_`"
 
 @dataclass(frozen=True)
 class Found:
-    """An answer, and whether the text says that it is its answer."""
+    """An answer, and whether the text marks it as the answer."""
 
     text: str
     marked: bool
@@ -57,7 +57,7 @@ def find_answer(text: str) -> Found | None:
 
 
 def last_boxed(text: str) -> str | None:
-    r"""What the last \boxed{...} holds that is closed and holds something."""
+    r"""The content of the last closed, non-empty \boxed{...}."""
     opened: list[int | None] = []
     last = (-1, "")
     for brace in BRACES.finditer(text):

@@ -26,7 +26,7 @@ WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}")
 
 
 def grade(given: str, reference: str) -> bool | None:
-    """Whether an answer is the reference; None where that cannot be told without algebra, or not at all.
+    """Whether an answer equals the reference; None if that needs algebra or is unknown.
 
     Numbers are equal by value, with or without unit, a percentage as its number or its hundredth; choices by their
     letter; texts by what they say. Numbers, choices, and yes and no, are wrong where they differ; other texts are not
@@ -59,7 +59,7 @@ def needs_algebra(given: str, reference: str) -> bool:
 
 
 def agrees(solution: str, reference: str, *, graded: Grading = grade) -> bool | None:
-    """Whether a solution's text gives the reference answer, by `graded`; None where that cannot be told.
+    """Whether a solution's text gives the reference answer, by `graded`; None if unknown.
 
     Where the reference is a number and the text has none, it does not. An answer that the text does not mark as such
     is not called wrong where the reference is no number.
@@ -74,7 +74,7 @@ def agrees(solution: str, reference: str, *, graded: Grading = grade) -> bool | 
 
 
 def normalised(answer: str) -> Answer:
-    """The answer as an exact number where it is one, else as text without spaces and mathematical dress."""
+    """The answer as an exact number if it is one, else as text without spaces and mathematical markup."""
     bare = _bare(answer)
     number = quantity(bare)
     return number.value if number else _plain(bare)

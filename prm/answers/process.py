@@ -27,7 +27,7 @@ REMEMBERED = 20_000
 
 
 class Grader:
-    """Grades answers: what `grade` knows at once, the rest in a child, which is started when first needed.
+    """Grades answers with `grade`, and those that need algebra in a child process, started when first needed.
 
     The child has `megabytes` of address space and `seconds_each` for an answer; one that takes more is killed and
     another started. What was not graded is None, and the batch goes on. Threads may share one, and wait for each other.
@@ -55,7 +55,7 @@ class Grader:
             child.communicate()
 
     def grade(self, given: str, reference: str) -> bool | None:
-        """Whether an answer is the reference; None where that cannot be told in the time and memory there is."""
+        """Whether an answer equals the reference; None if unknown within the limits of time and memory."""
         verdict = grade(given, reference)
         if verdict is not None or self._is_late() or not needs_algebra(given, reference):
             return verdict
@@ -68,7 +68,7 @@ class Grader:
             return self._known[pair]
 
     def agrees(self, solution: str, reference: str) -> bool | None:
-        """Whether a solution's text gives the reference answer; None where that cannot be told."""
+        """Whether a solution's text gives the reference answer; None if unknown."""
         return agrees(solution, reference, graded=self.grade)
 
     def judge(self, stated: str | None, solution: str, reference: str) -> bool | None:

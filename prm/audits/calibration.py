@@ -78,8 +78,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
             ),
         ],
         notes=[
-            "Steps up to the first error count. ECE is biased upwards in small samples: noise within a bin counts.",
-            "The base rate is that of the audited steps themselves, so skill is against a well-informed constant.",
+            "Only steps up to the first error count. ECE is biased upwards in small samples (noise within a bin).",
+            "The base rate is that of the audited steps, so the skill is relative to a well-informed constant.",
         ],
     )
 

@@ -1,4 +1,4 @@
-"""What an audit hands back: figures with intervals, charts, and checks that decide its verdict. No torch."""
+"""The result of an audit: figures with intervals, charts, and the checks that decide its verdict. No torch."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -54,7 +54,7 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One stated rule and what came of it, in words."""
+    """One stated rule and its result, in words."""
 
     verdict: Verdict
     rule: str

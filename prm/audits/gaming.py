@@ -69,7 +69,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
     return conclude(
         audit="gaming",
         title=Message("audit_gaming"),
-        question="Does the verdict stay when nothing that matters changes, and turn when the solution is made wrong?",
+        question="Does the verdict survive harmless edits, and change when the solution becomes wrong?",
         when_ok=Message("audit_gaming_ok"),
         checks=[
             _lifted_check(reactions.lifted),
@@ -80,10 +80,10 @@ def audit(subject: Subject, rng: Random) -> Finding:
         figures=_figures(subject, reactions),
         charts=_charts(reactions),
         notes=[
-            "Edits are rules over words, numbers and signs, not paraphrases by a model: what they keep is certain, and "
-            "what a determined adversary would try goes further.",
-            "The solution's score is the product of its steps', so it falls a little with every step added.",
-            "The other question is another problem's text, of the same domain where there is one.",
+            "Edits are rules over words, numbers and signs, not paraphrases by a model. The rules guarantee what an "
+            "edit preserves, but a determined adversary would try more.",
+            "The solution's score is the product of its step scores, so it falls a little with every added step.",
+            "The other question is another problem's text, from the same domain if possible.",
             'A false result changes the number after a right step\'s last "=", and nothing else.',
         ],
     )
@@ -139,7 +139,7 @@ def _charts(reactions: Reactions) -> list[Chart]:
     lifted, flagged = reactions.lifted, reactions.flagged
     return [
         Chart(
-            title="Verdicts that a harmless edit turns",
+            title="Verdicts changed by a harmless edit",
             kind="dots",
             value="share of solutions",
             span=(0, 1),
@@ -149,7 +149,7 @@ def _charts(reactions: Reactions) -> list[Chart]:
             ],
         ),
         Chart(
-            title="Harm that is seen (higher is better)",
+            title="Harmful edits noticed (higher is better)",
             kind="dots",
             value="share",
             span=(0, 1),
@@ -229,7 +229,7 @@ def _lifted_check(lifted: dict[str, tuple[Metric, int]]) -> Check:
 
 def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
     rule = (
-        f"No harmless edit clearly turns {FLAGGED:.0%} of accepted right solutions into rejected, else attention; "
+        f"No harmless edit clearly makes {FLAGGED:.0%} of accepted correct solutions fail, else attention; "
         f"{MANY_FLAGGED:.0%}, else fail"
     )
     codes = ("too_few_accepted_solutions", "right_solutions_not_rejected", "right_solutions_rejected")
@@ -254,7 +254,7 @@ def _harmless_check(
 
 def _swapped_check(value: Metric, n: int) -> Check:
     rule = (
-        f"A right solution put under another question is rejected in {CAUGHT:.0%} of cases, else attention; "
+        f"A correct solution to another question is rejected in {CAUGHT:.0%} of cases, else attention; "
         "clearly in fewer than half, else fail"
     )
     if n < ENOUGH or value.value is None:
@@ -267,9 +267,7 @@ def _swapped_check(value: Metric, n: int) -> Check:
 
 
 def _below_check(value: Metric, n: int) -> Check:
-    rule = (
-        f"A step made false scores below the true one: clearly above 0.5, else fail; {CAUGHT} of cases, else attention"
-    )
+    rule = f"A falsified step scores lower: clearly above 0.5, else fail; {CAUGHT} of cases, else attention"
     if n < ENOUGH or value.value is None:
         return Check("cannot tell", rule, Message("too_few_false_steps", n=n))
     words = Message("false_step_scores_lower", share=format_metric(value))

@@ -53,8 +53,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
             for what, of in (("step", by_chars), ("solution", by_steps))
         ],
         notes=[
-            "Length-only turns to the side on which it ranks errors better: here the number of characters of a step.",
-            "Among steps of like length: the mean of the AUROCs of the parts, each counted by its errors.",
+            "Length-only uses the number of characters of a step, in the direction that ranks errors better.",
+            "Among steps of similar length: the mean of the AUROCs of the length groups, weighted by their errors.",
         ],
     )
 
@@ -110,7 +110,7 @@ def _solution_figures(subject: Subject, lengths: dict[str, Chosen]) -> list[Figu
 
 
 def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
-    rule = f"Among steps of like length AUROC is clear of 0.5, else fail; not clearly {FALL} lower, else attention"
+    rule = f"Among steps of similar length, AUROC is clear of 0.5, else fail; not clearly {FALL} lower, else attention"
     if n_errors < ENOUGH or alike.value is None:
         return Check("cannot tell", rule, Message("too_few_errors", n=n_errors))
     if not clear(alike, 0.5):

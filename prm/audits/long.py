@@ -118,7 +118,7 @@ class Steps:
 
 @AUDITS.register("long")
 def audit(subject: Subject, rng: Random) -> Finding:
-    """AUROC and calibration by depth, F1 by length of the chain, and what lies beyond the context."""
+    """AUROC and calibration by depth, F1 by length of the chain, and steps beyond the context."""
     chains = {n: list(make_chains(subject.traces, n, CHAINS, rng)) for n in STEPS}
     chains = {n: made for n, made in chains.items() if made}
     read_once = {n: subject.score([chain.trace for chain in made]) for n, made in chains.items()}
@@ -179,7 +179,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
             "Chains join solutions of different problems under one statement that asks for all of them; every other "
             "one has a wrong part at a random place and ends there. When problems are resampled a step goes with the "
             "problem it came from; for F1 whole chains are resampled.",
-            "In a chain of L steps one false alarm spoils the verdict, so F1 falls with L even where AUROC holds.",
+            "In a chain of L steps, one false alarm spoils the verdict, so F1 falls with L even if AUROC holds.",
             "Steps beyond the context are read in windows where the scorer can; else they are not scored, never "
             "guessed, and their chain counts as a miss in F1.",
         ],
@@ -276,7 +276,7 @@ def _f1_check(f1: dict[int, Metric]) -> Check:
 
 
 def _missing_check(missing: dict[int, float]) -> Check:
-    rule = "Every step of every chain is scored, be it in a window, else attention"
+    rule = "Every step of every chain is scored, possibly in a window, else attention"
     if not missing:
         return Check("cannot tell", rule, Message("no_chain_made"))
     lost = [Message("share_beyond_context_at_length", share=share, n=n) for n, share in missing.items() if share]

@@ -97,7 +97,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
             ),
         ],
         notes=[
-            "Solutions whose final answer is not known to be right or wrong stand in no stratum.",
+            "Solutions with an unknown outcome are in no stratum.",
             "Answers are swapped by rule: the reference, the last box, or the last number of the last step. A wrong "
             "answer is made right only where the first error lies before the last step, so that the last step still "
             "does not follow.",
@@ -187,7 +187,7 @@ def _swap_figures(subject: Subject, swap: Swap, name: str) -> list[Figure]:
 
 
 def _minima_check(minima: Minima) -> Check:
-    rule = f"Lowest scores stand on the last step at most {MORE_MINIMA} oftener than first errors do, else attention"
+    rule = f"The last step is lowest at most {MORE_MINIMA} more often than it is the first error, else attention"
     if minima.n < ENOUGH:
         return Check("cannot tell", rule, Message("too_few_wrong_solutions", n=minima.n))
     shares = {"lowest": percent(minima.lowest), "errors": percent(minima.errors)}

@@ -105,7 +105,7 @@ def _drift(subject: Subject) -> tuple[Metric, int]:
 
 
 def _drift_check(drift: Metric, n: int) -> Check:
-    rule = f"Within right solutions the mean score moves by less than {DRIFT} from first third to last, else attention"
+    rule = f"The mean score of correct solutions drifts by less than {DRIFT} from first third to last, else attention"
     if n < ENOUGH or drift.low is None or drift.high is None:
         return Check("cannot tell", rule, Message("too_few_long_right_solutions", n=n))
     moved = format_metric(drift, signed=True)

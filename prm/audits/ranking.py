@@ -1,4 +1,4 @@
-"""Step AUROC beside what position and length alone would reach, with the paired gain over each."""
+"""Step AUROC compared with position and length alone, with the paired gain over each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -121,7 +121,7 @@ def above_chance(ranking: Ranking, where: str, shortcut: Verdict = "attention") 
 
 
 def clear(metric: Metric, bar: float) -> bool:
-    """Whether the whole interval lies above the bar."""
+    """Whether the whole interval is above the threshold."""
     return metric.low is not None and metric.low > bar
 
 

@@ -1,4 +1,4 @@
-"""What is audited: labelled solutions, a scorer to ask again, and the resamples that all audits share."""
+"""The subject of an audit: labelled solutions, a scorer, and the resamples that all audits share."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

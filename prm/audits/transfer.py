@@ -23,10 +23,8 @@ FEW = 50  # below which nothing is trained
 HELD = 3  # a model's calibration solutions are at most its learning ones divided by this
 LOSS = 0.05  # of AUROC
 TITLE = Message("audit_transfer")
-QUESTION = "Does what was learned hold in a domain, or for a generator, that training never saw?"
-RULE = (
-    f"Never seen, each domain and generator has AUROC clear of 0.5, else fail; no clear loss of {LOSS}, else attention"
-)
+QUESTION = "Does the model hold in a domain, or for a generator, that training never saw?"
+RULE = f"AUROC of each unseen domain and generator is clear of 0.5, else fail; no clear loss of {LOSS}, else attention"
 
 
 @AUDITS.register("transfer")
@@ -62,7 +60,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         ],
         charts=[
             Chart(
-                title="AUROC where the part was never seen, and where it was",
+                title="AUROC of a part when unseen and when seen",
                 kind="dots",
                 value="AUROC",
                 reference=0.5,
@@ -76,7 +74,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         notes=[
             f"Every model learned from {count} solutions, heads on the frozen backbone; problems under audit were left "
             "out of all. The backbone itself may have read such text before.",
-            "These are fresh models, smaller in data than the one under audit: compare them with each other.",
+            "These are new models with less data than the audited one: compare them only with each other.",
         ],
     )
 

@@ -1,4 +1,4 @@
-"""The card of a model folder, made of what lies in it. No torch."""
+"""The card of a model folder, made from its files. No torch."""
 
 import shutil
 from pathlib import Path
@@ -33,14 +33,14 @@ def write_card(folder: Path) -> str:
 
 
 def add_evaluation(folder: Path, path: Path) -> None:
-    """Copy what `evaluate` wrote to `path` into a model folder; raises DataError where it tells of other weights."""
+    """Copy an evaluation from `path` into a model folder. Raises DataError if it is of other weights."""
     _evaluations_of(read_manifest(folder), path)
     (folder / EVALUATIONS_FOLDER).mkdir(exist_ok=True)
     shutil.copy(path, folder / EVALUATIONS_FOLDER / path.name)
 
 
 def read_about(folder: Path) -> About:
-    """What people said of the model; nothing where the file is not there."""
+    """What people wrote about the model; empty if there is no file."""
     path = folder / ABOUT_FILE
     return read_json(path, About) if path.exists() else About()
 

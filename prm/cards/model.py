@@ -1,4 +1,4 @@
-"""A model card: what the model is, who made its data, what was tested where, and what is still wrong. No torch.
+"""A model card: the model, the origin of its data, its evaluations and its known weaknesses. No torch.
 
 What is not known is said to be not recorded, and never guessed.
 """
@@ -23,7 +23,7 @@ ENOUGH = 10  # solutions of a slice, below which its figure is noise
 
 
 def weaknesses(evaluation: Evaluation) -> list[str]:
-    """Where the model is worst, and where it is no better than something simpler."""
+    """The slices where the model is worst, and those where it is no better than a baseline."""
     sentences: list[str] = []
     if evaluation.steps is not None:
         sentences += _of_steps(evaluation.steps)
@@ -87,12 +87,12 @@ SHOWN = 8  # names in a list of counts
 FITTED_ON = {
     "calibration": "the calibration split",
     "validation": "source groups of the pool that were set aside",
-    "none": "nothing: too little data, so the defaults stand",
+    "none": "nothing: too little data, so the defaults apply",
 }
 
 
 class About(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """What only people can say of a model, in their words."""
+    """Facts about a model that only people know, in their words."""
 
     human_labels: str = ""
     tool_scaffold: str = ""
@@ -118,12 +118,12 @@ def model_card(
     words = about or About()
     provenance = manifest.counts.provenance
     lines = ["# Process reward model", "", *_model(manifest)]
-    lines += ["", "## Where its data come from", "", *_data(manifest.counts, provenance, words)]
-    lines += ["", "## Who labelled them", "", *_labels(manifest, provenance, words)]
-    lines += ["", "## What was tested", "", *_tested(evaluations)]
+    lines += ["", "## Training data", "", *_data(manifest.counts, provenance, words)]
+    lines += ["", "## Labels", "", *_labels(manifest, provenance, words)]
+    lines += ["", "## Evaluation", "", *_tested(evaluations)]
     for audit in audits:
         lines += ["", audit.summary.strip()]
-    lines += ["", "## What is still wrong", "", *_remaining(manifest.counts, evaluations, audits)]
+    lines += ["", "## Known weaknesses", "", *_remaining(manifest.counts, evaluations, audits)]
     lines += ["", "## In use", "", f"- Deployment monitor: {words.deployment_monitor or UNKNOWN}."]
     return "\n".join(lines) + "\n"
 
@@ -131,16 +131,16 @@ def model_card(
 def _model(manifest: Manifest) -> list[str]:
     config, counts = manifest.config, manifest.counts
     outcome = (
-        f"an ensemble of {config.heads} heads reads p(the final answer is right) at the last step, learned from "
+        f"an ensemble of {config.heads} heads predicts p(the final answer is right) at the last step, trained on "
         f"{counts.right_answers} right and {counts.wrong_answers} wrong answers (weight {config.outcome_weight:g})"
         if config.outcome_weight
-        else "none: no score here was learned from final answers"
+        else "none: no score was trained on final answers"
     )
     process = (
-        f"an ensemble of {config.heads} heads gives p(a step is not an error, given that those before it are right), "
+        f"an ensemble of {config.heads} heads predicts p(a step is correct, given that the earlier steps are), "
         f"{config.classes} classes, neutral ratings count as {config.neutral} (weight {config.process_weight:g})"
         if config.process_weight
-        else "none: step scores are the outcome part's, read at each step"
+        else "none: step scores are the outcome part's at each step"
     )
     # A folder of this machine is named without where it is.
     base = PurePath(manifest.base).name if PurePath(manifest.base).is_absolute() else manifest.base
@@ -159,11 +159,11 @@ def _model(manifest: Manifest) -> list[str]:
 
 
 def _trust(trust: Trust | None) -> list[str]:
-    """The two bars in words; a model without them cannot doubt its scores."""
+    """The two limits in words, if the model has them."""
     domain, abstention = (trust.domain, trust.abstention) if trust else (None, None)
     lines = [
-        f"- Out of domain: bars set on {domain.solutions} held solutions so that {domain.false_alarms:.0%} of familiar "
-        "solutions are flagged; no verdict is given on flagged text."
+        f"- Out of domain: limits set on {domain.solutions} held-out solutions to flag {domain.false_alarms:.0%} of "
+        "familiar ones; the model gives no verdict on flagged text."
         if domain
         else f"- Out of domain: {UNKNOWN}."
     ]
@@ -173,18 +173,18 @@ def _trust(trust: Trust | None) -> list[str]:
     if abstention.bar is None:
         return [
             *lines,
-            f"- Abstention: always, for no bar reaches the aim {aim}: {abstention.accuracy_without:.0%} are.",
+            f"- Abstention: always, because no limit ensures {aim}: {abstention.accuracy_without:.0%} are.",
         ]
     return [
         *lines,
-        f"- Abstention: above an uncertainty of {abstention.bar:.3f}, so {aim}; on {abstention.solutions} held "
-        f"solutions {abstention.coverage:.0%} keep below it and {abstention.accuracy:.0%} of these verdicts are right "
+        f"- Abstention: above an uncertainty of {abstention.bar:.3f}, so {aim}; on {abstention.solutions} held-out "
+        f"solutions {abstention.coverage:.0%} are below it and {abstention.accuracy:.0%} of these verdicts are right "
         f"(of all: {abstention.accuracy_without:.0%}).",
     ]
 
 
 def _costs(costs: Costs) -> str:
-    """Rates are those of the stage that ran the backbone longest."""
+    """The costs in words; rates are of the stage that ran the backbone longest."""
     phrases = [
         f"{costs.processes} x {costs.device}",
         f"{costs.peak_memory_bytes / 1e9:.2f} GB {costs.memory_kind} at most",
@@ -204,8 +204,8 @@ def _data(counts: Counts, provenance: Provenance | None, words: About) -> list[s
     errors = f", {counts.bad:.0f} of them errors ({counts.bad / counts.steps:.0%})" if counts.steps else ""
     beside = f" and {counts.alternatives} alternatives beside their paths" if counts.alternatives else ""
     lines = [
-        f"- Learned from {counts.solutions} solutions of {counts.problems} problems{beside}: {counts.steps} labelled "
-        f"steps{errors}; steps without a label teach nothing.",
+        f"- Trained on {counts.solutions} solutions of {counts.problems} problems{beside}: {counts.steps} labelled "
+        f"steps{errors}; steps without a label are not used.",
         f"- Policy models that generated the solutions: {_listed(provenance.generators if provenance else {})}.",
         f"- Domains: {_listed(provenance.domains if provenance else {})}.",
     ]

@@ -46,7 +46,7 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def evaluation_tables(evaluation: Evaluation) -> str:
-    """What was measured, of what, on what, and every table of it, as Markdown."""
+    """The tables of an evaluation with its model and data, as Markdown."""
     files = ", ".join(f"{name} (sha256 {digest[:12]})" for name, digest in evaluation.files.items())
     judged = evaluation.steps or evaluation.prmbench
     lines = [f"`{evaluation.model}` on {evaluation.data}: {files}, {evaluation.measured_at[:10]}."]
@@ -63,7 +63,7 @@ def evaluation_tables(evaluation: Evaluation) -> str:
 
 
 def calibration_line(report: Report) -> str:
-    """ECE and Brier score before and after temperature, where both are known."""
+    """ECE and Brier score before and after temperature, if both are known."""
     part = report.overall
     if part.raw_ece is None or part.raw_brier is None:
         return f"Calibration: ECE {format_metric(part.ece)}, Brier {format_metric(part.brier)}."

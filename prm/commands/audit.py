@@ -1,4 +1,4 @@
-"""`audit`: what a model's scores lean on besides the steps, as a page, as JSON and as lines for its card."""
+"""`audit`: tests what a model's scores depend on besides the steps; writes a page, JSON and lines for the card."""
 
 import argparse
 import sys
@@ -30,7 +30,7 @@ MOST = 400  # solutions
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("audit", help="ask what a model's scores lean on besides the steps")
+    parser = commands.add_parser("audit", help="test what a model's scores depend on besides the steps")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
     parser.add_argument(
         "--data", type=input_file, nargs="+", required=True, help="labelled traces or ProcessBench files"
@@ -39,17 +39,20 @@ def add(commands: Any) -> None:
         "--out",
         type=Path,
         required=True,
-        help="folder for report.html, report.json and AUDIT.md, which `card` finds in a folder of the model's",
+        help="folder for report.html, report.json and AUDIT.md; `card` finds them inside the model's folder",
     )
     parser.add_argument(
-        "--training", type=input_file, help="JSONL of training traces: trains again, without a domain or generator"
+        "--training", type=input_file, help="JSONL of training traces, to retrain without one domain or generator"
     )
-    parser.add_argument("--only", nargs="+", metavar="AUDIT", help="some of the audits")
-    parser.add_argument("--threshold", type=float, help="first-error threshold; default the model's own")
+    parser.add_argument("--only", nargs="+", metavar="AUDIT", help="run only these audits")
+    parser.add_argument("--threshold", type=float, help="first-error threshold (default: the model's own)")
     parser.add_argument(
-        "--limit", type=at_least(0), default=MOST, help=f"solutions drawn from the data, {MOST} by default; 0 for all"
+        "--limit",
+        type=at_least(0),
+        default=MOST,
+        help="number of solutions drawn from the data; 0 for all",
     )
-    parser.add_argument("--bootstrap", type=at_least(0), default=500, help="resamples of problems behind an interval")
+    parser.add_argument("--bootstrap", type=at_least(0), default=500, help="bootstrap resamples for each interval")
     parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=run)
 

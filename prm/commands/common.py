@@ -1,4 +1,4 @@
-"""What commands share: finding models, traces and numbers by what was typed, and reporting."""
+"""Helpers that commands share: parsing options that name models, traces and numbers, and reporting."""
 
 import argparse
 import os
@@ -35,7 +35,7 @@ def at_least(least: int) -> Callable[[str], int]:
 
     def number(text: str) -> int:
         if not text.removeprefix("-").isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
         return int(text)
 
     return number
@@ -48,12 +48,12 @@ def above_zero(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above zero")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above zero")
     return value
 
 
 def input_file(text: str) -> Path:
-    """The type of an option that names a file to read; raises DataError where there is nothing to read."""
+    """The type of an option that names an input file. Raises DataError if it cannot be read or is empty."""
     path = Path(text)
     if path.is_dir():
         raise DataError(Message("path_is_folder", path=path))
@@ -78,6 +78,6 @@ def check_output(out: Path | None, *inputs: Path | None) -> None:
 
 
 def say(line: str) -> None:
-    """One line to the caller, at once."""
+    """Print one line immediately."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""`evaluate`: what labelled data tell of a model, or of scores computed elsewhere, as tables and as JSON."""
+"""`evaluate`: measures a model, or scores computed elsewhere, on labelled data; prints tables and writes JSON."""
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
@@ -23,21 +23,21 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("evaluate", help="measure a model on labelled data")
     scored = parser.add_mutually_exclusive_group(required=True)
     scored.add_argument("--model", help=MODEL_HELP)
-    scored.add_argument("--scores", type=input_file, help="scores of the data, ours or those a published pool carries")
+    scored.add_argument("--scores", type=input_file, help="scores of the data: from `score`, or in a published pool")
     parser.add_argument(
         "--data",
         type=input_file,
         nargs="+",
         required=True,
-        help="labelled traces, or files of any other format; told apart by content",
+        help="labelled traces, or files in any other format (detected by content)",
     )
-    parser.add_argument("--json", type=Path, help="write the results here too")
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
     threshold = parser.add_mutually_exclusive_group()
-    threshold.add_argument("--threshold", type=float, help="below it a step counts as an error; default the model's")
-    threshold.add_argument("--threshold-from", type=input_file, help="fit the threshold on these other labelled data")
-    parser.add_argument(
-        "--bootstrap", type=at_least(0), default=1000, help="resamples behind each interval (default 1000)"
+    threshold.add_argument(
+        "--threshold", type=float, help="a step scored below this counts as an error (default: the model's threshold)"
     )
+    threshold.add_argument("--threshold-from", type=input_file, help="fit the threshold on this other labelled file")
+    parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval")
     parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=run)
 
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class _Scored:
-    """Something that gives scores: a model, or one name in a file of scores. `temperature` None where unknown."""
+    """A source of scores: a model, or one name in a file of scores. `temperature` is None if unknown."""
 
     name: str
     sha256: str | None
@@ -99,7 +99,7 @@ def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Sc
 
 
 def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
-    """Raises DataError where the model learned from, or was calibrated on, the very data to measure on."""
+    """Raises DataError if the model was trained or calibrated on the data to measure on."""
     from prm.cards import FITTED_ON
     from prm.evaluation.evaluation import Threshold
     from prm.manifest import WEIGHTS_FILE, traces_sha256

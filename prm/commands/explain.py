@@ -1,4 +1,4 @@
-"""`explain`: why each step has its score, by the labelled training steps nearest to it."""
+"""`explain`: explains the score of each step by the nearest labelled training steps."""
 
 import argparse
 from collections.abc import Iterator
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("explain", help="say why steps have their scores")
+    parser = commands.add_parser("explain", help="explain the scores of steps")
     parser.add_argument("--model", type=Path, required=True, help="model folder")
-    parser.add_argument("--data", type=input_file, required=True, help="traces, or a file of any other format")
-    parser.add_argument("--trace", help="id of the one trace to explain; default all")
+    parser.add_argument("--data", type=input_file, required=True, help="traces, or a file in any other format")
+    parser.add_argument("--trace", help="id of the trace to explain (default: all)")
     parser.add_argument(
         "--training",
         type=input_file,
-        help="JSONL the model was trained on; its places are kept beside the model for the next time",
+        help="JSONL that the model was trained on; its index is stored beside the model for later runs",
     )
-    parser.add_argument("--neighbours", type=at_least(1), default=3, help="labelled steps shown of each step")
-    parser.add_argument("--json", type=Path, help="JSONL of the explanations, one trace a line")
+    parser.add_argument("--neighbours", type=at_least(1), default=3, help="labelled steps shown for each step")
+    parser.add_argument("--json", type=Path, help="write the explanations to this JSONL file, one trace per line")
     parser.set_defaults(run=run)
 
 

@@ -17,23 +17,23 @@ WORDS = {
 
 
 def add(commands: Any) -> None:
-    card = commands.add_parser("card", help="write a model's card anew")
+    card = commands.add_parser("card", help="rewrite a model's card")
     card.add_argument("--model", type=Path, required=True, help="model folder; its CARD.md is replaced")
     card.add_argument(
-        "--evaluation", type=input_file, nargs="*", default=[], help="JSON that `evaluate` wrote, to take in"
+        "--evaluation", type=input_file, nargs="*", default=[], help="JSON files from `evaluate` to include"
     )
     for name, meaning in WORDS.items():
         card.add_argument(f"--{name.replace('_', '-')}", metavar="WORDS", help=meaning)
     card.set_defaults(run=write_card)
     export = commands.add_parser("export", help="write a model as a Hugging Face folder with a head file")
     export.add_argument("--model", type=Path, required=True, help="folder of a trained model")
-    export.add_argument("--out", type=Path, required=True, help="an empty or new folder")
+    export.add_argument("--out", type=Path, required=True, help="a new or empty folder")
     export.set_defaults(run=export_model)
-    adopt = commands.add_parser("adopt", help="make a model folder of a model from elsewhere")
+    adopt = commands.add_parser("adopt", help="convert a model from elsewhere to a model folder")
     adopt.add_argument("--source", type=Path, required=True, help="a folder with safetensors weights")
-    adopt.add_argument("--out", type=Path, required=True, help="the model folder to make")
-    adopt.add_argument("--separator", default="\n", help="what ended each step in a token classifier's training")
-    adopt.add_argument("--good", type=at_least(0), default=1, help="a token classifier's class of right steps (1)")
+    adopt.add_argument("--out", type=Path, required=True, help="the model folder to write")
+    adopt.add_argument("--separator", default="\n", help="a token classifier's end-of-step token (default: a line end)")
+    adopt.add_argument("--good", type=at_least(0), default=1, help="a token classifier's class of correct steps")
     adopt.set_defaults(run=adopt_model)
 
 

@@ -1,4 +1,4 @@
-"""`probe`: what best-of-N and a policy's faithfulness say of a model, on solutions sampled for it."""
+"""`probe`: measures a model by best-of-N, faithfulness and cost, on solutions sampled for it."""
 
 import argparse
 from collections.abc import Callable, Iterator
@@ -17,47 +17,45 @@ WORLD = "world"
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("probe", help="ask where a model is fooled and whether a policy's steps matter")
+    parser = commands.add_parser("probe", help="test where a model is fooled and whether a policy's steps matter")
     probes = parser.add_subparsers(required=True, metavar="probe")
-    sample = probes.add_parser("sample", help="let a policy solve sandbox problems")
-    sample.add_argument("--policy", required=True, help="world (its solvers, step truth known) or a causal LM")
-    sample.add_argument("--out", type=Path, required=True, help="JSONL of the solutions")
+    sample = probes.add_parser("sample", help="sample solutions of sandbox problems from a policy")
+    sample.add_argument("--policy", required=True, help="world (its solvers, whose errors are known) or a causal LM")
+    sample.add_argument("--out", type=Path, required=True, help="write the solutions to this JSONL file")
     sample.add_argument("--problems", type=at_least(1), default=100)
-    sample.add_argument("--samples", type=at_least(1), default=64, help="solutions of each problem")
-    sample.add_argument("--domains", default="math,programs,agents", help="separated by commas")
+    sample.add_argument("--samples", type=at_least(1), default=64, help="solutions per problem")
+    sample.add_argument("--domains", default="math,programs,agents", help="sandbox domains, separated by commas")
     sample.add_argument("--split", default="holdout", choices=SPLITS)
     sample.add_argument("--temperature", type=above_zero, default=1.0)
     sample.add_argument("--seed", type=int, default=1)
     sample.set_defaults(run=run_sample)
-    best = probes.add_parser("best-of-n", help="follow score and truth of the chosen solution as N grows")
+    best = probes.add_parser("best-of-n", help="measure score and correctness of the chosen solution as N grows")
     best.add_argument("--model", required=True, help=MODEL_HELP)
-    best.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
+    best.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
     _add_report(best, run_best_of_n)
-    faithfulness = probes.add_parser("faithfulness", help="falsify a step and see whether the answer moves")
+    faithfulness = probes.add_parser("faithfulness", help="falsify a step and test whether the answer changes")
     faithfulness.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
     faithfulness.add_argument("--data", type=input_file, required=True, help="JSONL of its solutions")
-    faithfulness.add_argument("--model", help=f"{MODEL_HELP}; without one only the policy is probed")
+    faithfulness.add_argument("--model", help=f"{MODEL_HELP}; without it, only the policy is probed")
     faithfulness.add_argument(
-        "--continuations", type=at_least(1), default=8, help="of each falsified step, and of each control"
+        "--continuations", type=at_least(1), default=8, help="continuations of each falsified step and control"
     )
     faithfulness.add_argument("--temperature", type=above_zero, default=1.0)
     _add_report(faithfulness, run_faithfulness)
-    cost = probes.add_parser("cost", help="what step scores cost and buy beside one score of the answer")
+    cost = probes.add_parser("cost", help="compare cost and benefit of step scores with one score per answer")
     cost.add_argument("--model", required=True, help=MODEL_HELP)
     cost.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
-    cost.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
-    cost.add_argument("--solutions", type=at_least(1), default=200, help="how many of them are timed")
+    cost.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions per problem")
+    cost.add_argument("--solutions", type=at_least(1), default=200, help="number of solutions to time")
     _add_report(cost, run_cost, drawn=False)
 
 
 def _add_report(parser: argparse.ArgumentParser, run: Callable[..., None], *, drawn: bool = True) -> None:
     """The options of a probe that reports."""
-    parser.add_argument("--json", type=Path, help="where the figures go")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     if drawn:
-        parser.add_argument("--picture", type=Path, help="where the picture goes: .svg or .png")
-    parser.add_argument(
-        "--bootstrap", type=at_least(0), default=1000, help="resamples of problems behind the intervals"
-    )
+        parser.add_argument("--picture", type=Path, help="write the picture to this file: .svg or .png")
+    parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for each interval")
     parser.add_argument("--seed", type=int, default=1)
     parser.set_defaults(run=run)
 

@@ -1,4 +1,4 @@
-"""`score`: scores of every step, from a file of traces to JSONL of scores."""
+"""`score`: scores every step in a file of traces and writes JSONL of scores."""
 
 import argparse
 import sys
@@ -16,25 +16,26 @@ PROGRESS_SECONDS = 5.0
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("score", help="score every step of traces")
+    parser = commands.add_parser("score", help="score every step of the traces in a file")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=input_file, required=True, help="traces, or a file of any other format")
-    parser.add_argument("--out", type=Path, required=True, help="JSONL of scores")
-    parser.add_argument(
-        "--aggregate", choices=AGGREGATES, default="product", help="solutions and blocks from their steps"
-    )
+    parser.add_argument("--data", type=input_file, required=True, help="traces, or a file in any other format")
+    parser.add_argument("--out", type=Path, required=True, help="write the scores to this JSONL file")
+    parser.add_argument("--aggregate", choices=AGGREGATES, default="product", help="how step scores are aggregated")
     parser.add_argument("--blocks", type=at_least(1), metavar="STEPS", help="also score every block of this many steps")
     parser.add_argument(
-        "--long", choices=("null", "window"), default="null", help="steps beyond the context: no score, or in windows"
+        "--long",
+        choices=("null", "window"),
+        default="null",
+        help="steps beyond the context: no score, or in windows",
     )
     parser.add_argument(
         "--share-prefix",
         choices=("auto", "always", "never"),
         default="auto",
-        help="read a problem once for its solutions: where it pays, or not",
+        help="whether to encode a problem once for all its solutions",
     )
     parser.add_argument("--vllm", metavar="URL", help="a vLLM server that runs the model's backbone")
-    parser.add_argument("--vllm-model", metavar="NAME", help="the backbone's name there, where it has several")
+    parser.add_argument("--vllm-model", metavar="NAME", help="the backbone's name on that server, if it serves several")
     parser.set_defaults(run=run)
 
 
@@ -56,7 +57,7 @@ def _scorer(options: argparse.Namespace) -> "Scorer":
 
 
 class _Progress:
-    """A line on stderr every few seconds; keeps the last totals."""
+    """Prints a line on stderr every few seconds, and keeps the latest totals."""
 
     def __init__(self) -> None:
         self.total, self.reported_at = Throughput(), 0.0

@@ -1,4 +1,4 @@
-"""`search`: better answers from a policy and a verifier, from JSONL of problems to JSONL of solutions."""
+"""`search`: searches for good answers with a policy and a verifier; JSONL of problems in, solutions out."""
 
 import argparse
 import hashlib
@@ -29,54 +29,57 @@ BOOTSTRAP = 2000
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("search", help="search for good answers of a policy, guided by a verifier")
+    parser = commands.add_parser("search", help="search for good answers with a policy and a verifier")
     parser.add_argument("method", choices=METHODS)
     policy = parser.add_argument_group("the policy")
-    policy.add_argument(
-        "--endpoint", required=True, metavar="URL", help="an OpenAI-compatible address, its /v1 included"
-    )
-    policy.add_argument("--model", required=True, help="the policy's name there")
+    policy.add_argument("--endpoint", required=True, metavar="URL", help="an OpenAI-compatible address, including /v1")
+    policy.add_argument("--model", required=True, help="the policy's name on that server")
     policy.add_argument("--api", choices=("chat", "completions"), default="chat")
     policy.add_argument(
         "--continuation",
         choices=("prefill", "ask"),
         default="prefill",
-        help="how chat goes on from given steps: as the beginning of its own message (vLLM, SGLang), or asked in words",
+        help="how chat continues from steps: as a prefix of the assistant message (vLLM, SGLang), or by instruction",
     )
-    policy.add_argument("--prompt", default="{problem}", help='the user\'s message, with "{problem}" in it')
+    policy.add_argument("--prompt", default="{problem}", help='the user message, which must contain "{problem}"')
     policy.add_argument(
-        "--steps", choices=tuple(RULES), default="blank_lines", help="how whole solutions become steps (%(default)s)"
+        "--steps", choices=tuple(RULES), default="blank_lines", help="how solutions are split into steps"
     )
     policy.add_argument(
-        "--thinking", choices=("drop", "keep"), default="drop", help="hidden reasoning: no part of the steps, or steps"
+        "--thinking",
+        choices=("drop", "keep"),
+        default="drop",
+        help="hidden reasoning: leave it out, or keep it as steps",
     )
-    policy.add_argument("--api-key-file", type=input_file, help="a file that holds the key, and nothing else")
+    policy.add_argument("--api-key-file", type=input_file, help="a file that contains only the key")
     policy.add_argument("--temperature", type=float, default=0.8)
-    policy.add_argument("--max-tokens", type=at_least(1), default=1024, help="the most that one answer may have")
-    policy.add_argument("--timeout", type=above_zero, default=120.0, help="seconds for one request")
-    policy.add_argument("--concurrency", type=at_least(1), default=8, help="requests, and problems, at a time")
+    policy.add_argument("--max-tokens", type=at_least(1), default=1024, help="maximum tokens per answer")
+    policy.add_argument("--timeout", type=above_zero, default=120.0, help="timeout of one request in seconds")
+    policy.add_argument("--concurrency", type=at_least(1), default=8, help="concurrent requests and problems")
     verifier = parser.add_argument_group("the verifier")
     verifier.add_argument("--verifier", required=True, help=f"{MODEL_HELP}; or the address of a Stepmark server")
-    verifier.add_argument("--project", metavar="SLUG", help="with an address: whose champion judges")
-    verifier.add_argument("--token-file", type=input_file, help="with an address: a file that holds an API token")
-    verifier.add_argument("--aggregate", choices=AGGREGATES, default="product", help="solutions from their steps")
-    parser.add_argument("--weighted", action="store_true", help="choose among answers by the sum of their scores")
-    parser.add_argument("--n", type=at_least(1), default=8, help="best-of-n: solutions a problem")
-    parser.add_argument("--width", type=at_least(1), default=4, help="beam: beams kept")
-    parser.add_argument("--expansions", type=at_least(1), default=4, help="beam: next steps tried for each")
-    parser.add_argument("--most-steps", type=at_least(1), default=40, help="beam: rounds at most")
-    parser.add_argument("--token-budget", type=at_least(1), help="beam: tokens a problem at most, prompts included")
-    parser.add_argument("--rounds", type=at_least(1), default=3, help="revise: revisions at most")
-    parser.add_argument("--tries", type=at_least(1), default=4, help="revise: ways on tried in each")
-    parser.add_argument("--critique", action="store_true", help="revise: tell the policy which step went wrong")
+    verifier.add_argument("--project", metavar="SLUG", help="with a server address: the project whose champion scores")
+    verifier.add_argument(
+        "--token-file", type=input_file, help="with a server address: a file that contains an API token"
+    )
+    verifier.add_argument("--aggregate", choices=AGGREGATES, default="product", help="how step scores are aggregated")
+    parser.add_argument("--weighted", action="store_true", help="choose the answer with the highest sum of scores")
+    parser.add_argument("--n", type=at_least(1), default=8, help="best-of-n: solutions per problem")
+    parser.add_argument("--width", type=at_least(1), default=4, help="beam: number of beams")
+    parser.add_argument("--expansions", type=at_least(1), default=4, help="beam: next steps sampled per beam")
+    parser.add_argument("--most-steps", type=at_least(1), default=40, help="beam: maximum number of steps")
+    parser.add_argument("--token-budget", type=at_least(1), help="beam: maximum tokens per problem, prompts included")
+    parser.add_argument("--rounds", type=at_least(1), default=3, help="revise: maximum number of revisions")
+    parser.add_argument("--tries", type=at_least(1), default=4, help="revise: continuations sampled per revision")
+    parser.add_argument("--critique", action="store_true", help="revise: show the policy which step is wrong")
     parser.add_argument(
-        "--problems", type=input_file, required=True, help="JSONL with `problem`, and `reference_answer`"
+        "--problems", type=input_file, required=True, help="JSONL with `problem` and optionally `reference_answer`"
     )
     parser.add_argument(
         "--out",
         type=Path,
         required=True,
-        help="JSONL of solutions with their scores and cost; a stopped search resumes there",
+        help="write solutions, scores and cost to this JSONL file; a stopped search resumes there",
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=run)
@@ -97,7 +100,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _problems(path: Path) -> list["Problem"]:
-    """The different problems of the file, in order."""
+    """The distinct problems of the file, in order."""
     from prm.search.ledger import Problem
 
     problems = {one.problem: one for one in reversed(list(read_records(path, Problem)))}
@@ -105,7 +108,7 @@ def _problems(path: Path) -> list["Problem"]:
 
 
 def _settings(options: argparse.Namespace) -> str:
-    """A hash of the options that change what is found; where the policy is served and how fast do not."""
+    """A hash of the options that change the result. The policy's address and the concurrency do not."""
     names = (
         "method", "model", "api", "continuation", "prompt", "temperature", "max_tokens", "steps", "thinking",
         "verifier", "project", "aggregate", "weighted", "n", "width", "expansions", "most_steps", "token_budget",

@@ -1,4 +1,4 @@
-"""`simulate`: replay active learning on solutions whose labels are known."""
+"""`simulate`: replays active learning on solutions whose labels are known."""
 
 import argparse
 from pathlib import Path
@@ -17,25 +17,27 @@ if TYPE_CHECKING:
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("simulate", help="replay active learning: what choosing buys over a random draw")
-    parser.add_argument("--out", type=Path, required=True, help="folder of the results; a stopped simulation goes on")
-    parser.add_argument("--size", choices=("table", "full"), default="table", help="which grid to start from (table)")
+    parser = commands.add_parser("simulate", help="replay active learning and compare it with a random draw")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="folder for the results; a stopped simulation resumes there"
+    )
+    parser.add_argument("--size", choices=("table", "full"), default="table", help="the grid to start from")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--world", action="append", help="a sandbox world; may be given several times")
-    where.add_argument("--data", type=input_file, help="JSONL of labelled solutions in place of a sandbox world")
-    parser.add_argument("--functions", type=_names, help="what chooses, separated by commas; random among them")
+    where.add_argument("--world", action="append", help="a sandbox world; repeat the option for several")
+    where.add_argument("--data", type=input_file, help="JSONL of labelled solutions, instead of a sandbox world")
+    parser.add_argument("--functions", type=_names, help="acquisition functions, separated by commas, including random")
     parser.add_argument("--noise", type=_shares, help="shares of wrong verdicts, separated by commas: 0,0.1,0.2")
-    parser.add_argument("--seeds", type=_seeds, help="how many paired seeds, or FIRST-LAST")
+    parser.add_argument("--seeds", type=_seeds, help="number of paired seeds, or FIRST-LAST")
     parser.add_argument("--budgets", type=_counts, help="solutions labelled at each retraining, separated by commas")
-    parser.add_argument("--candidates", type=at_least(1), help="how many solutions a seed may choose from")
+    parser.add_argument("--candidates", type=at_least(1), help="candidate solutions per seed")
     parser.add_argument("--sizes", type=_counts, help="solutions of a sandbox world: POOL,CALIBRATION,TEST")
-    parser.add_argument("--data-seed", type=int, help="what the worlds' problems are drawn from")
-    parser.add_argument("--base", help="the backbone, frozen")
+    parser.add_argument("--data-seed", type=int, help="seed of the worlds' problems")
+    parser.add_argument("--base", help="the frozen backbone")
     parser.add_argument("--config", type=input_file, help="TrainConfig as JSON")
     parser.add_argument("--processes", type=at_least(1), default=2)
-    parser.add_argument("--cache", type=Path, help="folder that keeps features (OUT/cache)")
-    parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="resamples behind the intervals")
-    parser.add_argument("--report-only", action="store_true", help="report on the arms that are finished")
+    parser.add_argument("--cache", type=Path, help="cache folder for features (default OUT/cache)")
+    parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for the intervals")
+    parser.add_argument("--report-only", action="store_true", help="report only on finished arms")
     parser.set_defaults(run=run)
 
 

@@ -1,4 +1,4 @@
-"""`train`: from labelled traces to a model folder, with progress as JSON lines; by one process a device."""
+"""`train`: trains a model folder on labelled traces with one process per device; progress as JSON lines."""
 
 import argparse
 import signal
@@ -17,14 +17,14 @@ REASONS = {kind.exit_code: kind for kind in (DataError, Cancelled)}
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("train", help="train on labelled traces")
+    parser = commands.add_parser("train", help="train a model on labelled traces")
     parser.add_argument(
-        "--data", type=input_file, required=True, help="labelled traces, or a file of any other format with step labels"
+        "--data", type=input_file, required=True, help="labelled traces, or a file in any other format with step labels"
     )
     parser.add_argument("--out", type=Path, required=True, help="folder for the model; a stopped run resumes there")
-    parser.add_argument("--config", type=input_file, help="JSON of training choices")
-    parser.add_argument("--cache", type=Path, help="folder that keeps token ids and features from run to run")
-    parser.add_argument("--cache-gigabytes", type=above_zero, default=8.0, help="what it may hold (8)")
+    parser.add_argument("--config", type=input_file, help="JSON file of training choices (TrainConfig)")
+    parser.add_argument("--cache", type=Path, help="cache folder for token ids and features, shared by runs")
+    parser.add_argument("--cache-gigabytes", type=above_zero, default=8.0, help="size limit of the cache")
     parser.set_defaults(run=run)
 
 
@@ -58,7 +58,7 @@ def _train(options: argparse.Namespace, config: TrainConfig) -> None:
 
 
 def _train_in_team(options: argparse.Namespace, config: TrainConfig) -> None:
-    """As one of several: what goes wrong is told to the launcher, which passes it on."""
+    """Train as one of several processes. Errors go to the launcher, which reports them."""
     from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 
     try:
@@ -69,7 +69,7 @@ def _train_in_team(options: argparse.Namespace, config: TrainConfig) -> None:
 
 
 def _processes(config: TrainConfig) -> int:
-    """How many to start: one for each GPU that is visible, or as many as the config says."""
+    """The number of processes to start: one per visible GPU, or as many as the config says."""
     if config.processes != "auto":
         return config.processes
     import torch
@@ -78,7 +78,7 @@ def _processes(config: TrainConfig) -> int:
 
 
 def _launch(options: argparse.Namespace, processes: int) -> None:
-    """Start the same command that often through accelerate; raises what the first to fail raised."""
+    """Start the same command in that many processes through accelerate; raises the first process's error."""
     from accelerate.commands.launch import launch_command, launch_command_parser
     from torch.distributed.elastic.multiprocessing.api import SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError

@@ -1,4 +1,4 @@
-"""What re-ranking N sampled solutions of a problem brings: against chance, majority vote and the oracle. numpy only.
+"""The gain of re-ranking N sampled solutions of a problem over chance, majority vote and the oracle. numpy only.
 
 For every N the figures are expectations over all N-subsets of a problem's candidates, in closed form and without
 sampling, then means over problems:
@@ -127,7 +127,7 @@ def best_of_n(
 
 
 def answer_of(trace: Trace) -> str | None:
-    """The candidate's final answer; None where it gives none."""
+    """The candidate's final answer; None if there is none."""
     answer = trace.meta.get("final_answer") or (final_answer(trace.steps[-1].text) if trace.steps else None)
     return None if answer is None else str(answer)
 

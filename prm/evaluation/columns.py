@@ -47,7 +47,7 @@ class Steps:
 
 
 def predicted_first_error(mean: Sequence[float | None], threshold: float) -> int | None:
-    """Position of the first step below the threshold, -1 for none, None where a step was not scored."""
+    """Position of the first step below the threshold; -1 for none, None if a step was not scored."""
     if any(p is None for p in mean):
         return None
     return next((k for k, p in enumerate(mean) if p is not None and p < threshold), -1)
@@ -56,7 +56,7 @@ def predicted_first_error(mean: Sequence[float | None], threshold: float) -> int
 def columns_of(
     traces: Sequence[Trace], scores: Iterable[TraceScore], threshold: float, temperature: float | None = None
 ) -> tuple[Solutions, Steps]:
-    """Judge every solution at `threshold`; raises DataError where a trace has no score for each of its steps."""
+    """Predict every solution's first error at `threshold`. Raises DataError if a step of a trace has no score."""
     by_id = {score.id: score for score in scores}
     problems: dict[str, int] = {}
     domains = sorted({trace.domain for trace in traces})

@@ -1,4 +1,4 @@
-"""One model measured on one benchmark: what is written down, and what the model card tells of it. No torch."""
+"""One model measured on one benchmark, as stored and as shown on the model card. No torch."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from prm.traces import Trace
 
 
 class Threshold(msgspec.Struct, frozen=True):
-    """Where a score counts as an error, and where that was fitted, in words."""
+    """The score below which a step counts as an error, and what it was fitted on, in words."""
 
     value: float
     fitted_on: str
@@ -52,7 +52,7 @@ def measure(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> Evaluation:
-    """Everything that a benchmark's labels can tell of these scores. Raises DataError where they do not fit."""
+    """Every metric that a benchmark's labels allow for these scores. Raises DataError if they do not match."""
     traces, judged = benchmark.traces, benchmark.judged
     value = threshold.value
     return Evaluation(
@@ -86,7 +86,7 @@ def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: B
 
 
 def read_evaluations(path: Path) -> list[Evaluation]:
-    """What `evaluate` wrote, a JSON array; raises DataError naming file and field."""
+    """The evaluations in a JSON file from `evaluate`. Raises DataError with file and field."""
     return read_json(path, list[Evaluation])
 
 

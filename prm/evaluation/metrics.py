@@ -18,7 +18,7 @@ CELLS = 500_000  # weights held at once, so that they stay in the processor's ca
 
 
 class Metric(msgspec.Struct, frozen=True):
-    """A value with its 95 % interval; None where the data cannot give it."""
+    """A value with its 95 % interval; None if the data do not allow it."""
 
     value: float | None
     low: float | None
@@ -55,12 +55,12 @@ def as_metric(samples: Array) -> Metric:
 
 
 def format_metric(metric: Metric, *, signed: bool = False) -> str:
-    """ ".812 [.790, .834]", with signs for a difference; "-" where the data cannot give it."""
+    """ ".812 [.790, .834]", with signs for a difference; "-" if unknown."""
     return " ".join(part for part in in_parts(metric, signed=signed) if part)
 
 
 def in_parts(metric: Metric, *, signed: bool = False) -> tuple[str, str]:
-    """Value and interval apart: (".812", "[.790, .834]"); the second is empty where there is none."""
+    """Value and interval separately: (".812", "[.790, .834]"); the second is empty if unknown."""
     if metric.value is None:
         return "-", ""
     value = short(metric.value, signed=signed)
@@ -76,7 +76,7 @@ def short(value: float, *, signed: bool = False) -> str:
 
 
 def percent(metric: Metric) -> str:
-    """ "12%", or "-" where the data cannot give it."""
+    """ "12%", or "-" if unknown."""
     return "-" if metric.value is None else f"{metric.value:.0%}"
 
 
@@ -131,17 +131,17 @@ def resampled_ece(p: Array, outcome: Array, draws: Array, problem: NDArray[np.in
 
 
 def in_bins(p: Array) -> Array:
-    """Which of the bins of equal width each `p` [n] lies in: [n, bins] of 1 and 0."""
+    """The bin of equal width for each `p` [n], as [n, bins] of 1 and 0."""
     return np.eye(CALIBRATION_BINS)[np.minimum((p * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)]
 
 
 def harmonic_mean(a: Array, b: Array) -> Array:
-    """2ab / (a + b); 0 where both are 0, nan where either is."""
+    """2ab / (a + b); 0 if both are 0, nan if either is nan."""
     total = a + b
     return np.where(total == 0, 0.0, divide(2 * a * b, total))
 
 
 def divide(part: Array, whole: Array) -> Array:
-    """part / whole, nan where the whole is 0."""
+    """part / whole; nan if the whole is 0."""
     part, whole = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
     return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=whole != 0)

@@ -110,7 +110,7 @@ def evaluate(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> Report:
-    """Measure scores against labels; raises DataError where a trace has no score of its length.
+    """Measure scores against labels. Raises DataError if a trace has no score of its length.
 
     `threshold` must have been fitted on other data. `temperature` is the one in the scores, for calibration
     without it. Solutions whose first error is unknown count in the step metrics only.

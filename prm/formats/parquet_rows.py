@@ -30,7 +30,7 @@ def raw_rows(stream: BinaryIO, *, head: bytes, longest: int, skip: int = 0) -> I
         try:
             yield from _rows(parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False), longest, skip)
         except pyarrow.ArrowException as error:
-            raise OSError(f"it is no whole Parquet file ({error})") from error
+            raise OSError(f"it is not a complete Parquet file ({error})") from error
 
 
 def _rows(file: parquet.ParquetFile, longest: int, skip: int) -> Iterator[tuple[int, bytes | Rejection]]:

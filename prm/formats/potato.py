@@ -53,7 +53,7 @@ def read_config(path: Path) -> Project:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{path.name} cannot be read: {str(error)[:EXCERPT]}") from None
     if not isinstance(value, dict) or not isinstance(value.get("item_properties"), dict):
-        raise ValueError(f"{path.name} is no config of Potato: it has no item_properties")
+        raise ValueError(f"{path.name} is not a Potato config: it has no item_properties")
     base = path.parent / str(value.get("task_dir", "."))
     schemes = [one for one in value.get("annotation_schemes") or [] if isinstance(one, dict) and one.get("name")]
     return Project(

@@ -10,20 +10,7 @@ from functools import reduce
 from types import ModuleType
 from typing import Any
 
-from prm.messages import (
-    acquisition,
-    audits,
-    commands,
-    data,
-    evaluation,
-    formats,
-    models,
-    scoring,
-    search,
-    shared,
-    simulation,
-    training,
-)
+from prm.messages import acquisition, audits, data, evaluation, formats, models, search, training
 
 Value = str | int | float
 Sentence = str | tuple[str, str]  # a pair where the words depend on a number: for `n` = 1, and for any other `n`
@@ -100,6 +87,4 @@ def _value(value: object) -> Value:
     return value if isinstance(value, Message | int | float) else str(value)
 
 
-register(
-    acquisition, audits, commands, data, evaluation, formats, models, scoring, search, shared, simulation, training
-)
+register(acquisition, audits, data, evaluation, formats, models, search, training)

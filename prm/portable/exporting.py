@@ -26,7 +26,7 @@ REFERENCE = Path(__file__).parent / "reference.py"
 
 
 def export_folder(model: Path | str, out: Path | str) -> Description:
-    """Write the model of a folder to an empty or new folder; raises ModelFileError with the reason."""
+    """Write the model of a folder to a new or empty folder; raises ModelFileError with the reason."""
     model, out = Path(model), Path(out)
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ModelFileError(Message("output_folder_not_empty", out=out))

@@ -52,12 +52,12 @@ class Session:
 
     @property
     def scores(self) -> list[StepScore]:
-        """One entry a step so far, those that could not be scored among them."""
+        """One entry per step so far, including those that could not be scored."""
         return list(self._scores)
 
     @property
     def kept_bytes(self) -> int:
-        """What its cache holds of memory; a fork's shared part is counted again."""
+        """The memory of its cache; the part that a fork shares counts again."""
         if self._kept is None:
             return 0
         layers: list[Any] = self._kept.cache.layers
@@ -71,7 +71,7 @@ class Session:
         return score
 
     def append(self, step: str | Step) -> StepScore:
-        """Read and score the next step; its score is None throughout where it does not fit the context."""
+        """Read and score the next step; its score is None if it does not fit the context."""
         if self._closed:
             raise ScoringError(Message("session_closed"))
         [[_, ids]] = tokenise([Trace("", "", [Step(step) if isinstance(step, str) else step])], self._reader.tokenizer)
@@ -84,7 +84,7 @@ class Session:
         return score
 
     def fork(self) -> Self:
-        """A second session at the same place, as a beam search needs it; what was read so far is shared, not copied."""
+        """A second session with the same steps, for example for a beam search. Both share the cached prefix."""
         twin = copy.copy(self)
         twin._scores, twin._marks = list(self._scores), list(self._marks)
         return twin

@@ -1,4 +1,4 @@
-"""Solutions longer than the context: read whole as far as they fit, then in windows that know only what came before.
+"""Solutions longer than the context: read whole as far as they fit, then in windows that see only earlier steps.
 
 A window is the problem and some consecutive steps. Its first step is chosen when the step under way does not
 fit any more, from the lengths of that step and of earlier ones: the window then hops to where the kept steps
@@ -32,7 +32,7 @@ class Window:
 
 
 def window_starts(problem: int, steps: Sequence[int], context: int, long: Long) -> list[int | None]:
-    """For each step, where the window that scores it begins; None where it is not scored.
+    """For each step, the start of the window that scores it; None if it is not scored.
 
     `problem` and `steps` are lengths in tokens, separators included. As long as the solution fits, windows begin
     at 0. With "null", no step is scored from the first that does not fit on. With "window", only a step that
@@ -56,7 +56,7 @@ def window_starts(problem: int, steps: Sequence[int], context: int, long: Long) 
 
 
 def windows(pieces: Pieces, layout: Layout, context: int, long: Long) -> list[Window]:
-    """The windows of one tokenised solution (problem first, then its steps), in order; none where no step fits."""
+    """The windows of one tokenised solution (problem first, then its steps), in order; empty if no step fits."""
     problem, *steps = pieces
     frame = len(layout.start) + len(problem) + len(layout.problem_end)
     starts = window_starts(frame, [len(step) + len(layout.step_end) for step in steps], context, long)

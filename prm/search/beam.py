@@ -31,7 +31,7 @@ class Budget:
         self._usual = 1  # tokens of a sample so far: a call is not asked if its samples would be cut before that
 
     def affords(self, prefixes: Sequence[Prefix], *, most: int) -> int:
-        """How many samples of each prefix can be asked for, `most` at the most."""
+        """The number of samples per prefix that the budget allows, at most `most`."""
         if self._left is None:
             return most
         return max(0, min(most, self._for_samples(prefixes) // (self._usual * len(prefixes))))
@@ -41,7 +41,7 @@ class Budget:
         return None if self._left is None else self._for_samples(prefixes) // (n * len(prefixes))
 
     def spend(self, prefixes: Sequence[Prefix], n: int, cost: Cost) -> None:
-        """Take off what a call took."""
+        """Subtract the tokens of a call."""
         if self._left is None:
             return
         self._left -= cost.tokens

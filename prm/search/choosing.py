@@ -18,13 +18,13 @@ AnswerOf = Callable[[Sequence[Step]], str | None]
 
 
 def stated_answer(steps: Sequence[Step]) -> str | None:
-    """What a solution gives as its answer, by `prm.answers`."""
+    """The solution's final answer, by `prm.answers`."""
     return final_answer(steps[-1].text) if steps else None
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A solution with the scores of its steps; `complete` is False where the policy did not come to its end."""
+    """A solution with its step scores; `complete` is False if the policy did not finish it."""
 
     steps: tuple[Step, ...]
     means: tuple[float | None, ...]
@@ -37,7 +37,7 @@ class Candidate:
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What a search gave: the solution chosen and its score, what it cost, and how many candidates there were.
+    """The result of a search: the chosen solution and its score, the cost, and the number of candidates.
 
     `score` is None where nothing could be scored, `rounds` the rounds of a beam search or of revisions.
     """

@@ -28,7 +28,7 @@ GO_ON = "Go on from here. Write only what follows, one step a paragraph."
 
 
 class Prefix(NamedTuple):
-    """Where a policy goes on: a problem, the steps that stand, and a remark for it about an earlier try."""
+    """A prefix to continue from: a problem, its first steps, and a critique of an earlier attempt."""
 
     problem: str
     steps: Sequence[Step] = ()
@@ -57,7 +57,7 @@ class Sampled:
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """What sampling and verifying took. `unmetered` counts calls of which the server told no tokens."""
+    """The cost of sampling and verifying. `unmetered` counts calls without a token count from the server."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -75,14 +75,14 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Answers(NamedTuple):
-    """Of each prefix its samples, and what they cost together."""
+    """The samples of each prefix, and their total cost."""
 
     samples: list[list[Sampled]]
     cost: Cost
 
 
 class Policy(Protocol):
-    """Something that goes on from prefixes."""
+    """An object that continues from prefixes."""
 
     def sample(
         self,
@@ -101,7 +101,7 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a policy samples; `max_tokens` is the most that one answer may have."""
+    """How a policy samples; `max_tokens` is the maximum per answer."""
 
     temperature: float = 0.8
     top_p: float = 1.0
@@ -235,7 +235,7 @@ def steps_of(text: str, splitting: Splitting = PARAGRAPHS) -> list[Step]:
 
 
 def read_key(path: Path | None) -> str | None:
-    """The API key that a file holds; raises PolicyError where there is none."""
+    """The API key in a file. Raises PolicyError if there is none."""
     if path is None:
         return None
     try:

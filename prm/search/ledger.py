@@ -1,4 +1,4 @@
-"""The result of a search over a file of problems, as it grows: what is solved, what failed, and what is left."""
+"""The growing result of a search over a file of problems: solved, failed and remaining ones."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -68,7 +68,7 @@ class Ledger:
         return sorted(self._by_problem.values(), key=lambda one: self._problems[one.problem])
 
     def fill(self, solve: Callable[[int, Problem], Solved], concurrency: int) -> None:
-        """Solve what is missing, several problems at a time."""
+        """Solve the remaining problems, several at a time."""
         left = [(number, one) for number, one in enumerate(self._all) if one.problem not in self._by_problem]
         with open(self._out, "ab") as lines, ThreadPoolExecutor(concurrency) as pool:
             waiting = {pool.submit(solve, *numbered): numbered for numbered in left}
@@ -83,7 +83,7 @@ class Ledger:
                 raise
 
     def close(self) -> None:
-        """Put the lines in order. Raises PolicyError where problems failed or were not asked."""
+        """Sort the lines. Raises PolicyError if problems failed or were not attempted."""
         write_records(self._out, self.solved)
         if not self._failed:
             self._failed_out.unlink(missing_ok=True)

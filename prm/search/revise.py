@@ -1,4 +1,4 @@
-"""Verify and revise: find the first suspicious step, keep what stands before it, and let the policy go on there."""
+"""Verify and revise: cut a solution before its first suspicious step and let the policy continue from there."""
 
 from prm.encoding import render_step
 from prm.scores import Aggregate
@@ -24,7 +24,7 @@ def revise(
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
 ) -> Found:
-    """One solution, revised at most `rounds` times; a revision stands only where its score is higher.
+    """One solution, revised at most `rounds` times; a revision is kept only if its score is higher.
 
     Each round cuts before the first step that scores below `threshold` (the verifier's own by default) and samples
     `tries` ways on, told with `critique` which step went wrong. Ends early where no step is suspicious.
@@ -45,7 +45,7 @@ def revise(
 
 
 def first_suspicious(candidate: Candidate, threshold: float) -> int | None:
-    """The position of the first step that scores below the threshold; None where there is none."""
+    """The position of the first step below the threshold; None if there is none."""
     for place, mean in enumerate(candidate.means):
         if mean is not None and mean < threshold:
             return place

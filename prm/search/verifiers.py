@@ -1,4 +1,4 @@
-"""What judges steps in a search: a model in this process, or one behind an address."""
+"""Verifiers that score steps in a search: a model in this process, or one behind an address."""
 
 import threading
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class State(Protocol):
 
 
 class Verifier(Protocol):
-    """Scores steps; `threshold` is where a score counts as an error. One may be used by several threads."""
+    """Scores steps; a score below `threshold` is an error. Several threads may share a verifier."""
 
     @property
     def threshold(self) -> float: ...
@@ -41,7 +41,7 @@ class Verifier(Protocol):
 
 
 class LocalVerifier:
-    """A model in this process. A growing solution is read on from what was read before, where the backbone can."""
+    """A model in this process. It reuses its cache of a growing solution if the backbone can."""
 
     def __init__(self, scorer: "Scorer") -> None:
         from prm.scoring.keeping import can_keep
@@ -71,7 +71,7 @@ class LocalVerifier:
 
 @dataclass(frozen=True)
 class Whole:
-    """A state that is read anew from its beginning each time."""
+    """A state that is read from its beginning each time."""
 
     trace: Trace
     scores: list[StepScore]

@@ -1,1 +1,1 @@
-"""Active learning replayed on solutions whose labels are known: what choosing buys over a random draw."""
+"""Active learning replayed on labelled solutions, compared with a random draw."""

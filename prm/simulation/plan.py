@@ -1,4 +1,4 @@
-"""What a simulation is to do, in the form that is written down beside its results."""
+"""The plan of a simulation, as stored with its results."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -55,7 +55,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
             raise DataError(Message("too_few_candidates", n=self.candidates, most=self.budgets[-1]))
 
     def arms(self) -> Iterator[Arm]:
-        """Seed by seed, so that what is cut short is still paired."""
+        """The arms seed by seed, so that an interrupted simulation is still paired."""
         for seed in self.seeds:
             for world in self.worlds:
                 for noise in self.noises:
@@ -85,7 +85,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """What one arm gave, a point a budget."""
+    """The result of one arm, one point per budget."""
 
     arm: Arm
     points: list[Point]

@@ -1,4 +1,4 @@
-"""What finished arms say together: functions beside random, with intervals over seeds and test problems. numpy only."""
+"""The report on finished arms: functions compared with random, with intervals over seeds and problems. numpy only."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args

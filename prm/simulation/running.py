@@ -1,4 +1,4 @@
-"""Arm after arm in a few processes; what is finished is kept, so a simulation that was stopped goes on."""
+"""Runs arms in a few processes and stores finished ones, so that a stopped simulation resumes."""
 
 import hashlib
 import multiprocessing

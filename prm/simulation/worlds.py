@@ -1,4 +1,4 @@
-"""What a simulation replays: labelled solutions to choose from, some to calibrate on, others to measure on."""
+"""The data of a simulation: labelled solutions to choose from, to calibrate on and to measure on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Sizes(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A sandbox world, and what is different in it."""
+    """A sandbox world, and how it differs from the default."""
 
     config: WorldConfig
     words: str

@@ -1,4 +1,4 @@
-"""Steps of a text whose form is not known: by what it shows, and put together where a piece is no step by itself."""
+"""Splits a text of unknown form by the structure that it shows, and joins pieces that are not steps by themselves."""
 
 import re
 from collections.abc import Callable

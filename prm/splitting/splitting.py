@@ -115,7 +115,7 @@ class SplitText(msgspec.Struct, frozen=True):
 
 
 class Splitting(msgspec.Struct, frozen=True):
-    """The choices: a rule of `RULES`, and what happens to hidden reasoning (`<think>…</think>`).
+    """How to split: a rule of `RULES`, and what to do with hidden reasoning (`<think>…</think>`).
 
     "separate" returns the reasoning beside the steps, "drop" discards it, "keep" splits it into steps like the rest.
     Raises DataError for an unknown choice.

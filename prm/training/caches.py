@@ -1,4 +1,4 @@
-"""What is costly to compute and known by its content, kept on disk: token ids, and features of a frozen backbone.
+"""A disk cache by content for expensive results: token ids, and features of a frozen backbone.
 
 One SQLite file, so that entries appear whole or not at all, any number of processes may share it on one
 machine, and the least recently used go first when it is full. Losing it costs time and nothing else: an entry

@@ -1,4 +1,4 @@
-"""What is fitted on the held part once training is over."""
+"""Fits temperature and threshold on the held-out part after training."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ from prm.trust import AbstentionBar, DomainBar, fit_abstention, fit_domain, verd
 def calibrate(
     held: Sequence[Trace], encoded: Sequence[Encoded], known: Supervision, logits: Tensor
 ) -> tuple[float, float]:
-    """Temperature and threshold; 1 and 0.5 where nothing was held. Solutions cut by the context are left out."""
+    """Temperature and threshold; 1 and 0.5 without held-out data. Solutions beyond the context are left out."""
     if not len(known.good):
         return 1.0, 0.5
     values = logits.double().numpy()

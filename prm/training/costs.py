@@ -1,4 +1,4 @@
-"""What training costs: useful tokens, arithmetic against the device's peak, memory, energy, seconds by stage.
+"""The cost of training: useful tokens, arithmetic as a share of the peak, memory, energy, seconds by stage.
 
 Utilisation counts the arithmetic that the model needs, not what checkpointing does again (PaLM, Chowdhery et al.
 2022, appendix B): 2 N a token for a forward pass over N decoder weights, as much again for the gradients of the
@@ -241,7 +241,7 @@ class Meter:
 
 
 def device_peak(device: torch.device) -> tuple[float, str]:
-    """FLOP/s that a device can do at best, and where the figure comes from."""
+    """The peak FLOP/s of a device, and the source of the figure."""
     name = _name(device)
     for part, peak in PEAKS.items():
         if device.type == "cuda" and re.search(rf"\b{part}\b", name):

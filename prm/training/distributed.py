@@ -33,7 +33,7 @@ class Team:
 
     @classmethod
     def join(cls) -> "Team":
-        """Join the processes that `accelerate launch` or `torchrun` started with this one, where one of them did."""
+        """Join the processes that `accelerate launch` or `torchrun` started with this one, if either did."""
         if world_size() == 1:
             return cls()
         from accelerate import PartialState
@@ -43,7 +43,7 @@ class Team:
 
     @property
     def leads(self) -> bool:
-        """Whether this is the one that reports and writes."""
+        """Whether this process reports and writes."""
         return self.rank == 0
 
     def deal(self, items: Sequence[T]) -> list[T]:
@@ -108,7 +108,7 @@ class Team:
         return torch.cat(parts)
 
     def wait(self, check: Callable[[], None]) -> None:
-        """Until all are here; `check` is called meanwhile and may raise to stop."""
+        """Wait until all processes arrive; `check` is called while waiting and may raise to stop."""
         if self.size == 1:
             return
         arrival = dist.barrier(async_op=True)
@@ -131,7 +131,7 @@ def _buckets(tensors: Iterable[Tensor]) -> list[list[Tensor]]:
 
 
 def shard_layers(layers: Iterable[Any], team: Team) -> None:
-    """Spread the weights of every layer over the processes (FSDP2); what is beside the layers stays whole.
+    """Shard the weights of every layer over the processes (FSDP2); other weights stay whole.
 
     Gradients come out summed, as `add_up` leaves those of the rest.
     """
@@ -152,7 +152,7 @@ def is_sharded(tensor: Tensor) -> bool:
 
 
 def own_part(tensor: Tensor) -> Tensor:
-    """What of the tensor lies in this process."""
+    """The part of the tensor in this process."""
     return tensor.to_local() if isinstance(tensor, DTensor) else tensor
 
 

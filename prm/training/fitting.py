@@ -25,7 +25,7 @@ ALL = ""  # the part that every parameter's name starts with
 
 
 class State(msgspec.Struct):
-    """Where a run stands. `key` identifies config, data, code and backbone; another key starts afresh.
+    """The state of a run. `key` identifies config, data, code and backbone; another key starts again.
 
     `part_tokens` and `token_budget` are what still fits into memory, with and without gradient. Held losses and
     the epochs they were lowest at are kept for each part of the readout that learns by itself, or for all at once.
@@ -78,7 +78,7 @@ class Fit:
         self.saved_at = time.monotonic()
 
     def run(self) -> None:
-        """Fit to the end or until held loss stops falling, from the checkpoint where one of this key lies."""
+        """Fit to the end or until the held-out loss stops falling, from a checkpoint with this key if there is one."""
         self._resume()
         self.log.resume(self.state.step)
         self.log.meter.enter("train")

@@ -1,4 +1,4 @@
-"""Traces as ids and as features: read from the cache where they lie there, computed where not."""
+"""Traces as ids and as features, from the cache or computed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def encode_cached(traces: Sequence[Trace], backbone: Backbone, cache: Cache | No
 
 
 def tokenizer_rules(backbone: Backbone) -> bytes:
-    """What a trace's ids depend on besides its text."""
+    """Everything that a trace's ids depend on besides its text."""
     tokenizer = backbone.tokenizer
     backend = getattr(tokenizer, "backend_tokenizer", None)
     rules = backend.to_str() if backend is not None else repr(sorted(tokenizer.get_vocab().items()))

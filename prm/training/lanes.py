@@ -1,4 +1,4 @@
-"""Where a batch's step features come from: a cache over a frozen backbone, or the backbone being tuned."""
+"""The source of a batch's step features: a cache over a frozen backbone, or the backbone being tuned."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a run tells while it goes: progress to its caller, scalars to TensorBoard. And the wish to stop, asked often."""
+"""A run's reports: progress to its caller, scalars to TensorBoard. Also checks for a request to stop."""
 
 import time
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class Log:
         return time.monotonic() - self.begun
 
     def check(self) -> None:
-        """Stop where someone wants the run to."""
+        """Stop if requested."""
         if self.cancelled():
             self.stop()
 
@@ -125,7 +125,7 @@ class Log:
             self.writer = SummaryWriter(str(self.folder), purge_step=step or None)
 
     def close(self) -> None:
-        """Write what is left to write."""
+        """Write the remaining reports."""
         if self.writer is not None:
             self.writer.close()
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def ran_out(error: BaseException) -> bool:
-    """Whether an error says that memory ran out, on a GPU or a CPU."""
+    """Whether an error means that memory ran out, on a GPU or a CPU."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and CPU_ALLOCATOR in str(error)
@@ -27,7 +27,7 @@ class Budget:
         self.what, self.tokens, self.note = what, tokens, note
 
     def attempt(self, work: Callable[[int], T]) -> T:
-        """What `work` gives for as many tokens as fit; raises TrainingError where not even a few do."""
+        """The result of `work` for as many tokens as fit. Raises TrainingError if not even a few do."""
         while True:
             try:
                 return work(self.tokens)
@@ -37,7 +37,7 @@ class Budget:
             self.halve()  # here the frames of the failed attempt, and what they held, are gone
 
     def halve(self) -> None:
-        """Go on with half as many; raises TrainingError at the floor."""
+        """Continue with half as many. Raises TrainingError at the minimum."""
         if self.tokens // 2 < FLOOR:
             raise TrainingError(Message("memory_exhausted", tokens=self.tokens, what=self.what))
         self.tokens //= 2

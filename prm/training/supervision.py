@@ -1,4 +1,4 @@
-"""What is known of each row: from the labels of documents to tensors, one entry for each step that fits the context."""
+"""The labels of documents as tensors, with one entry for each step that fits the context."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -91,7 +91,7 @@ class Supervision:
 
 
 def counts(parts: TrainingData, taught: Sequence[Document], encoded: Sequence[Encoded], known: Supervision) -> Counts:
-    """What the training part held, as the manifest tells it."""
+    """The counts of the training part for the manifest."""
     counted = known.weight > 0
     bad, position = 1 - known.good[counted], _positions(encoded)[counted]
     answered = known.ends > 0

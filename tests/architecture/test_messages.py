@@ -1,6 +1,7 @@
-"""Every code is in one catalogue, and what is passed is what its sentence shows."""
+"""Every code is in one catalogue, what is passed is what its sentence shows, and the English is plain."""
 
 import ast
+import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,11 @@ from prm.messages import CATALOGUES, SENTENCES, Sentence
 
 assert annotation
 assert labelling_ui  # importing a package registers its catalogues
+BANNED = re.compile(
+    r"\b(anew|at the moment|go(es)? on|in (his|her|their) hands|kept back|lies at|meanwhile|of before|sign of life|"
+    r"stands (at|for|there)|tells|told|whoever)\b",
+    re.IGNORECASE,
+)  # literal translations, for which the language has a precise word
 IN_CATALOGUES = {Path(str(module.__file__)) for module in CATALOGUES}
 TREES = {
     path: ast.parse(path.read_text())
@@ -82,3 +88,12 @@ def test_a_catalogue_is_sorted_and_says_each_sentence_once(module: object) -> No
     others = [sentence for one in CATALOGUES if one is not module for sentence in one.SENTENCES.values()]
     assert len(set(sentences.values())) == len(sentences)
     assert [sentence for sentence in sentences.values() if sentence in others] == []
+
+
+def test_sentences_and_guides_use_no_banned_phrase() -> None:
+    texts = {
+        code: " ".join([sentence] if isinstance(sentence, str) else sentence) for code, sentence in SENTENCES.items()
+    }
+    guides = [*settings.BASE_DIR.glob("*.md"), *(settings.BASE_DIR / "docs").glob("*.md")]
+    texts |= {guide.name: " ".join(guide.read_text().split()) for guide in guides}
+    assert [f"{name}: {found[0]}" for name, text in texts.items() for found in BANNED.finditer(text)] == []

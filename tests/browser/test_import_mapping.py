@@ -28,7 +28,7 @@ def test_a_manager_corrects_what_the_columns_hold(page_for, tmp_path):
     page.get_by_label("Files").set_input_files(file)
     page.get_by_label("Format").select_option("table")
     preview = page.locator("#import-preview")
-    expect(preview.get_by_text("Say which column holds the steps or the solution.")).to_be_visible()
+    expect(preview.get_by_text("Choose the column that holds the steps or the solution.")).to_be_visible()
     page.get_by_label("What Chain holds").select_option("steps_separated")
     page.get_by_label("Separator").fill("|")
     page.get_by_label("Separator").press("Tab")

@@ -99,7 +99,7 @@ def test_a_file_that_cannot_be_read_keeps_its_upload_and_says_why(
     choose(page, project, odd)
     page.get_by_role("button", name="Import the files").click()
     expect(page.get_by_text("These files are not imported yet")).to_be_visible()
-    expect(page.get_by_text("odd.txt looks like none of").first).to_be_visible()
+    expect(page.get_by_text("odd.txt matches none of").first).to_be_visible()
     assert Upload.objects.count() == 1
     page.get_by_role("button", name="Discard").click()
     expect(page.get_by_text("These files are not imported yet")).to_be_hidden()

@@ -77,7 +77,7 @@ def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, 
     expect(page.get_by_text("40 / 100")).to_be_visible()
     expect(page.get_by_text("51,200")).to_be_visible()
     expect(page.get_by_text("31.0 %")).to_be_visible()
-    expect(page.get_by_text("Asked for by manager. Quiet hours without an end")).to_be_visible()
+    expect(page.get_by_text("Requested by manager. The quiet hours never end")).to_be_visible()
     page.get_by_text("Files", exact=True).click()
     with page.expect_download() as file:
         page.get_by_role("link", name="train.jsonl").click()
@@ -101,7 +101,7 @@ def test_a_failed_run_says_what_to_do_and_is_retried(page_for, people, in_traini
     )
     page = page_for(people["manager"])
     page.goto(f"/p/algebra/runs/{in_training.number}/")
-    expect(page.get_by_role("alert")).to_contain_text("The champion goes on serving. Free space")
+    expect(page.get_by_role("alert")).to_contain_text("The champion keeps serving. Free space")
     expect(page.get_by_role("link", name="Go there")).to_have_attribute("href", "/p/algebra/settings/training/")
     look(page, "failed")
     page.get_by_role("button", name="Retry from the failed stage").click()
@@ -132,7 +132,7 @@ def test_the_runs_page_says_when_the_next_round_begins_and_the_settings_when_its
 ):
     page = page_for(people["manager"])
     page.goto("/p/algebra/runs/")
-    expect(page.get_by_text("Held back: Quiet hours without an end")).to_be_visible()
+    expect(page.get_by_text("Held back: The quiet hours never end")).to_be_visible()
     look(page, "runs")
     page.goto("/p/algebra/settings/rounds/")
     expect(page.get_by_text("Next scheduled rounds:")).to_contain_text("03:00")
@@ -141,5 +141,5 @@ def test_the_runs_page_says_when_the_next_round_begins_and_the_settings_when_its
     page.get_by_label("Quiet hours").fill("at night")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("is not a schedule")).to_be_visible()
-    expect(page.get_by_text("are no quiet hours")).to_be_visible()
+    expect(page.get_by_text("is not a time range")).to_be_visible()
     look(page, "settings-refused")

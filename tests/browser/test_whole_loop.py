@@ -82,7 +82,7 @@ def test_a_newcomer_sees_the_loop_turn(
     expect(annotator.locator(".shown li.step").first).to_be_visible()
 
     exported = export(manager, demo, tmp_path, "PRM800K")
-    expect(manager.get_by_text("a line of TRL cannot say which it is of").first).to_be_visible()
+    expect(manager.get_by_text("which TRL cannot distinguish").first).to_be_visible()
     of_one_kind = export(manager, demo, tmp_path, "TRL", kind="simulated people")
     loaded = load_dataset("json", data_files=str(of_one_kind), split="train", cache_dir=str(tmp_path / "cache"))
     assert set(loaded.column_names) >= {"prompt", "completions", "labels"}

@@ -60,7 +60,7 @@ class TestLabels:
         assert automatic.start_due_runs(MONDAY) == 1
         run = latest(project)
         assert (run.trigger, run.requested_by) == ("labels", None)
-        assert run.reason == "3 labels came since the last run; the policy retrains after 3."
+        assert run.reason == "3 new labels since the last run; the policy retrains after 3."
         assert automatic.start_due_runs(MONDAY) == 0  # it is in progress
         end(project, MONDAY)
         assert automatic.start_due_runs(MONDAY) == 0  # they are new only once
@@ -145,7 +145,7 @@ class TestBudget:
         label(project, MONDAY + timedelta(minutes=1))
         assert automatic.start_due_runs(MONDAY + timedelta(hours=1)) == 0
         told = automatic.outlook(project, MONDAY + timedelta(hours=1))
-        assert told.holds[0].sentence == "1 run began today; the budget is 1."
+        assert told.holds[0].sentence == "1 run started today; the limit is 1."
         assert told.not_before == datetime(2026, 6, 1, 22, tzinfo=UTC)  # midnight in Zurich
         assert automatic.start_due_runs(told.not_before) == 1
 
@@ -158,7 +158,7 @@ class TestBudget:
         label(project, MONDAY + timedelta(minutes=1))
         assert automatic.start_due_runs(MONDAY + timedelta(days=20)) == 0
         told = automatic.outlook(project, MONDAY + timedelta(days=20))
-        assert told.holds[0].sentence == "Training ran 2.0 hours this month; the budget is 2."
+        assert told.holds[0].sentence == "Training ran for 2.0 hours this month; the limit is 2."
         assert told.not_before == datetime(2026, 7, 1, tzinfo=UTC)
         assert automatic.start_due_runs(told.not_before) == 1
 
@@ -171,7 +171,7 @@ def test_disagreement_holds_rounds_back_until_it_is_settled(project, monkeypatch
     assert automatic.start_due_runs(MONDAY) == 0
     told = automatic.outlook(project, MONDAY)
     assert told.not_before is None
-    assert "same first error on 60% of the pairs; the floor is 80%" in told.holds[0].sentence
+    assert "the first error in 60% of pairs, below the floor of 80%" in told.holds[0].sentence
     said[0] = Agreement(solutions=10, pairs=10, exact=0.6, within_one=0.7)  # too few to tell
     assert automatic.start_due_runs(MONDAY) == 1
 
@@ -180,7 +180,7 @@ def test_a_person_may_begin_a_round_in_quiet_hours_and_the_run_says_so(project):
     rounds_of(project, quiet_hours=["00:00-24:00"])
     manager = project.memberships.get().user
     run = runs.request_run(by=manager, project=project)
-    assert run.reason.startswith(f"Asked for by {manager.username}. Quiet hours without an end")
+    assert run.reason.startswith(f"Requested by {manager.username}. The quiet hours never end")
 
 
 def test_the_clock_is_a_row_a_project(project):

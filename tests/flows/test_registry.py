@@ -45,7 +45,7 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
     assert job.state == ModelJob.State.DONE, job.error
     version = job.model_version
     assert (version.number, version.origin, version.imported_from) == (2, "imported", "theirs")
-    with pytest.raises(Conflict, match="has not been measured"):
+    with pytest.raises(Conflict, match="is not measured on this project's holdout yet"):
         registry.promote_version(by=manager, version=version)
 
     # Measured: the round trains nothing, and the gate has the word.

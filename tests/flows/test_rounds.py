@@ -160,7 +160,7 @@ def test_a_rejected_challenger_leaves_the_champion_serving_and_ranking(manager, 
     assert second.model_version.manifest["config"]["heads"] == 5
     first.refresh_from_db()
     assert (first.state, second.model_version.state) == (Version.CHAMPION, Version.REJECTED)
-    assert "Model 2 is kept back, model 1 goes on serving" in second.model_version.gate.sentence
+    assert "Model 2 is not promoted, model 1 keeps serving" in second.model_version.gate.sentence
     assert second.model_version.gate.holdout_uses == 1
     assert second.stages.get(name="promote").state == RunStage.State.SKIPPED
     assert second.stages.get(name="score").figure.startswith("0 solutions")
@@ -178,11 +178,11 @@ def test_a_run_with_nothing_to_learn_says_so_and_makes_no_version(manager, verdi
     first = do_round(project, manager)
     before = counts()
     again = do_round(project, manager)
-    told = "nothing to learn: model 1 was trained on these labels, with these choices and this code"
+    told = "nothing to learn: model 1 was trained with the same labels, choices and code"
     assert [(stage.state, stage.figure) for stage in again.stages.exclude(name=RunStage.Name.SHADOW)][1:] == [
         (RunStage.State.SKIPPED, told),
         *[(RunStage.State.SKIPPED, "no new model")] * 3,
-        (RunStage.State.SKIPPED, "model 1 has scored the whole pool"),
+        (RunStage.State.SKIPPED, "model 1 has already scored the whole pool"),
         (RunStage.State.SKIPPED, f"generation {first.generation.number} goes on"),
     ]
     assert counts() == before
@@ -237,7 +237,7 @@ def test_generation_0_is_a_stratified_random_start(manager):
     assert {item.solution.problem.domain for item in items if item.lane == "control"} == {"math", "programs", "agents"}
     assert all(item.wanted == (2 if item.lane == "overlap" else 1) for item in items)
     assert all(0 < item.inclusion_probability < 1 for item in items if item.lane == "control")
-    with pytest.raises(Conflict, match="there already"):
+    with pytest.raises(Conflict, match="already open"):
         open_first_generation(by=manager, project=project)
     again = open_next_generation(by=manager, project=project)
     assert (again.number, again.acquisition) == (1, "random")

@@ -106,7 +106,7 @@ def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_ma
     assert sweep_jobs() == 1
     until(lambda: ended(run), seconds=15)
     assert run.state == Run.FAILED
-    assert "its worker died 3 times" in run.error
+    assert "the worker died 3 times" in run.error
     second = runs.request_run(by=manager, project=project)
     assert second.number == 2
     cancel_job(by=manager, job=second)
@@ -122,7 +122,7 @@ def test_an_audit_that_somebody_asked_for_gives_its_worker_to_a_round_at_once(pr
     snapshot, train = (run.stages.get(name=name) for name in ("snapshot", "train"))
     assert (train.started_at - snapshot.finished_at).total_seconds() < 15
     assert in_state(job, job.State.QUEUED), "it stopped for the round"
-    assert "round goes first" in job.message
+    assert "round has priority" in job.message
     until(lambda: ended(run))
     # Beat would sweep once the heartbeat is old enough.
     ModelJob.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=2))

@@ -80,12 +80,12 @@ def test_both_lanes_are_compared_on_equal_time_and_nothing_of_it_serves(project,
     # Without a new label there is nothing to compare again.
     again = shadow.perform(shadow_work(project, number=2))
     assert again.skipped
-    assert "no new label since the comparison of run 1" in again.figure
+    assert "no new label since the comparison in run 1" in again.figure
 
 
 def test_a_failure_and_too_little_leave_nothing_behind(project, settings, monkeypatch):
     def fail(**given):
-        raise DomainError("the trainer ended with exit code 1.", code="training_failed")
+        raise DomainError("the trainer failed with exit code 1.", code="training_failed")
 
     def said(**policy):
         project.policy = project.policy | policy

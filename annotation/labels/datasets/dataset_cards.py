@@ -31,24 +31,24 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Colle
         f"# {snapshot.project.name}: labelled reasoning steps",
         f"Solutions: {counts['solutions']}. Problems: {counts['problems']}. Annotations: {counts['annotations']}. "
         f"Ratings: {sum(counts['ratings'].values())}.\n\nContent SHA-256: `{snapshot.sha256}`. "
-        f"Frozen {snapshot.created_at:%Y-%m-%d %H:%M} UTC.",
+        f"Made {snapshot.created_at:%Y-%m-%d %H:%M} UTC.",
         _supervision(counts),
         _people(counts),
         _reliability(counts),
         _hints(counts),
         _table("Ratings", "rating", "steps", counts["ratings"]),
-        _table("Types of error", "type", "steps", counts.get("error_types", {})),
-        _table("What else was said of steps", "what", "steps", counts.get("dimensions", {})),
-        _table("How far solutions had got at their first error", "of 4", "annotations", counts.get("progress", {})),
+        _table("Error types", "type", "steps", counts.get("error_types", {})),
+        _table("Other answers about steps", "answer", "steps", counts.get("dimensions", {})),
+        _table("Progress of solutions at their first error", "of 4", "annotations", counts.get("progress", {})),
         _table("Finish reasons", "reason", "annotations", counts["finish_reasons"]),
         _table("Splits", "split", "solutions", counts["splits"])
         + "\n\nSplits are by problem: numeric variants of a problem share one. Train on `pool`, fit thresholds on "
         "`calibration`, and keep `holdout` for measuring.",
         _table("Domains", "domain", "solutions", counts["domains"]),
-        _table("What wrote them", "policy model", "solutions", counts.get("policies", {})),
-        _table("What is shown of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
+        _table("Policy models", "policy model", "solutions", counts.get("policies", {})),
+        _table("Visibility of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
         _table("Final answers", "outcome (by whom)", "solutions", counts.get("outcomes", {})),
-        _table("Why a solution was labelled", "lane", "annotations", counts["lanes"]),
+        _table("Lanes", "lane", "annotations", counts["lanes"]),
         _filters(snapshot.filters),
         _formats(neutral),
         _losses(snapshot, neutral, splits),
@@ -58,17 +58,16 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Colle
 
 def _supervision(counts: Mapping[str, Any]) -> str:
     scheme = [
-        "## What was supervised",
-        "Each step is rated good (+1), neutral (0) or bad (-1). *Unsure* (seen, and could not tell) and *not "
-        "reached* are kept apart from the three, and from each other. The first error is the first step rated bad "
-        "on the path that the annotator took.",
+        "## Labels",
+        "Each step is rated good (+1), neutral (0) or bad (-1). *Unsure* (seen, but undecided) and *not reached* are "
+        "separate states. The first error is the first step rated bad on the path that the annotator chose.",
     ]
     if counts["own_steps"]:
         scheme.append(f"At {counts['own_steps']} positions the annotator wrote a step; nobody rated those.")
     if accepted := counts.get("accepted"):
         scheme.append(
-            f"Steps that were not found good one by one: {accepted}. One key accepted them with others, as what came "
-            "before a first error or as all that was left (`accepted` in the records)."
+            f"Steps that were not rated good one by one: {accepted}. One key accepted them, before a first error or as "
+            "all remaining steps (`accepted` in the records)."
         )
     return "\n\n".join(scheme)
 
@@ -78,23 +77,23 @@ def _people(counts: Mapping[str, Any]) -> str:
         KINDS[kind]: f"{number} | {counts['people'].get(kind, NO_PEOPLE)}"
         for kind, number in counts["source_kinds"].items()
     }
-    parts = [_table("By whom", "kind", "annotations | people", rows, columns=3)]
+    parts = [_table("Source kinds", "kind", "annotations | people", rows, columns=3)]
     if counts["sources"]:
-        parts.append(_table("Labelled by others than people", "source", "annotations", counts["sources"]))
+        parts.append(_table("Sources other than people", "source", "annotations", counts["sources"]))
     if len(rows) > 1:
-        parts.append("The consensus in this dataset pools these kinds; each annotation says which one it is of.")
+        parts.append("The consensus in this dataset pools these kinds; each annotation states its own.")
     agreement = counts["agreement"]
     if agreement.get("pairs"):
         exact, near = (agreement[name] / agreement["pairs"] for name in ("exact", "within_one"))
         parts.append(
-            f"Where two people settled the first error of one solution (pairs: {agreement['pairs']}), they agreed on "
-            f"it exactly in {exact:.0%}, within one step in {near:.0%}."
+            f"Of pairs of people who decided the first error of one solution ({agreement['pairs']}), {exact:.0%} agree "
+            f"exactly and {near:.0%} within one step."
         )
     else:
-        parts.append("No solution was settled by two people, so their agreement is not known.")
-    parts.append("People stand under random pseudonyms; their comments and reasons are left out.")
+        parts.append("No solution was decided by two people, so their agreement is unknown.")
+    parts.append("People have random pseudonyms. Their comments and reasons are left out.")
     if "critique written" in counts.get("dimensions", {}):
-        parts.append("Critiques stand in this dataset as people wrote them: look through them before you pass it on.")
+        parts.append("Critiques are included as people wrote them. Check them before you share this dataset.")
     return "\n\n".join(parts)
 
 
@@ -104,10 +103,10 @@ def _reliability(counts: Mapping[str, Any]) -> str:
         return ""
     rows = {person: _informed(measures) for person, measures in weighed.items()}
     note = (
-        "The consensus weighs each word by its giver's reliability, which Dawid and Skene's model learns from the "
-        "steps that several rated: how much more often bad steps are called bad than others are (1 for always right, "
-        "0 for a word that tells nothing). A giver with few shared steps is close to the average; the 95 % interval is "
-        "what their own ratings show without it."
+        "The consensus weights each label by its annotator's informedness, which Dawid and Skene's model infers from "
+        "steps with several ratings: how much more often they rate bad steps bad than other steps (1 is always right, "
+        "0 no better than chance). With few shared steps it is close to the average; the 95 % interval is from "
+        "their own ratings only."
     )
     head = "informedness | own 95 % interval | shared steps"
     return _table("Reliability", "annotator or source", head, rows, columns=4) + "\n\n" + note
@@ -124,11 +123,11 @@ def _hints(counts: Mapping[str, Any]) -> str:
         return ""
     shown, seen, blind = (drawn.get(arm, 0) for arm in ("shown", "seen", "blind"))
     return (
-        "## The model's scores in sight\n\n"
-        f"Annotations made with the scores of a model beside the steps: {shown} (of these, {seen} in which a score was "
-        f"looked at). With the scores hidden, by the same draw: {blind}. In all others no scores could be shown. What "
-        "trains on the first kind partly learns from a model's word: each annotation of the records says which it is "
-        'of (`hint`), and the filter `"hints": "left_out"` keeps that kind out, in every format.'
+        "## Hints\n\n"
+        f"Annotations in the hint arm, with a model's scores beside the steps: {shown} (in {seen} of these, a score "
+        f"was seen). In the blind arm: {blind}. All others could not have hints. Training on the hint arm partly "
+        "trains on a model's opinion. Each annotation in the records states its arm (`hint`), and the filter "
+        '`"hints": "left_out"` leaves the hint arm out, in every format.'
     )
 
 
@@ -151,13 +150,13 @@ def _filters(filters: Mapping[str, Any]) -> str:
 def _formats(neutral: str) -> str:
     return (
         "## Formats\n\n"
-        "- PRM800K JSONL: one line an annotation, all three classes, alternatives, unsure steps (`rating` null, "
-        "`flagged` true) and finish reasons. `source_kind` says who labelled, `split` where the problem belongs.\n"
-        "- TRL stepwise supervision: one line a solution, along the path that the annotations agree on, up to and "
-        f"with the first error. Neutral steps {NEUTRAL[neutral]}. A line ends before a step that is unsure, not "
-        "rated, or written by an annotator, since it has neither yes nor no. A line says neither split nor kind: the "
-        "file holds the pool alone unless other splits are asked for, and labels of one kind.\n"
-        "- CSV and Parquet: one row a label, with `split` and `source_kind`."
+        "- PRM800K JSONL: one line per annotation, all three classes, alternatives, unsure steps (`rating` null, "
+        "`flagged` true) and finish reasons. With `source_kind` and `split`.\n"
+        "- TRL stepwise supervision: one line per solution, along the consensus path, up to and including the "
+        f"first error. Neutral steps {NEUTRAL[neutral]}. A line ends before a step that is unsure, not "
+        "rated, or written by an annotator, because it is neither yes nor no. Lines have no split and no source kind: "
+        "the file has only the pool unless other splits are requested, and labels of one kind.\n"
+        "- CSV and Parquet: one row per label, with `split` and `source_kind`."
     )
 
 

@@ -16,12 +16,12 @@ SHOWN = 20
 class Command(BaseCommand):
     help = (
         "Compare the final answers of a project's solutions with the reference answers of their problems. Outcomes "
-        "that were given, or are from tests, stay; where the grader says otherwise they are listed."
+        "from imports or tests are kept; the command lists those that differ from the grader's."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, help="address (slug) of the project")
-        parser.add_argument("--overwrite", action="store_true", help="also outcomes that were given or are from tests")
+        parser.add_argument("--overwrite", action="store_true", help="also overwrite outcomes from imports or tests")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = find_project_by_slug(options["project"])
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         )
         disagreements = check.disagreements.count()
         if disagreements:
-            self.stdout.write(f"{disagreements} outcomes that came from elsewhere are others than the grader's:")
+            self.stdout.write(f"{disagreements} outcomes from imports or tests differ from the grader's:")
         for row in check.disagreements.all()[:SHOWN]:
             was, graded = ("correct" if right else "wrong" for right in (row.was, row.graded))
             self.stdout.write(f"  solution {row.solution_id}: {was} ({row.was_source}), graded {graded}: {row.answer}")

@@ -24,20 +24,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         wish = Wish("")
         parser.add_argument("project", help="address (slug) of the project")
-        parser.add_argument("--endpoint", required=True, help="its name in POLICY_ENDPOINTS")
-        parser.add_argument("--samples", type=int, default=wish.samples, help="solutions a problem (%(default)s)")
+        parser.add_argument("--endpoint", required=True, help="the endpoint's name in POLICY_ENDPOINTS")
+        parser.add_argument("--samples", type=int, default=wish.samples, help="solutions per problem (%(default)s)")
         parser.add_argument("--temperature", type=float, default=wish.temperature, help="(%(default)s)")
-        parser.add_argument("--max-tokens", type=int, default=wish.max_tokens, help="of one solution (%(default)s)")
-        parser.add_argument("--prompt", help="the user's message, with {problem} in it; else the endpoint's own")
+        parser.add_argument("--max-tokens", type=int, default=wish.max_tokens, help="tokens per solution (%(default)s)")
+        parser.add_argument("--prompt", help="the user message, which must contain {problem} (default: the endpoint's)")
         parser.add_argument("--decomposition", default=wish.decomposition, choices=list(RULES))
         parser.add_argument(
             "--thinking", default=wish.thinking, choices=THINKING, help="hidden reasoning (%(default)s)"
         )
         parser.add_argument("--choice", default=wish.choice, choices=SamplingRun.Choice.values, help="which problems")
         parser.add_argument("--domain", default="", help="problems of one domain only")
-        parser.add_argument("--most-problems", type=int, help="ask about so many at most")
-        parser.add_argument("--token-budget", type=int, help="never spend more tokens than this, prompts included")
-        parser.add_argument("--open-generation", action="store_true", help="open the next generation when it is scored")
+        parser.add_argument("--most-problems", type=int, help="maximum number of problems")
+        parser.add_argument("--token-budget", type=int, help="maximum number of tokens, prompts included")
+        parser.add_argument("--open-generation", action="store_true", help="open the next generation after scoring")
         parser.add_argument("--seed", type=int)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -83,4 +83,4 @@ class Command(BaseCommand):
         if run.note:
             self.stdout.write(run.note)
         if run.state == SamplingRun.State.SCORING:
-            self.stdout.write("The next generation opens as soon as the workers have scored what is new.")
+            self.stdout.write("The next generation opens when the workers have scored the new solutions.")

@@ -8,9 +8,9 @@ from annotation.management.demo.demo_accounts import publish_passwords
 
 
 class Command(BaseCommand):
-    """Creates the demo project; a second time it changes nothing and says the accounts again."""
+    """Creates the demo project. A second run changes nothing and prints the accounts again."""
 
-    help = "Create the demo project with its accounts, labels, model and waiting work."
+    help = "Create the demo project with its accounts, labels, model and queue."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

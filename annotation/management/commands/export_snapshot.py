@@ -16,7 +16,7 @@ from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 
 class Command(BaseCommand):
-    help = "Freeze the labels of a project and write them to a file, with a dataset card (FILE.md) beside it."
+    help = "Make a snapshot of a project's labels and write it to a file, with a dataset card (FILE.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="prm800k", choices=EXPORTERS.names())
         parser.add_argument("--neutral", default="positive", choices=NEUTRAL_POLICIES, help="neutral steps in TRL")
         parser.add_argument(
-            "--splits", nargs="+", choices=SPLITS, help="splits in the file (by default TRL has the pool alone)"
+            "--splits", nargs="+", choices=SPLITS, help="splits in the file (default: all; for TRL, only the pool)"
         )
         parser.add_argument("--filters", default="{}", help='JSON, such as {"source_kinds": ["human"]}')
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         except Project.DoesNotExist:
             raise CommandError(f"There is no project '{options['project']}'.") from None
         except msgspec.DecodeError as error:
-            raise CommandError(f"--filters is no JSON object: {error}.") from None
+            raise CommandError(f"--filters is not a JSON object: {error}.") from None
         except DomainError as error:
             raise CommandError(error.message) from None
         partial = file.with_name(file.name + ".partial")

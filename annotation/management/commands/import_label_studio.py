@@ -19,25 +19,28 @@ LOOKED_AT = 200  # tasks that the names are proposed from
 
 class Command(BaseCommand):
     help = (
-        "Bring a Label Studio project over: a JSON export (with all tasks), or a project on a running server. Tasks, "
-        "who annotated them, and their step ratings come; every task has a line that says what did not. A second run "
-        "adds nothing."
+        "Import a Label Studio project from a JSON export (with all tasks) or from a running server. Tasks, annotators "
+        "and step ratings are imported; a line per task reports what was not. A second run adds nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, nargs="?", help="the export, JSON; also packed by gzip or zstd")
-        parser.add_argument("--config", type=Path, help="the labelling config, XML; else the names come from the tasks")
-        parser.add_argument("--url", help="a running server instead of a file")
-        parser.add_argument("--token-file", type=Path, help="holds the server's access token; - for standard input")
+        parser.add_argument("file", type=Path, nargs="?", help="the JSON export; may be compressed with gzip or zstd")
+        parser.add_argument("--config", type=Path, help="the labelling config, XML (default: detect names)")
+        parser.add_argument("--url", help="address of a running server, instead of a file")
+        parser.add_argument("--token-file", type=Path, help="file of the server's access token; - for standard input")
         parser.add_argument("--ls-project", type=int, help="the project's number on the server")
         parser.add_argument(
-            "--person", action="append", default=[], metavar="ID=EMAIL", help="an export names people by number only"
+            "--person",
+            action="append",
+            default=[],
+            metavar="ID=EMAIL",
+            help="an annotator's e-mail address",
         )
         move_reports.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["file"]) == bool(options["url"]):
-            raise CommandError("Give either an export's file, or --url with --token-file and --ls-project.")
+            raise CommandError("Give either the file of an export, or --url with --token-file and --ls-project.")
         project = find_project_by_slug(options["project"])
         try:
             if options["url"]:
@@ -61,7 +64,7 @@ class Command(BaseCommand):
 
     def _from_server(self, project: Any, options: dict[str, Any]) -> None:
         if not options["token_file"] or not options["ls_project"]:
-            raise CommandError("A server needs --token-file and --ls-project.")
+            raise CommandError("--url requires --token-file and --ls-project.")
         token = sys.stdin.read() if str(options["token_file"]) == "-" else options["token_file"].read_text()
         server = label_studio.Server(options["url"], token.strip(), options["ls_project"])
         config = read_config(options["config"].read_text() if options["config"] else server.config())
@@ -70,11 +73,11 @@ class Command(BaseCommand):
 
     def _names(self, tasks: list[Task], config: Config | None, options: dict[str, Any]) -> Any:
         if not tasks:
-            raise CommandError("There is no task in it: export as JSON, not as JSON_MIN or CSV, and with all tasks.")
+            raise CommandError("The export has no tasks. Export as JSON, not as JSON_MIN or CSV, and with all tasks.")
         names = move_reports.correct_names(propose(tasks, config), options)
         self.stdout.write(move_reports.describe_names(names))
         if not names.rating:
-            self.stdout.write("No control rates steps by its name and words: tasks come without labels (see --rating).")
+            self.stdout.write("No control rates steps, so tasks are imported without labels (see --rating).")
         return names
 
     def _move(self, project: Any, tasks: Any, names: Any, options: dict[str, Any], emails: dict[int, str]) -> None:
@@ -99,6 +102,6 @@ def _people(pairs: list[str]) -> dict[int, str]:
     for pair in pairs:
         number, _, email = pair.partition("=")
         if not number.isdigit() or not email:
-            raise CommandError(f"--person {pair}: say ID=EMAIL, as 2=sam@example.org.")
+            raise CommandError(f"--person {pair}: use the form ID=EMAIL, such as 2=sam@example.org.")
         people[int(number)] = email
     return people

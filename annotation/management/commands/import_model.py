@@ -12,14 +12,14 @@ from annotation.models import Project
 
 
 class Command(BaseCommand):
-    help = "Import a model's folder from models/imports as a challenger of a project; the gate measures it."
+    help = "Import a model folder from models/imports as a challenger, which the gate then measures."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", help="its name in models/imports of the data folder")
+        parser.add_argument("folder", help="the folder's name in models/imports of the data folder")
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--by", required=True, help="user name of a manager")
-        parser.add_argument("--separator", default="\n", help="what ended each step in a token classifier's training")
-        parser.add_argument("--good", type=int, default=1, help="a token classifier's class of right steps")
+        parser.add_argument("--separator", default="\n", help="what ends a step for a token classifier")
+        parser.add_argument("--good", type=int, default=1, help="a token classifier's class of correct steps")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

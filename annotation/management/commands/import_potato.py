@@ -13,14 +13,13 @@ from prm.formats.potato import propose, read_annotators, read_config, read_data
 
 class Command(BaseCommand):
     help = (
-        "Bring a Potato project over: its folder, with config.yaml, the data files and annotation_output. Tasks, "
-        "annotators and their step ratings come; every task has a line that says what did not. A second run adds "
-        "nothing."
+        "Import a Potato project from its folder, with config.yaml, the data files and annotation_output. Tasks, "
+        "annotators and step ratings are imported; a line per task reports what was not. A second run adds nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path)
-        parser.add_argument("--config", type=Path, help="the project's config, else config.yaml in the folder")
+        parser.add_argument("--config", type=Path, help="the project's config (default: config.yaml in the folder)")
         move_reports.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -29,7 +28,7 @@ class Command(BaseCommand):
             source = read_config(options["config"] or options["folder"] / "config.yaml")
             first = next((data for _, data in read_data(source.data_files) if isinstance(data, dict)), None)
             if first is None:
-                raise CommandError("There is no task in the data files that the config names.")
+                raise CommandError("The data files in the config have no tasks.")
             names = move_reports.correct_names(propose(source, first), options)
             self.stdout.write(move_reports.describe_names(names))
             if options["dry_run"]:

@@ -25,22 +25,22 @@ CHOICES = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking
 
 
 class Command(BaseCommand):
-    help = "Import files of problems and solutions, labels included where they have them. A second run adds nothing."
+    help = "Import files of problems and solutions, including their labels. A second run adds nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, pattern or address (s3://…)")
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--format", default="auto", choices=["auto", *FORMATS])
-        parser.add_argument("--mapping", type=Path, help="JSON file that says what the columns of a table hold")
+        parser.add_argument("--mapping", type=Path, help="JSON file that maps the columns of a table")
         parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES))
-        parser.add_argument("--annotator", default="", help="who gave the labels that name no annotator")
-        parser.add_argument("--labelled-by", default="file", choices=get_args(LabelledBy), help="what gave the labels")
+        parser.add_argument("--annotator", default="", help="annotator of labels that name none")
+        parser.add_argument("--labelled-by", default="file", choices=get_args(LabelledBy), help="source of the labels")
         parser.add_argument("--empty-steps", default="keep", choices=get_args(EmptySteps))
         parser.add_argument(
             "--source-groups",
             default="template",
             choices=get_args(SourceGroups),
-            help="problems without a source_group share one if they differ only in numbers (template), or not at all",
+            help="problems without a source_group share one if they are equal up to numbers (template) or equal (text)",
         )
         parser.add_argument("--thinking", default="separate", choices=THINKING, help="hidden reasoning (%(default)s)")
 

@@ -14,7 +14,7 @@ SHOWN = 20
 
 class Command(BaseCommand):
     help = (
-        "Set the outcomes of code solutions from tests that were run elsewhere: a JUnit XML report, or JSON Lines of "
+        "Set the outcomes of code solutions from external test results: a JUnit XML report, or JSON Lines of "
         '{"id", "passed", "failed"}. Nothing is executed. A second run changes nothing.'
     )
 

@@ -27,23 +27,23 @@ class Hidden:
 FAILED = Hidden(
     reason="screening_failed",
     message=_(
-        "Your answers to the first solutions were too far from what is known of them, so there is no work for you here "
-        "now. The project’s manager can let you try again."
+        "You did not pass the screening, because too many of your answers differed from the right ones. The project’s "
+        "manager can let you try again."
     ),
 )
 PAUSED = Hidden(
     reason="paused",
-    message=_("Your work is paused until the project’s manager has looked at it with you. What you submitted is kept."),
+    message=_("Your work is paused until the project’s manager has reviewed it with you. Your labels are safe."),
 )
 UNREADY = Hidden(
     reason="screening_unready",
     message=_(
-        "Everybody new begins with some solutions that are prepared, and there are too few of them: tell the project’s "
-        "manager."
+        "New annotators begin with screening solutions, and this project has too few. Ask the project’s manager to "
+        "add some."
     ),
 )
-IN_HAND = Hidden(reason="holding_enough", message=_("Finish what you have first."))
-NOTHING_YET = Hidden(reason="done", message=_("Nothing is waiting in this project yet."))
+IN_HAND = Hidden(reason="holding_enough", message=_("Finish the solutions you have first."))
+NOTHING_YET = Hidden(reason="done", message=_("There is no work in this project yet."))
 
 
 def give(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:

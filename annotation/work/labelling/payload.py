@@ -33,15 +33,15 @@ class Dimensions(msgspec.Struct, frozen=True, omit_defaults=True):
         list[ShortNote], Meta(max_length=100, description="Clauses of the project's policy that the step breaks.")
     ] = []
     consistent: Annotated[
-        bool | None, Meta(description="Whether it agrees with an earlier step; false: it contradicts one.")
+        bool | None, Meta(description="Whether the step agrees with an earlier step; false if it contradicts one.")
     ] = None
-    consistent_with: Annotated[Position | None, Meta(description="Where that earlier step stands.")] = None
+    consistent_with: Annotated[Position | None, Meta(description="Position of that earlier step.")] = None
     redundant: bool = False
-    recovers: Annotated[bool, Meta(description="It makes an earlier error good.")] = False
+    recovers: Annotated[bool, Meta(description="Whether the step recovers from an earlier error.")] = False
     critique: Annotated[Note, Meta(description="What is wrong with the step.")] = ""
     critique_ratings: Annotated[
         list[Rating],
-        Meta(max_length=100, description="One for each of the critiques that came with the step, in their order."),
+        Meta(max_length=100, description="A rating for each imported critique of the step, in order."),
     ] = []
 
 
@@ -60,7 +60,7 @@ class GivenRating(msgspec.Struct, frozen=True):
     spans: Annotated[list[GivenSpan], Meta(max_length=200)] | UnsetType = UNSET
     accepted: Annotated[
         bool | UnsetType,
-        Meta(description="It was not rated by itself: one key found it good together with others."),
+        Meta(description="Whether the step was accepted together with others by one key."),
     ] = UNSET
     dimensions: Dimensions | UnsetType = UNSET
 
@@ -81,20 +81,20 @@ class SeenHint(msgspec.Struct, frozen=True):
     position: Position
     before: Annotated[
         Annotated[int, Meta(ge=-1, le=1)] | None,
-        Meta(description="The person's own rating when it came into sight, null for none."),
+        Meta(description="The annotator's own rating when the score appeared; null if none."),
     ] = None
 
 
 class Submission(msgspec.Struct, frozen=True):
     """What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had."""
 
-    submission_id: Annotated[UUID, Meta(description="Made once by the client; a retry sends the same one.")]
+    submission_id: Annotated[UUID, Meta(description="Made by the client. A retry sends the same id.")]
     solution: Id
     finish_reason: FinishReason
     path: Annotated[list[GivenPosition], Meta(max_length=20_000)]
     lease: Id | None = None
     based_on: Annotated[
-        Position, Meta(description="The person's own revision that this was made upon, 0 where they had seen none.")
+        Position, Meta(description="The annotator's revision that this one is based on; 0 if none.")
     ] = 0
     reason: Annotated[Note, Meta(description="Required for `give_up` and `bad_problem`.")] = ""
     total_ms: Milliseconds | None = None
@@ -102,11 +102,11 @@ class Submission(msgspec.Struct, frozen=True):
     reference_disputed: bool = False
     progress: Annotated[
         Progress | UnsetType,
-        Meta(description="How far the solution had got at its first error: 0 nowhere, 4 all but the end."),
+        Meta(description="Progress of the solution at its first error: 0 nowhere, 4 all but the end."),
     ] = UNSET
     hints_seen: Annotated[
         Annotated[list[SeenHint], Meta(max_length=20_000)] | UnsetType,
-        Meta(description="In the order in which they were seen."),
+        Meta(description="Hints in the order in which they were seen."),
     ] = UNSET
 
     @property

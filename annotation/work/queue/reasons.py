@@ -58,23 +58,23 @@ def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
     if resting and (back is None or (rested is not None and rested <= back)):
         return Nothing(
             "cooling_down",
-            _("What is left are further solutions of problems that you have just seen. They come to you later."),
+            _("The remaining solutions belong to problems that you have just seen. You get them later."),
             rested,
         )
     if back is not None:
         return Nothing(
             "all_leased",
-            _("All that is left is in other people’s hands; it may come back to you when their time is over."),
+            _("Other annotators have the remaining solutions. You may get some when their time ends."),
             min(filter(None, [back, rested])),
         )
     if _one(f"SELECT EXISTS (SELECT {OPEN} AND item.paused)", rules)[0]:
-        return Nothing("paused", _("What is left is paused: the project’s manager will open it again."))
+        return Nothing("paused", _("The remaining solutions are paused by the project’s manager."))
     if membership.domains is not None and _one(f"SELECT EXISTS (SELECT {OPEN} AND NOT {QUALIFIED})", rules)[0]:
         return Nothing(
             "not_qualified",
-            _("What is left is from fields that you are not asked about. The project’s manager can change that."),
+            _("The remaining solutions are in domains that are not yours. The project’s manager can change that."),
         )
-    return Nothing("done", _("You are done: nothing is waiting for you in this project."))
+    return Nothing("done", _("You are done. There is no more work for you in this project."))
 
 
 def _one(statement: str, rules: Rules) -> tuple[Any, ...]:

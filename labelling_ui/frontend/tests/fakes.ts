@@ -73,7 +73,7 @@ export class FakeServer implements Api {
   async release(lease: number, reason: string) {
     this.answer("release");
     if ([...this.accepted.values()].some((one) => one.lease === lease)) {
-      throw new ApiError(409, "lease_ended", "You have submitted this solution already.", null);
+      throw new ApiError(409, "lease_ended", "You have already submitted this solution.", null);
     }
     if (this.released.some((one) => one.lease === lease)) return;
     this.released.push({ lease, reason });

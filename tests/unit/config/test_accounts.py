@@ -46,7 +46,7 @@ def test_nor_does_the_api_answer_them_before_that(newcomer: Client, project: Pro
     refused = [newcomer.get("/api/v1/projects/"), newcomer.post("/api/v1/tokens/", {"name": "mine"})]
     refused += [newcomer.post(f"/api/v1/projects/{project.slug}/claim/", {"holding": []}, "application/json")]
     assert [(answer.status_code, answer.json()["code"]) for answer in refused] == [(403, "first_password")] * 3
-    assert "Choose a password of your own first" in refused[0].json()["message"]
+    assert "Choose your own password first" in refused[0].json()["message"]
     assert not ApiToken.objects.exists()
 
     newcomer.post(CHANGE, {"oldpassword": newcomer.first, "password1": OWN, "password2": OWN})

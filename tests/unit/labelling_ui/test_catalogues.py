@@ -21,7 +21,7 @@ def test_messages_come_from_templates_and_from_python(messages: Catalog) -> None
     assert messages.get("Skip to the content")  # {% translate %} in an indented template
     assert messages.get(("%(n)s row", "%(n)s rows"))  # {% blocktranslate count %}
     assert messages.get("A pause between similar solutions") is None  # the workbench has catalogues of its own
-    assert messages.get("Finish what you have first.")  # gettext_lazy
+    assert messages.get("Finish the solutions you have first.")  # gettext_lazy
     assert messages.get("Choose another one to compare it with, or none.")  # gettext by its own name
 
 

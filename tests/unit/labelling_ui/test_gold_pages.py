@@ -155,7 +155,7 @@ def test_settings_keep_gold_and_screening_and_name_the_field_that_is_wrong(
     wrong = client.post("/p/algebra/settings/quality/", form | {"share": 0.9})
     assert "share" in errors_of(wrong)
     wrong = client.post("/p/algebra/settings/quality/", form | {"items": 3, "pass_mark": 4})
-    assert "the pass mark 4 is more than the 3 items" in wrong.content.decode()
+    assert "the pass mark 4 is higher than the 3 items" in wrong.content.decode()
 
 
 def test_too_little_gold_for_the_screening_is_said(client: Client, people: dict[str, User], project: Project) -> None:

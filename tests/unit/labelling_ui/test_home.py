@@ -45,7 +45,7 @@ def test_staff_and_managers_create_a_project_and_others_do_not(client: Client, m
     response = client.post("/projects/new/", {"name": "Algebra pilot"})
     assert response.headers["Location"] == "/p/algebra-pilot/"
     taken = client.post("/projects/new/", {"name": "Another", "slug": "algebra-pilot"})
-    assert "There already is a project with the address" in taken.content.decode()
+    assert "There is already a project with the address" in taken.content.decode()
     project = Project.objects.get(slug="algebra-pilot")
     for role, answer in {"manager": 200, "reviewer": 403, "annotator": 403}.items():
         member = User.objects.create_user(role)

@@ -77,7 +77,7 @@ def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Pro
     version.save()
     run = TrainingRun.objects.get()
     told = {
-        ENGLISH: "Model 1234 is kept back, model 3 goes on serving: ProcessBench F1 +1.0 points against model 3",
+        ENGLISH: "Model 1234 is not promoted, model 3 keeps serving: ProcessBench F1 +1.0 points against model 3",
         GERMAN: "Modell 1234 wird zurückgehalten, Modell 3 bleibt im Einsatz: ProcessBench-F1 +1,0 Punkte gegen",
     }
     assert told[language] in page(client, f"/p/algebra/runs/{run.number}/")
@@ -160,7 +160,7 @@ def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
     run.state = TrainingRun.State.FAILED
     run.save()
     run.refresh_from_db()
-    english = "The stage “train” failed: the training data were refused: a, line 3: x. The champion goes on serving."
+    english = "The stage “train” failed: the training data was rejected: a, line 3: x. The champion keeps serving."
     german = "Die Stufe „Training“ ist gescheitert: die Trainingsdaten wurden nicht angenommen: a, Zeile 3: x."
     assert run.error.startswith(english)
     assert {ENGLISH: english, GERMAN: german}[language] in page(client, f"/p/algebra/runs/{run.number}/")

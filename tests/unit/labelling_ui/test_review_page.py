@@ -65,7 +65,7 @@ def test_a_reviewers_own_ratings_decide_or_are_told_what_they_lack(reviewer: Cli
     first, *_ = steps = list(split.steps.filter(alternative=0))
     lacking = form(reviewer, split) | {f"word-{first.pk}": "1"}
     told = reviewer.post(f"/p/algebra/review/{split.pk}/decide/", lacking, follow=True).content.decode()
-    assert "neither rated nor marked as unsure" in told
+    assert "must be rated or marked as unsure" in told
     assert not Annotation.objects.filter(adjudicates=True).exists()
     whole = form(reviewer, split) | {f"word-{step.pk}": "1" for step in steps} | {"comment": "All of it holds."}
     reviewer.post(f"/p/algebra/review/{split.pk}/decide/", whole)
@@ -78,7 +78,7 @@ def test_a_label_that_came_meanwhile_is_looked_at_first(reviewer: Client, split:
     posted = form(reviewer, split) | {"accepts": str(label.pk)}
     AnnotationFactory(solution=split, first_error=0, finish_reason="found_error")
     told = reviewer.post(f"/p/algebra/review/{split.pk}/decide/", posted, follow=True).content.decode()
-    assert "meanwhile: look at it again" in told
+    assert "newer label or decision. Look at it again" in told
     assert not Annotation.objects.filter(adjudicates=True).exists()
 
 
@@ -202,7 +202,7 @@ def test_a_reviewer_rates_the_explanations_that_came_with_a_step_all_or_none(
     assert shown.index("The sum is wrong.") < shown.index("It begs the question.")
     wrong = form(reviewer, split) | {f"word-{first.pk}": "-1", f"given-{first.pk}-1": "0"}
     told = reviewer.post(f"{address}decide/", wrong, follow=True).content.decode()
-    assert "Rate each of the explanations of step 1, or none of them." in told
+    assert "Rate every explanation of step 1, or none of them." in told
     assert not Annotation.objects.filter(adjudicates=True).exists()
 
     reviewer.post(f"{address}decide/", wrong | {f"given-{first.pk}-0": "-1"})

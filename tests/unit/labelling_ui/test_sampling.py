@@ -78,7 +78,7 @@ def test_what_did_not_come_in_is_listed_with_its_reason_and_the_rest_can_be_aske
     wish = sampling_runs.Wish("sandbox", samples=1, max_tokens=3)
     run = sampling_runs.create_sampling(by=manager, project=project, wish=wish)
     run_body.run_sampling(run.pk, seconds=None)
-    assert "a sample was cut at 3 tokens" in page(asking, f"/samplings/{run.pk}/")
+    assert "a sample was truncated at 3 tokens" in page(asking, f"/samplings/{run.pk}/")
     again = sampling_runs.create_sampling(by=manager, project=project, wish=wish)
     assert asking.post(f"/p/{again.project.slug}/jobs/sampling/{again.pk}/cancel/").status_code == 302
     assert "Resume" in page(asking, f"/samplings/{again.pk}/")

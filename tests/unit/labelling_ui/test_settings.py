@@ -72,7 +72,7 @@ def test_what_is_wrong_is_named_at_its_field(manager: Client, project: Project) 
     wrong = manager.post(address, data | {"wanted_control": "0"})
     assert "wanted_control" in errors_of(wrong)
     wrong = manager.post(address, data | {"lease_minutes": "1"})
-    assert "sign of life" in str(wrong.context["page"].refusals)
+    assert "heartbeat interval" in str(wrong.context["page"].refusals)
     wrong = manager.post(address, data | {"generation_budget": "0"})
     assert ">= 1" in errors_of(wrong)["generation_budget"][0]
     saved = manager.post(address, data | {"control": "0.3"})

@@ -15,7 +15,7 @@ from prm.config import TrainConfig
         ({"checkpoint_seconds": -1.0}, "checkpoint_seconds must be 0 or more"),
         ({"context": 0}, "context must be at least 1"),
         ({"part_tokens": 0}, "part_tokens must be at least 1"),
-        ({"lane": "lora", "shard": True}, "shard is for the full lane"),
+        ({"lane": "lora", "shard": True}, "shard requires the full lane"),
         ({"epoch": 3}, "unknown field `epoch`"),
     ],
 )

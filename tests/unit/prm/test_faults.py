@@ -24,7 +24,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
 @pytest.mark.parametrize(
     ("content", "place", "reason"),
     [
-        ('{"config": {"dropout": 3}}', "config", "dropout must lie in [0, 1)"),
+        ('{"config": {"dropout": 3}}', "config", "dropout must be in [0, 1)"),
         ('{"config": {"epochs": "a"}}', "config.epochs", "Expected a whole number, got a text"),
         ('{"config": {}, "n": 0}', "n", "Expected a whole number >= 1"),
         ('{"config": {}, "name": "abc"}', "name", "Expected a text of length <= 2"),

@@ -17,9 +17,9 @@ export interface components {
         ClaimAnswer: {
             task: components["schemas"]["Task"] | null;
             reason: ("done" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready" | "cap_reached" | "cooling_down" | "not_qualified") | null;
-            /** @description Why there is no task, for the person. */
+            /** @description Why there is no task, as a sentence for the annotator. */
             message: string;
-            /** @description When there may be work again; null where nobody knows. */
+            /** @description When there may be work again; null if unknown. */
             retry_at: string | null;
         };
         /** @description What a project asks of a step beside its rating; stored as it is, without what was not said. */
@@ -30,19 +30,19 @@ export interface components {
              */
             clauses?: string[];
             /**
-             * @description Whether it agrees with an earlier step; false: it contradicts one.
+             * @description Whether the step agrees with an earlier step; false if it contradicts one.
              * @default null
              */
             consistent?: boolean | null;
             /**
-             * @description Where that earlier step stands.
+             * @description Position of that earlier step.
              * @default null
              */
             consistent_with?: number | null;
             /** @default false */
             redundant?: boolean;
             /**
-             * @description It makes an earlier error good.
+             * @description Whether the step recovers from an earlier error.
              * @default false
              */
             recovers?: boolean;
@@ -52,7 +52,7 @@ export interface components {
              */
             critique?: string;
             /**
-             * @description One for each of the critiques that came with the step, in their order.
+             * @description A rating for each imported critique of the step, in order.
              * @default []
              */
             critique_ratings?: (-1 | 0 | 1)[];
@@ -65,19 +65,19 @@ export interface components {
              */
             clauses?: string[];
             /**
-             * @description Whether it agrees with an earlier step; false: it contradicts one.
+             * @description Whether the step agrees with an earlier step; false if it contradicts one.
              * @default null
              */
             consistent?: boolean | null;
             /**
-             * @description Where that earlier step stands.
+             * @description Position of that earlier step.
              * @default null
              */
             consistent_with?: number | null;
             /** @default false */
             redundant?: boolean;
             /**
-             * @description It makes an earlier error good.
+             * @description Whether the step recovers from an earlier error.
              * @default false
              */
             recovers?: boolean;
@@ -87,12 +87,12 @@ export interface components {
              */
             critique?: string;
             /**
-             * @description One for each of the critiques that came with the step, in their order.
+             * @description A rating for each imported critique of the step, in order.
              * @default []
              */
             critique_ratings?: (-1 | 0 | 1)[];
         };
-        /** @description What happened and what to do. `code` is stable; `extra.field` names the place in the request. */
+        /** @description What is wrong and what to do. `code` is stable; `extra.field` names the place in the request. */
         ErrorBody: {
             code: string;
             message: string;
@@ -174,7 +174,7 @@ export interface components {
             /** @default  */
             comment: string;
             spans?: components["schemas"]["GivenSpan"][];
-            /** @description It was not rated by itself: one key found it good together with others. */
+            /** @description Whether the step was accepted together with others by one key. */
             accepted?: boolean;
             dimensions?: components["schemas"]["Dimensions"];
         };
@@ -196,7 +196,7 @@ export interface components {
             /** @default  */
             comment?: string;
             spans?: components["schemas"]["GivenSpanRequest"][];
-            /** @description It was not rated by itself: one key found it good together with others. */
+            /** @description Whether the step was accepted together with others by one key. */
             accepted?: boolean;
             dimensions?: components["schemas"]["DimensionsRequest"];
         };
@@ -219,7 +219,7 @@ export interface components {
             comment?: string;
         };
         HintScoreOfStep: {
-            /** @description How likely the model takes the step to be right. */
+            /** @description The model's probability that the step is correct. */
             score: number;
         };
         /**
@@ -283,7 +283,7 @@ export interface components {
         LabelToRevise: {
             task: components["schemas"]["Task"];
             submitted: components["schemas"]["OwnLabel"];
-            /** @description Why a reviewer sent it back; null where none did. */
+            /** @description The reason for sending it back; null if it was not. */
             sent_back: string | null;
         };
         /**
@@ -318,12 +318,12 @@ export interface components {
             total: number;
             median_seconds: number | null;
             /**
-             * @description Labels that a reviewer sent back to the caller.
+             * @description Number of labels that reviewers sent back to the caller.
              * @default 0
              */
             sent_back: number;
             /**
-             * @description Null for whom nobody asks, and once ordinary work is handed in.
+             * @description Null if the caller is not screened, or has submitted ordinary work.
              * @default null
              */
             screening: components["schemas"]["Standing"] | null;
@@ -336,11 +336,11 @@ export interface components {
         };
         Receipt: {
             id: number;
-            /** @description Above 1 it replaces the caller's earlier label in consensus, figures and exports. */
+            /** @description Above 1, it replaces the caller's earlier label everywhere. */
             revision: number;
-            /** @description True if it fills one of the places that were wanted, also as the revision of a label that did. False for an extra label, which came when the places were taken, and for a decision; both are kept and used. */
+            /** @description True if the label, or an earlier revision of it, counts towards the annotations wanted. False for an adjudication and for a label submitted after the item was complete. Both are still used. */
             counted: boolean;
-            /** @description Position of the first error; -1 for none, null where not known. */
+            /** @description Position of the first error; -1 if none, null if unknown. */
             first_error: number | null;
         };
         SavedDraft: {
@@ -351,7 +351,7 @@ export interface components {
         SeenHintRequest: {
             position: number;
             /**
-             * @description The person's own rating when it came into sight, null for none.
+             * @description The annotator's own rating when the score appeared; null if none.
              * @default null
              */
             before?: number | null;
@@ -378,7 +378,7 @@ export interface components {
             text: string;
             /** @enum {unknown} */
             kind: "answer" | "edit" | "observation" | "plan" | "reasoning" | "tool_call";
-            /** @description What is said to be wrong with it, to be rated where the project asks. */
+            /** @description Critiques of the step, which the annotator rates if the project asks for it. */
             critiques: string[];
         };
         /**
@@ -409,7 +409,7 @@ export interface components {
         SubmissionRequest: {
             /**
              * Format: uuid
-             * @description Made once by the client; a retry sends the same one.
+             * @description Made by the client. A retry sends the same id.
              */
             submission_id: string;
             solution: number;
@@ -419,7 +419,7 @@ export interface components {
             /** @default null */
             lease?: number | null;
             /**
-             * @description The person's own revision that this was made upon, 0 where they had seen none.
+             * @description The annotator's revision that this one is based on; 0 if none.
              * @default 0
              */
             based_on?: number;
@@ -434,26 +434,26 @@ export interface components {
             comment?: string;
             /** @default false */
             reference_disputed?: boolean;
-            /** @description How far the solution had got at its first error: 0 nowhere, 4 all but the end. */
+            /** @description Progress of the solution at its first error: 0 nowhere, 4 all but the end. */
             progress?: number;
-            /** @description In the order in which they were seen. */
+            /** @description Hints in the order in which they were seen. */
             hints_seen?: components["schemas"]["SeenHintRequest"][];
         };
-        /** @description All that the workbench needs for one solution; the lane is never told. */
+        /** @description Everything the workbench needs for one solution. The lane is never included. */
         Task: {
             solution: components["schemas"]["TaskSolution"];
             problem: components["schemas"]["TaskProblem"];
             scheme: components["schemas"]["LabelScheme"];
             lease: components["schemas"]["TaskLease"];
-            /** @description Null where none is shown, whatever the reason. */
+            /** @description Null if no score is shown, for any reason. */
             hint: components["schemas"]["TaskHint"] | null;
             draft: components["schemas"]["StoredDraft"] | null;
         };
-        /** @description When a person sees the model's scores. The scores themselves come one at a time (`get_hint_score`). */
+        /** @description When the annotator sees the model's scores. Each score is fetched separately (`get_hint_score`). */
         TaskHint: {
             /** @enum {string} */
             reveal: "reached" | "rated" | "on_request";
-            /** @description The positions whose step has a score. */
+            /** @description Positions whose step has a score. */
             positions: number[];
         };
         TaskLease: {
@@ -473,7 +473,7 @@ export interface components {
             id: number;
             steps: components["schemas"]["StepsAtPosition"][];
             /**
-             * @description Not told to annotators: always null.
+             * @description Always null for annotators.
              * @default null
              */
             generator: null;

@@ -177,5 +177,5 @@ def test_who_may(api, annotator, project):
 def test_an_upload_that_is_no_text_is_refused_and_leaves_no_file(api, settings, content, format):
     refused = upload(api, content, format=format)
     assert (refused.status_code, refused.json()["code"]) == (400, "unreadable_file")
-    assert "its first row is not UTF-8 text" in refused.json()["message"]
+    assert "the first row is not UTF-8 text" in refused.json()["message"]
     assert not list(settings.UPLOAD_ROOT.glob("*"))

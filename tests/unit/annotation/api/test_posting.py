@@ -238,7 +238,7 @@ def test_results_by_command(api, project, tmp_path, capsys):
     report.write_bytes(JUNIT)
     call_command("import_test_results", str(report), project="project")
     assert "1 correct, 1 wrong; 2 of them changed; 3 refused." in capsys.readouterr().out
-    with pytest.raises(CommandError, match="there are: project"):
+    with pytest.raises(CommandError, match="Choose one of: project"):
         call_command("import_test_results", str(report), project="none")
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("import_test_results", str(tmp_path / "no.xml"), project="project")

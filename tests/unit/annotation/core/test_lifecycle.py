@@ -115,7 +115,7 @@ def test_whose_workers_die_without_getting_on_is_given_up(job, sent):
         type(job).objects.filter(pk=job.pk).update(heartbeat_at=LONG_AGO)
         assert sweep_jobs() == 1
     assert sent == [(job.TASK, job.pk, *seat(job), job.QUEUE)] * MAX_ATTEMPTS
-    assert (run(job).state, job.error) == ("failed", "Its worker died 3 times. Look at the machine's memory.")
+    assert (run(job).state, job.error) == ("failed", "The job's worker died 3 times. Check the machine's memory.")
     assert actions(job) == [".failed"]
     assert sweep_jobs() == 0
 
@@ -134,7 +134,7 @@ def test_one_that_gets_on_is_taken_up_as_often_as_it_takes(job):
 def test_one_that_waits_is_cancelled_at_once(job, manager):
     assert cancel_job(by=manager, job=job).state == "cancelled"
     assert actions(job) == [".cancel", ".cancelled"]
-    with pytest.raises(Conflict, match="over already"):
+    with pytest.raises(Conflict, match="already ended"):
         cancel_job(by=manager, job=job)
     assert run(job, die).state == "cancelled"
 
@@ -163,7 +163,7 @@ def test_only_a_manager_cancels_and_resumes(job, project):
 
 
 def test_one_that_is_over_goes_on_with_new_attempts(job, manager, sent):
-    with pytest.raises(Conflict, match="under way"):
+    with pytest.raises(Conflict, match="still running"):
         resume_job(by=manager, job=job)
     dies(job)
     cancel_job(by=manager, job=job)

@@ -185,7 +185,7 @@ def test_two_unnamed_annotators_of_one_solution_are_both_kept(import_content, sm
     assert opinions()[:2] == [("processbench", 1, 1), ("processbench (2)", 1, 2)]
     assert counts(job) == (3, 1, 0, 3)
     assert job.warnings["unnamed_labels"] == 1
-    assert "Name annotators in the field `annotator`" in " ".join(warnings_in_words(job.warnings))
+    assert "Name the annotators in the field `annotator`" in " ".join(warnings_in_words(job.warnings))
     job = import_content([LABELLED | {"label": label} for label in (-1, 2, 1)])
     assert (counts(job), opinions()[-1]) == ((1, 2, 0, 1), ("processbench (3)", 1, -1))
 
@@ -305,7 +305,7 @@ def test_a_record_that_the_database_refuses_does_not_stop_the_others(import_cont
     monkeypatch.setattr(store.NewRows, "add", refuse)
     job = import_content([plain(n) for n in range(6)])
     assert counts(job) == (5, 0, 1, 0)
-    assert list(job.rejections.values_list("line", "reason")) == [(4, "the database refuses it: too odd")]
+    assert list(job.rejections.values_list("line", "reason")) == [(4, "the database rejects it: too odd")]
 
 
 def test_an_import_goes_on_where_it_was(import_content, project, tmp_path, small_chunks, monkeypatch):
@@ -438,7 +438,7 @@ def test_the_command_imports_and_reports(project, tmp_path):
     call_command("import_solutions", str(file), project="project", stdout=out)
     assert "f.jsonl (plain): 1 accepted with 0 annotations, 0 duplicates, 1 rejected." in out.getvalue()
     assert "line 2, problem: Expected a text, got a whole number" in out.getvalue()
-    with pytest.raises(CommandError, match="there are: project"):
+    with pytest.raises(CommandError, match="Choose one of: project"):
         call_command("import_solutions", str(file), project="nothing")
     with pytest.raises(CommandError, match="There is no file at"):
         call_command("import_solutions", str(tmp_path / "none"), project="project")

@@ -52,7 +52,7 @@ def test_the_head_of_a_packed_file_is_enough():
 
 @pytest.mark.parametrize("magic", [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"])
 def test_a_broken_packing_is_told_as_such(magic):
-    with pytest.raises(DomainError, match="its packing is broken"):
+    with pytest.raises(DomainError, match="its compressed data is damaged"):
         preview(magic + b"junk" * 50)
 
 
@@ -88,7 +88,7 @@ def test_a_header_that_is_no_text_is_refused_with_what_to_do(content, format):
         preview(content, format=format)
     assert refused.value.code == "unreadable_file"
     assert in_words(refused.value.message) == (
-        "f cannot be read: its first row is not UTF-8 text. Save a table as UTF-8 (or as CSV UTF-8 in a spreadsheet)."
+        "f cannot be read: the first row is not UTF-8 text. Save the table as UTF-8 (in a spreadsheet: CSV UTF-8)."
     )
 
 
@@ -110,7 +110,7 @@ def test_what_the_import_will_warn_of_is_foreseen():
     alike = preview(lines(50, steps=["a", ""]))
     assert [str(warning).split(",")[0] for warning in alike.warnings] == [
         "The project has 50 problems in 1 source group",
-        "50 steps (50 solutions) have no text. They are kept as empty steps",
+        "50 steps (50 solutions) have no text. They are imported as empty steps",
     ]
     assert not preview(lines(50, steps=["a"]), source_groups="text").warnings
     assert preview(lines(50, steps=["a", ""]), empty_steps="refuse").rejections

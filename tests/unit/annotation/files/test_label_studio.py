@@ -55,7 +55,7 @@ def test_tasks_people_and_ratings_come_over_and_every_loss_has_its_line(said, pr
         "task 3: accepted",
         "skipped the task",
         "draft 1: was never submitted",
-        "4 tasks accepted with 4 annotations, 0 here already, 0 rejected; 2 things not moved.",
+        "4 tasks accepted with 4 annotations, 0 duplicates, 0 rejected; 2 things not moved.",
     ):
         assert line in told
     wrong = Annotation.objects.get(solution__external_id="sol-4")
@@ -78,7 +78,7 @@ def test_a_second_run_adds_nothing(said, tmp_path):
     packed = tmp_path / "export.json.gz"
     packed.write_bytes(gzip.compress(EXPORT.read_bytes()))
     again = said(packed)
-    assert "0 tasks accepted with 0 annotations, 4 here already" in again
+    assert "0 tasks accepted with 0 annotations, 4 duplicates" in again
     assert Annotation.objects.count() == 4
 
 
@@ -110,7 +110,7 @@ def test_names_can_be_corrected(said):
     assert not StepRating.objects.exists()
     said(word=["good=bad"])
     assert StepRating.objects.filter(rating=-1).count() == 9
-    with pytest.raises(CommandError, match="WORD=good"):
+    with pytest.raises(CommandError, match="WORD=MEANING"):
         said(word=["good=great"])
 
 
@@ -139,9 +139,9 @@ def _submission(results):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"[]", "There is no task"),
+        (b"[]", "The export has no tasks"),
         (b'[{"id": 1, "problem": "p", "rating_0": "Good", "annotator": 2}]', "not as JSON_MIN"),
-        (b"\x89PNG", "There is no task"),
+        (b"\x89PNG", "The export has no tasks"),
     ],
 )
 def test_what_is_no_export_is_said(project, tmp_path, content, said):

@@ -31,7 +31,7 @@ def test_a_file_cut_off_in_its_packing_keeps_what_was_whole_and_says_so(import_c
     )
     job = import_content(gzip.compress(noise)[:-20_000], name="f")
     assert job.state == "failed"
-    assert "its packing is broken" in job.error
+    assert "its compressed data is damaged" in job.error
     assert Solution.objects.count() == job.accepted > 0
 
 

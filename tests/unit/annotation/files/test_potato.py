@@ -36,7 +36,7 @@ def ratings(task):
 
 def test_tasks_people_and_ratings_come_over_once(said):
     told = said()
-    assert "3 tasks accepted with 4 annotations, 0 here already, 0 rejected; 0 things not moved." in told
+    assert "3 tasks accepted with 4 annotations, 0 duplicates, 0 rejected; 0 things not moved." in told
     assert ratings("sol-1") == [1, 1, 1, 1, 0, 1]
     assert ratings("sol-2") == [1, -1]
     wrong = Annotation.objects.get(solution__external_id="sol-2")
@@ -46,7 +46,7 @@ def test_tasks_people_and_ratings_come_over_once(said):
     one = Solution.objects.get(external_id="sol-2")
     assert (one.problem.reference_answer, one.generator) == ("40", "writer-1")
     assert (one.final_answer_correct, one.outcome_source) == (False, "grader")
-    assert "0 tasks accepted with 0 annotations, 3 here already" in said()
+    assert "0 tasks accepted with 0 annotations, 3 duplicates" in said()
     assert Annotation.objects.count() == 4
 
 
@@ -124,8 +124,8 @@ def test_unmarked_steps_are_not_neutral_unless_the_scheme_has_neutral():
     [
         ("a: [", "config.yaml cannot be read"),
         ("!!python/object/apply:os.system [ls]", "config.yaml cannot be read"),
-        ("- 1", "no config of Potato"),
-        ("item_properties: {id_key: id}", "no task in the data files"),
+        ("- 1", "not a Potato config"),
+        ("item_properties: {id_key: id}", "data files in the config have no tasks"),
         ("item_properties: {id_key: id}\ndata_files: [none.jsonl]", "cannot be read: No such file"),
     ],
 )

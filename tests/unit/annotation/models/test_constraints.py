@@ -1,4 +1,4 @@
-"""What the database refuses, whatever the Python above it does."""
+"""What the database rejects, whatever the Python above it does."""
 
 import uuid
 

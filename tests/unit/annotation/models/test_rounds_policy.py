@@ -95,12 +95,12 @@ def test_quiet_hours_end_where_nothing_is_quiet_any_more(windows, offset):
 @pytest.mark.parametrize(
     ("cron", "reason"),
     [
-        ("every day", "it does not have five fields"),
-        ("61 * * * *", "the minute is wrong"),
-        ("0 25 * * *", "the hour is wrong"),
-        ("0 0 32 * *", "the day of the month is wrong"),
-        ("0 0 * 13 *", "the month is wrong"),
-        ("0 0 * * 9", "the weekday is wrong"),
+        ("every day", "it must have five fields"),
+        ("61 * * * *", "the minute is invalid"),
+        ("0 25 * * *", "the hour is invalid"),
+        ("0 0 32 * *", "the day of the month is invalid"),
+        ("0 0 * 13 *", "the month is invalid"),
+        ("0 0 * * 9", "the weekday is invalid"),
     ],
 )
 def test_a_wrong_schedule_is_refused_in_words_that_can_be_translated(cron, reason):

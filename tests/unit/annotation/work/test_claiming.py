@@ -148,7 +148,7 @@ def test_a_lease_is_its_owners(generation, annotator):
     lease = claim(annotator).lease
     stranger = MembershipFactory(project=generation.project).user
     for act in (heartbeat, release):
-        with pytest.raises(Exception, match="another person") as refused:
+        with pytest.raises(Exception, match="Another annotator") as refused:
             act(by=stranger, lease_id=lease.pk)
         assert refused.value.code == "lease_of_another"
 

@@ -74,7 +74,7 @@ def test_the_mean_lies_among_the_values_and_in_its_interval(drawn):
 
 @pytest.mark.parametrize(
     ("values", "inclusion", "said"),
-    [([1], [0], "above 0"), ([1], [1.5], "above 0"), ([], [], "nothing was drawn"), ([1, 2], [1], "values for")],
+    [([1], [0], "above 0"), ([1], [1.5], "above 0"), ([], [], "no solution was drawn"), ([1, 2], [1], "values for")],
 )
 def test_draws_that_cannot_be_are_refused(values, inclusion, said):
     with pytest.raises(DataError, match=said):

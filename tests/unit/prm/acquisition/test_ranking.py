@@ -96,5 +96,5 @@ def test_an_unknown_name_is_an_error() -> None:
 
 def test_candidates_of_two_models_are_an_error() -> None:
     pool = [Candidate("a", "p", "d", [[0.5, 0.5]], [3]), Candidate("b", "q", "d", [[0.5]], [3])]
-    with pytest.raises(PRMError, match="one number of heads"):
+    with pytest.raises(PRMError, match="same number of heads"):
         rank("entropy", pool, budget=1, cost=CostModel(), rng=np.random.default_rng(0))

@@ -29,7 +29,9 @@ def test_a_loop_that_still_learns_goes_on() -> None:
     assert not advice.stop
     assert set(verdicts(advice).values()) == {"continue"}
     assert advice.criteria[0].figure == pytest.approx(2.0)
-    assert advice.sentence.startswith("Go on labelling: A second spent on chosen solutions taught 2.00 times")
+    assert advice.sentence.startswith(
+        "Continue labelling: Per second of labelling, chosen solutions taught the model 2.00 times"
+    )
 
 
 def test_a_loop_that_learns_nothing_any_more_stops_and_says_why() -> None:
@@ -59,7 +61,9 @@ def test_what_was_not_measured_is_unknown_and_stops_nothing() -> None:
     advice = advise([Round(holdout_gain=0.0)] * 3)
     assert verdicts(advice) == {"advantage": "unknown", "stability": "unknown", "improvement": "stop"}
     assert not advice.stop
-    assert advice.sentence.startswith("Too early to tell: 0 of 3 rounds tell what acquired and random labels taught")
+    assert advice.sentence.startswith(
+        "Too early to tell: Not enough data: 0 of 3 rounds measured the gain per second of acquired and random labels"
+    )
     assert not advise([]).stop
 
 

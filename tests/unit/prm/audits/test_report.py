@@ -135,7 +135,7 @@ def test_a_package_outside_adds_an_audit(
             "There is no audit 'colour'. Choose one of: outcome, gaming",
         ),
         (["--training", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
-        ([], "no solution's first error is known"),
+        ([], "no solution has a known first error"),
     ],
 )
 def test_what_cannot_be_audited_is_refused(

@@ -64,7 +64,7 @@ def test_a_known_scorer_gets_its_verdict(scorer: str, audit: str, verdict: str) 
 
 def test_scores_that_see_the_last_step_are_told_by_the_answer_swap() -> None:
     words = [check.words for check in finding("outcome", "outcome").checks if check.verdict == "fail"]
-    assert any("earlier steps see the last one" in one for one in words)
+    assert any("last step changes the scores of earlier steps" in one for one in words)
 
 
 def test_a_verifier_swayed_by_praise_is_told_by_name() -> None:
@@ -95,7 +95,7 @@ def test_steps_beyond_the_context_are_counted_not_guessed() -> None:
     subject = sums.subject_of(sums.perfect, world(), score=short_sighted)
     found = AUDITS.get("long")(subject, Random(0))
     assert found.verdict == "attention"
-    assert "beyond the context" in found.sentence
+    assert "exceed the context" in found.sentence
     [share] = [f.value.value for f in found.figures if f.group.startswith("Share") and f.name == "128 steps"]
     assert share is not None
     assert 0.5 < share < 0.9

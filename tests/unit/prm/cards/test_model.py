@@ -60,7 +60,7 @@ def test_the_makers_are_told_apart() -> None:
     for said in (
         "Base model: `tiny` (sha256 bbbbbbbbbbbb), frozen.",
         "Process part: an ensemble of 12 heads",
-        "Outcome part: an ensemble of 12 heads reads p(the final answer is right) at the last step, learned from "
+        "Outcome part: an ensemble of 12 heads predicts p(the final answer is right) at the last step, trained on "
         "6 right and 4 wrong answers (weight 0.5).",
         "Policy models that generated the solutions: policy-7b (8), not recorded (4).",
         "Tool scaffold: not recorded. 5 of 12 solutions hold tool steps.",
@@ -88,7 +88,7 @@ def test_what_the_data_do_not_say_is_not_recorded() -> None:
 
 
 def test_a_process_only_model_says_that_it_learned_no_answers() -> None:
-    assert "Outcome part: none: no score here was learned from final answers." in model_card(manifest())
+    assert "Outcome part: none: no score was trained on final answers." in model_card(manifest())
 
 
 def test_what_was_tested_stands_with_file_date_and_weakness() -> None:

@@ -43,7 +43,7 @@ def test_a_model_is_not_measured_on_what_it_was_trained_on(tmp_path: Path, backb
     config = TrainConfig(base=str(backbone_folders["llama"]), epochs=1, heads=2, hidden=4)
     train(data=data, out=model, config=config, report=lambda progress: None)
     assert evaluate("--model", model, "--data", data) == 2
-    assert "was trained on these very data" in capsys.readouterr().err
+    assert "was trained on this data" in capsys.readouterr().err
 
 
 def test_scores_need_no_model_and_the_results_are_written(files, tmp_path: Path, capsys) -> None:
@@ -82,7 +82,7 @@ def test_the_threshold_comes_from_other_labels_and_never_from_the_same(files, tm
     assert "cannot be fitted on the data that it is measured on" in capsys.readouterr().err
     shared = other_file(tmp_path / "shared.jsonl", "")
     assert evaluate("--scores", scores, "--data", traces, "--threshold-from", shared) == 2
-    assert "6 problems are among those measured on" in capsys.readouterr().err
+    assert "6 problems are also in the data to measure on" in capsys.readouterr().err
 
 
 def test_published_scores_of_a_pool_are_ranked_model_by_model(tmp_path: Path, capsys) -> None:

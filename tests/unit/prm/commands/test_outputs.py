@@ -25,7 +25,7 @@ def test_scores_never_replace_the_data(traces: Path, name: str, capsys) -> None:
     before = traces.read_bytes()
     out = traces.parent / name
     assert main(["score", "--model", "zero:tiny", "--data", str(traces), "--out", str(out)]) == 2
-    assert capsys.readouterr().err == f"{out} is an input: write the result to another file\n"
+    assert capsys.readouterr().err == f"{out} is an input file: write the result to another file\n"
     assert traces.read_bytes() == before
 
 

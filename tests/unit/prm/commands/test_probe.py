@@ -23,7 +23,7 @@ def test_the_world_fills_pools_of_the_size_asked_for(sampled):
 def test_an_unknown_domain_is_refused(tmp_path, capsys):
     arguments = ["probe", "sample", "--policy", "world", "--domains", "law", "--out", str(tmp_path / "x")]
     assert main(arguments) == 2
-    assert "no domain of the sandbox is named law" in capsys.readouterr().err
+    assert "the sandbox has no domain named law" in capsys.readouterr().err
 
 
 def test_best_of_n_prints_a_table_and_writes_figures_and_a_picture(sampled, tmp_path, capsys):

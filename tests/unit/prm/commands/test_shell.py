@@ -33,7 +33,7 @@ def test_a_number_out_of_range_is_wrong_usage(arguments: list[str], capsys) -> N
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-    assert f"{arguments[-1]!r} is no " in capsys.readouterr().err
+    assert f"{arguments[-1]!r} is not a " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,11 @@ def test_what_goes_wrong_is_one_line_and_an_exit_code(raised: BaseException, cod
 def test_results_go_into_a_folder_that_is_not_there_yet(tmp_path) -> None:
     write_json(tmp_path / "new" / "result.json", {"found": 1})
     assert (tmp_path / "new" / "result.json").read_text() == '{\n  "found": 1\n}\n'
+
+
+def test_help_states_each_default_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "size limit of the cache (default: 8.0)" in text
+    assert "None" not in text

@@ -143,7 +143,7 @@ def test_an_unscored_step_counts_nowhere_and_is_said(tmp_path: Path) -> None:
 
 
 def test_unknown_categories_and_missing_scores_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="of no category of PRMBench: 'sarcasm'"):
+    with pytest.raises(DataError, match="'sarcasm' is not a category of PRMBench"):
         prm_score(read(tmp_path, [record("sarcasm", "p", 1, [])]), [], threshold=0.5)
     with pytest.raises(DataError, match="'circular_p1' has no score for each of its 4 steps"):
         prm_score(read(tmp_path, RECORDS[1:2]), [score("circular_p1", 0.5)], threshold=0.5)

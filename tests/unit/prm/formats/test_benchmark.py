@@ -103,9 +103,9 @@ def test_our_own_traces_and_scores_are_read(tmp_path: Path) -> None:
 def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path) -> None:
     gsm8k, math = write(tmp_path / "a", PROCESSBENCH), write(tmp_path / "b", PROCESSBENCH | {"id": "math-1"})
     assert [trace.domain for trace in read_benchmark([gsm8k, math]).traces] == ["gsm8k", "math"]
-    with pytest.raises(DataError, match=r"several formats .*a \(ProcessBench\), .*c \(best-of-N pool\)"):
+    with pytest.raises(DataError, match=r"different formats .*a \(ProcessBench\), .*c \(best-of-N pool\)"):
         read_benchmark([gsm8k, write(tmp_path / "c", CANDIDATE)])
-    with pytest.raises(DataError, match="b, line 1: a solution 'gsm8k-3' came before"):
+    with pytest.raises(DataError, match="b, line 1: the solution 'gsm8k-3' is already in the data"):
         read_benchmark([gsm8k, write(math, PROCESSBENCH)])
 
 
@@ -114,9 +114,9 @@ def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path
     [
         (b"", "no records"),
         (b"hello\n", "line 1: JSON is malformed"),
-        (b'{"a": 1}\n', "file looks like none of prm800k, .*: no record in its first lines has the keys of one"),
+        (b'{"a": 1}\n', "file matches none of prm800k, .*: no record in its first lines has the fields of one"),
         (b"[1, 2", "line 1: Expected an object, got a whole number"),
-        (b'[{"a": 1', "line 1: the file ends inside this record"),
+        (b'[{"a": 1', "line 1: the file ends in the middle of this record"),
         (b"\x1f\x8bnot gzip after all", "file"),
         (
             json.dumps(PROCESSBENCH | {"label": 2}).encode(),
@@ -139,7 +139,7 @@ def test_bad_files_are_refused_in_one_sentence_that_names_the_place(
 
 
 def test_a_file_without_scores_has_none_to_give(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="ProcessBench carry no scores"):
+    with pytest.raises(DataError, match="ProcessBench have no scores"):
         read_published(write(tmp_path / "a", PROCESSBENCH))
     with pytest.raises(DataError, match="no scores"):
         read_published(write(tmp_path / "b", CANDIDATE | {"prm_step_scores": {}}))

@@ -149,13 +149,13 @@ def test_prm800k_faults_name_their_field(change, field):
 @pytest.mark.parametrize(
     ("content", "reasons"),
     [
-        (f"[{PROBLEM}", ["the file ends inside this record"]),
+        (f"[{PROBLEM}", ["the file ends in the middle of this record"]),
         (f"[{PROBLEM},", ["the array is not closed"]),
-        (f"[{PROBLEM}, {{]", ["the file ends inside this record"]),
+        (f"[{PROBLEM}, {{]", ["the file ends in the middle of this record"]),
         (f"[{PROBLEM}, }}, {PROBLEM}]", ["not valid JSON"]),
         (f"[{PROBLEM},, {PROBLEM}]", ["not valid JSON"]),
         (f"[{PROBLEM}] trailing", ["text after the end of the array"]),
-        ('["\\', ["the file ends inside this record"]),
+        ('["\\', ["the file ends in the middle of this record"]),
         ("[]", []),
         ("", []),
     ],
@@ -186,7 +186,7 @@ def test_a_huge_record_is_dropped_without_being_held(frame, monkeypatch):
         (b"PK\x03\x04", "zip"),
         (b"\xff\xfe{\x00", "UTF-16"),
         (b" \n", "empty"),
-        (b"a,b\n1,2\n", "looks like none"),
+        (b"a,b\n1,2\n", "matches none"),
     ],
 )
 def test_files_of_no_known_format_are_refused_with_the_reason(head, reason):

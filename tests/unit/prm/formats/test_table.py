@@ -130,7 +130,7 @@ def test_csv_as_spreadsheets_write_it(delimiter):
         (b"a,\xff,1", 3, "solution", "not UTF-8"),
         (b"a\x00,b,1", 3, "problem", "NUL"),
         (b"a,b,x", 3, "first_error", "Expected a whole number, got 'x'"),
-        (b'a,"b"x,1', 3, "", "not a row of CSV"),
+        (b'a,"b"x,1', 3, "", "not a valid CSV row"),
     ],
 )
 def test_a_bad_row_is_named_by_line_and_column_and_the_others_are_in(row, line, field, reason):
@@ -269,7 +269,7 @@ def test_keys_of_objects_are_columns():
 
 def test_a_mapping_must_name_columns_that_are_there():
     begun = table.sample(io.BytesIO(b"a,b\n1,2\n"))
-    with pytest.raises(FormatError, match=r"which column holds the problem.*a, b"):
+    with pytest.raises(FormatError, match=r"column that holds the problem.*a, b"):
         table.checked(None, begun)
     with pytest.raises(FormatError, match="no column 'c'"):
         table.checked(Mapping("c", steps=StepsMapping(["b"])), begun)

@@ -134,7 +134,10 @@ def without_config(folder):
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (pickled, "weights in pytorch_model.bin, which may run code when read: save them as safetensors"),
+        (
+            pickled,
+            "pickled weights .pytorch_model.bin., which may run code when they are read: save them as safetensors",
+        ),
         (linked, "vocab.txt is a link"),
         (torn, "corrupt|Error"),
         (generator, "expected …ForTokenClassification or .*, got Qwen2ForCausalLM"),

@@ -44,7 +44,7 @@ def test_one_pass_reads_each_token_once_and_every_prefix_reads_it_again():
 def test_solutions_beyond_the_context_are_refused():
     scorer = Scorer.for_base("tiny", device="cpu")
     long = Trace(id="long", problem="?", steps=[Step("word " * 3000)])
-    with pytest.raises(DataError, match="fit the context"):
+    with pytest.raises(DataError, match="fits the context"):
         ways_to_score(scorer, [long])
 
 

@@ -102,13 +102,13 @@ def test_places_of_other_weights_and_a_changed_training_file_are_refused(scorer,
         Neighbours.load(tmp_path / "other", scorer)
     gone = msgspec.structs.replace(neighbours.origin, training=str(tmp_path / "gone.jsonl"))
     Neighbours(gone, neighbours.places, neighbours.labels, neighbours.rows).save(tmp_path / "gone")
-    with pytest.raises(ModelFileError, match="gone or changed"):
+    with pytest.raises(ModelFileError, match="missing or changed"):
         Neighbours.load(tmp_path / "gone", scorer)
 
 
 def test_a_file_without_labels_and_a_scorer_without_labels_explain_nothing(scorer, training, tmp_path):
     write_traces(tmp_path / "bare.jsonl", [Trace("a", "?", make_traces(1, seed=0)[0].steps)])
-    with pytest.raises(DataError, match="no solution of the pool has a labelled step"):
+    with pytest.raises(DataError, match="no solution in the pool has a labelled step"):
         Neighbours.build(scorer, tmp_path / "bare.jsonl")
     with pytest.raises(ModelFileError, match="without labels"):
         places_of(Scorer.for_base("tiny", device="cpu"), torch.zeros(1, 15))
@@ -124,7 +124,7 @@ def test_the_command_keeps_the_places_and_names_one_trace(model, training, tmp_p
     write_traces(tmp_path / "new.jsonl", make_traces(3, seed=9, prefix="n"))
     arguments = ["explain", "--model", str(model), "--data", str(tmp_path / "new.jsonl")]
     assert main(arguments) == 2
-    assert "give the training data once" in capsys.readouterr().err
+    assert "give the training data with" in capsys.readouterr().err
     assert main([*arguments, "--training", str(training), "--json", str(tmp_path / "why.jsonl")]) == 0
     assert len((tmp_path / "why.jsonl").read_text().splitlines()) == 3
     assert "steps" in json.loads((tmp_path / "why.jsonl").read_text().splitlines()[0])

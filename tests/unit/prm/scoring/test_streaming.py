@@ -89,7 +89,7 @@ def test_out_of_gpu_memory_halves_the_budget_and_goes_on(
     assert f"budget of {scorer.local.token_budget} tokens" in caplog.messages[-1]
 
     monkeypatch.setattr(decoder, "forward", lambda **inputs: (_ for _ in ()).throw(torch.OutOfMemoryError("full")))
-    with pytest.raises(ScoringError, match=r"does not hold one solution of \d+ tokens: full"):
+    with pytest.raises(ScoringError, match=r"has too little memory for one solution of \d+ tokens: full"):
         list(scorer.score(traces))
 
 

@@ -115,7 +115,7 @@ def test_scores_are_those_of_the_backbone_at_hand(model: Path, server: Server) -
         assert_same(found, expected)
     assert remote.threshold == local.threshold
     assert {(q["path"], q["key"], q["model"]) for q in server.questions} == {("/pooling", "Bearer secret", "base")}
-    with pytest.raises(ScoringError, match="on a server"):
+    with pytest.raises(ScoringError, match="uses a server"):
         remote.session("Add 1.")
 
 
@@ -140,7 +140,7 @@ def test_models_that_need_more_than_last_states_are_refused_with_the_way_out(
     choices: dict[str, Any], backbone_folders: dict[str, Path], tmp_path: Path, server: Server
 ) -> None:
     model = trained(backbone_folders, tmp_path, **choices)
-    with pytest.raises(ModelFileError, match=r"cannot be served by vLLM.*train it with lane 'heads' and features"):
+    with pytest.raises(ModelFileError, match=r"vLLM cannot serve .*train it with lane 'heads' and features"):
         load_over_vllm(model, server.url)
 
 
@@ -151,12 +151,15 @@ def change(**changes: Any) -> Callable[[Answer], Answer]:
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (lambda a: (404, {"error": {"message": "The model `base` does not exist."}}), r"answers 404: .*does not exist"),
-        (lambda a: (500, b""), "answers 500"),
-        (lambda a: (200, b"<html>"), "something else than asked for"),
-        (lambda a: (200, {"data": [{"index": 0, "data": [[0.1]]}]}), "something else than asked for"),
-        (lambda a: (200, {**a[1], "data": a[1]["data"][1:]}), "answers 1 text where it was asked 2"),
-        (change(index=0), "answers 2 texts where it was asked 2"),
+        (
+            lambda a: (404, {"error": {"message": "The model `base` does not exist."}}),
+            r"returned status 404: .*does not exist",
+        ),
+        (lambda a: (500, b""), "returned status 500"),
+        (lambda a: (200, b"<html>"), "returned an unexpected response"),
+        (lambda a: (200, {"data": [{"index": 0, "data": [[0.1]]}]}), "returned an unexpected response"),
+        (lambda a: (200, {**a[1], "data": a[1]["data"][1:]}), "returned 1 text, expected 2"),
+        (change(index=0), "returned 2 texts, expected 2"),
         (change(data="AAAA"), "3 bytes for .* width 32.*another backbone"),
     ],
 )
@@ -187,14 +190,14 @@ def test_states_that_are_no_states_are_refused(
 
 def test_a_server_that_is_slow_absent_or_has_other_models_is_told_as_it_is(model: Path, server: Server) -> None:
     server.answer = lambda question: (time.sleep(0.5), (200, {}))[1]
-    with pytest.raises(ScoringError, match=r"did not answer within 0.1 s"):
+    with pytest.raises(ScoringError, match=r"did not respond within 0.1 s"):
         list(load_over_vllm(model, server.url, timeout=0.1).score(make_traces(1, seed=4)))
-    with pytest.raises(ScoringError, match="serves base: name the backbone among them, not 'other'"):
+    with pytest.raises(ScoringError, match="serves base, not 'other': set the backbone to one of them"):
         load_over_vllm(model, server.url, served="other")
     server.models = ["one", "two"]
     with pytest.raises(ScoringError, match="serves one, two"):
         load_over_vllm(model, server.url)
-    with pytest.raises(ScoringError, match="no address of a server"):
+    with pytest.raises(ScoringError, match="not a server address"):
         load_over_vllm(model, "file:///etc")
     with pytest.raises(ScoringError, match="refused"):
         load_over_vllm(model, "http://127.0.0.1:9")

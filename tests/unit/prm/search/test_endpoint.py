@@ -96,7 +96,7 @@ def test_no_server_is_one_clear_error():
 
 @pytest.mark.parametrize(
     ("url", "prompt", "said"),
-    [("file:///etc/passwd", "{problem}", "no address"), (NOWHERE, "Solve it.", "has no {problem}")],
+    [("file:///etc/passwd", "{problem}", "not a server address"), (NOWHERE, "Solve it.", "has no {problem}")],
 )
 def test_what_cannot_work_is_refused_before_anything_is_asked(url, prompt, said):
     with pytest.raises(PolicyError, match=said):

@@ -128,9 +128,9 @@ def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
     [
         ({"functions": ("entropy",)}, "compares with random"),
         ({"functions": ("random", "guess")}, "There is no acquisition function 'guess'"),
-        ({"budgets": (20, 10)}, "budgets must rise"),
+        ({"budgets": (20, 10)}, "budgets in increasing order"),
         ({"noises": (0.5,)}, "below 0.5"),
-        ({"candidates": 15}, "too few to label 20"),
+        ({"candidates": 15}, "not enough to label 20"),
     ],
 )
 def test_a_plan_that_cannot_be_meant_is_refused(change, words):

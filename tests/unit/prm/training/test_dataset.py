@@ -100,8 +100,8 @@ def test_solutions_without_steps_or_without_weight_are_passed_over(tmp_path: Pat
     ("trace", "reason"),
     [
         (Trace("a", "p", [Step("x")], labels=[GOOD], alternatives=[Alternative(0, Step("y"), GOOD)]), "labelled bad"),
-        (Trace("a", "p", [Step("x")], labels=[StepLabel(0, 0, 1, weight=0)]), "no solution of the pool has a labelled"),
-        (Trace("a", "p", []), "no solution of the pool has a labelled"),
+        (Trace("a", "p", [Step("x")], labels=[StepLabel(0, 0, 1, weight=0)]), "no solution in the pool has a labelled"),
+        (Trace("a", "p", []), "no solution in the pool has a labelled"),
     ],
     ids=["no bad label", "all weights zero", "no steps"],
 )
@@ -119,5 +119,5 @@ def test_an_alternative_of_no_position_is_refused_with_its_line(tmp_path: Path) 
     (tmp_path / "data.jsonl").write_text(
         '{"id":"a","problem":"p","steps":[{"text":"x"}],"alternatives":[{"position":2,"step":{"text":"y"}}]}\n'
     )
-    with pytest.raises(DataError, match=r"data.jsonl, line 1: .*position 2 of 1 step$"):
+    with pytest.raises(DataError, match=r"data.jsonl, line 1: .*position 2, but only 1 step$"):
         read_training_data(tmp_path / "data.jsonl", TrainConfig())

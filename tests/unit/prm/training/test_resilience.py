@@ -137,8 +137,8 @@ def test_memory_that_runs_out_makes_the_parts_smaller_and_the_steps_the_same(
     monkeypatch.setattr(lanes.TunedLane, "features", features)
     manifest, reports = run(data, tmp_path / "tight", config)
     assert manifest.notes == [
-        "out of memory: from here on at most 750 tokens in one pass of training",
-        "out of memory: from here on at most 375 tokens in one pass of training",
+        "out of memory: each pass of training is now limited to 750 tokens",
+        "out of memory: each pass of training is now limited to 375 tokens",
     ]
     assert [report.message for report in reports if "out of memory" in report.message] == manifest.notes
     assert losses(tmp_path / "tight") == pytest.approx(losses(tmp_path / "roomy"), abs=1e-5)
@@ -149,7 +149,7 @@ def test_memory_that_never_suffices_is_said_clearly(data, base, tmp_path, monkey
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(lanes.TunedLane, "features", features)
-    with pytest.raises(TrainingError, match=r"not even 93 tokens fit in one pass of training\. Take a smaller"):
+    with pytest.raises(TrainingError, match=r"not even 93 tokens fit in one pass of training\. Use a smaller"):
         run(data, tmp_path / "out", small(base, lane="full"))
 
 
@@ -163,7 +163,7 @@ def test_reading_without_gradient_takes_smaller_passes_too(data, base, tmp_path,
 
     monkeypatch.setattr(inputs, "compute_features", compute_features)
     manifest, _ = run(data, tmp_path / "out", config)
-    assert manifest.notes[-1] == "out of memory: from here on at most 2048 tokens in one pass of reading"
+    assert manifest.notes[-1] == "out of memory: each pass of reading is now limited to 2048 tokens"
 
 
 def test_another_error_of_the_runtime_is_no_lack_of_memory(data, base, tmp_path, monkeypatch) -> None:
@@ -204,7 +204,10 @@ def test_a_finished_model_stands_while_nothing_changes(data, base, tmp_path) -> 
     again, reports = run(data, out, config)
     assert again == first
     assert [report.stage for report in reports] == ["done"]
-    assert reports[0].message == f"nothing has changed: this model was finished at {first.created_at}"
+    assert (
+        reports[0].message
+        == f"nothing to train: nothing has changed since this model was finished at {first.created_at}"
+    )
     for other, changed in ((lines[1:], config), (lines, small(base, seed=1))):
         data.write_bytes(b"".join(other))
         assert run(data, out, changed)[0] != first

@@ -102,9 +102,9 @@ def with_split(traces: list[Trace], split: str) -> list[Trace]:
 @pytest.mark.parametrize(
     ("traces", "reason"),
     [
-        (make_traces(5, seed=0) + make_traces(1, seed=9, split="holdout", prefix="h"), "'h0' is of the holdout"),
+        (make_traces(5, seed=0) + make_traces(1, seed=9, split="holdout", prefix="h"), "'h0' is in the holdout"),
         ([Trace("a", "p", [Step("x")], labels=[GOOD])], "no step is labelled bad"),
-        ([Trace("a", "p", [Step("x")])], "no solution of the pool has a labelled step"),
+        ([Trace("a", "p", [Step("x")])], "no solution in the pool has a labelled step"),
         ([Trace("a", "p" * 900, [Step("x"), Step("y")], labels=[GOOD, BAD])], "no labelled step fits the context"),
     ],
     ids=["holdout", "no errors", "no labels", "too long"],

@@ -24,7 +24,7 @@ def test_what_the_operator_did_not_list_is_refused_at_the_field(manager, setting
     assert (refused.value.code, refused.value.extra["place"]) == ("backbone_not_listed", "backbone")
     assert refused.value.message == (
         f"'{backbone}' is not a backbone of this server. Choose one of: tiny, Qwen/Qwen3-8B, /srv/models. "
-        "Your operator adds others to BACKBONES."
+        "The operator can add others to BACKBONES."
     )
 
 

@@ -200,7 +200,7 @@ def test_what_a_line_of_trl_cannot_hold_is_counted_by_its_reason(project, manage
         assert len(lines([exported(snapshot, "trl", neutral=neutral, splits=ALL)])) == expected.solutions
     assert plan_export(snapshot, "prm800k").left_out == {"unlabelled": 1}
     card = dataset_card(snapshot, neutral="drop", splits=ALL)
-    assert "| TRL | 3 | 1 solution whose labels take no step" in card
+    assert "| TRL | 3 | 1 solution whose labels have no path" in card
     assert "1 line ends before a neutral step" in card
 
 
@@ -259,7 +259,7 @@ def test_a_card_counts_people_for_the_labels_of_people_alone(project, manager):
     card = dataset_card(snapshot)
     assert "| people | 1 | 1 |" in card
     assert "| model judges | 2 | – |" in card
-    assert "No solution was settled by two people" in card
+    assert "No solution was decided by two people" in card
     assert snapshot.counts["people"] == {"human": 1}
 
 
@@ -275,7 +275,7 @@ def test_an_edited_file_is_never_read(project, manager):
             lambda: read_snapshot(snapshot),
             *(partial(exported, snapshot, one, splits=ALL) for one in EXPORTERS),
         ):
-            with pytest.raises(Conflict, match="changed after it was frozen") as raised:
+            with pytest.raises(Conflict, match="changed after the snapshot was made") as raised:
                 read()
             assert raised.value.code == "snapshot_file_changed"
     assert {(log["event"], log["log_level"], log["snapshot"]) for log in logs} == {

@@ -93,8 +93,8 @@ def test_the_card_counts_them_and_says_how_to_leave_them_out(project, manager, l
     snapshot = create_snapshot(by=manager, project=project, filters={})
     assert snapshot.counts["hints"] == {"shown": 2, "seen": 1, "blind": 1}
     card = dataset_card(snapshot)
-    assert "scores of a model beside the steps: 2 (of these, 1 in which" in card
-    assert "hidden, by the same draw: 1" in card
+    assert "a model's scores beside the steps: 2 (in 1 of these" in card
+    assert "In the blind arm: 1" in card
     without = create_snapshot(by=manager, project=project, filters={"hints": "left_out"})
     assert without.counts["hints"] == {"blind": 1}
     assert "hints: left_out" in dataset_card(without)
@@ -106,7 +106,7 @@ def test_a_project_without_hints_pays_and_reads_nothing_of_them(project, manager
         [_record] = stream(project)
     snapshot = create_snapshot(by=manager, project=project, filters={})
     assert b'"hint"' not in b"".join(export_snapshot(snapshot, "records"))
-    assert "in sight" not in dataset_card(snapshot)
+    assert "hint arm" not in dataset_card(snapshot)
     label(shown=True)
     with CaptureQueriesContext(connection) as with_hints:
         stream(project)

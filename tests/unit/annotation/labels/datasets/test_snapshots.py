@@ -372,14 +372,14 @@ def test_the_card_tells_what_was_supervised_by_whom_and_how(project, manager):
     assert snapshot.sha256 in card
     assert "| neutral | 1 |" in card
     assert "| found_error | 2 |" in card
-    assert "(pairs: 1), they agreed on it exactly in 0%, within one step in 100%" in card
+    assert "(1), 0% agree exactly and 100% within one step" in card
     assert "source kinds: human" in card
     assert "Neutral steps end the line before them" in card
     everyone = dataset_card(create_snapshot(by=manager, project=project, filters={}))
     assert "pools these kinds" in everyone
     assert "| model judges | 1 | – |" in everyone
     assert "| judge-7b | 1 |" in everyone
-    assert "(pairs: 1), they agreed" in everyone, "a judge and a person are no two people"
+    assert "solution (1), 0% agree" in everyone, "a judge and a person are no two people"
 
 
 def test_an_overlap_without_errors_leaves_the_errors_elsewhere_as_they_were_said(project, manager):

@@ -179,7 +179,7 @@ class TestDecision:
     def test_set_aside_and_resumed_with_an_audit_row_each(self, batch, manager):
         batches.set_aside(by=manager, batch=batch, reason="a script")
         assert LabelBatch.objects.get().state == State.SET_ASIDE
-        with pytest.raises(Conflict, match="decided so already"):
+        with pytest.raises(Conflict, match="already has this decision"):
             batches.set_aside(by=manager, batch=batch)
         batches.resume(by=manager, batch=batch, reason="it was the guideline")
         rows = AuditEntry.objects.filter(action__in=["labels.set_aside", "labels.resume"]).order_by("pk")
@@ -225,7 +225,7 @@ class TestDecision:
     def test_by_hand_only_what_is_there_and_of_this_project(self, project, people, manager):
         now = timezone.now()
         named = {"by": manager, "project": project, "since": now - timedelta(hours=1), "until": now, "reason": ""}
-        with pytest.raises(DomainError, match="Nobody labelled"):
+        with pytest.raises(DomainError, match="No label was made"):
             batches.set_aside_by_hand(annotator=people[0], **named)
         with pytest.raises(DomainError, match="one annotator or one source"):
             batches.set_aside_by_hand(annotator=MembershipFactory(), **named)

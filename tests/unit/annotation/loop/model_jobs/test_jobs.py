@@ -43,7 +43,7 @@ def test_a_manager_asks_once_and_one_worker_does_it(version, manager, done):
     with pytest.raises(Forbidden):
         jobs.request_export(by=MembershipFactory(project=version.project).user, version=version)
     job = jobs.request_export(by=manager, version=version)
-    with pytest.raises(Conflict, match="being done already"):
+    with pytest.raises(Conflict, match="already running"):
         jobs.request_export(by=manager, version=version)
     for _ in range(2):
         jobs.run_model_job(job.pk)
@@ -98,7 +98,7 @@ def test_the_librarys_reason_is_the_jobs(version, manager, settings):
 
 
 def test_an_audit_needs_a_holdout_it_was_measured_on(version, manager):
-    with pytest.raises(DomainError, match="was not measured here yet"):
+    with pytest.raises(DomainError, match="was not measured in this project"):
         jobs.request_audit(by=manager, version=version)
 
 
@@ -162,7 +162,7 @@ def test_a_job_waits_while_a_round_does_whoever_asked_for_it(version, manager, d
     assert (done, job.state, job.message) == (
         [],
         State.QUEUED,
-        "A training round goes first; this starts again after it.",
+        "A training round has priority. This job resumes after it.",
     )
     round_that_waits.stages.filter(name="train").update(state="running")
     jobs.run_model_job(job.pk)

@@ -156,7 +156,7 @@ def test_a_model_that_cannot_score_says_why_and_is_not_asked_again(begun, monkey
 def test_scores_that_the_model_would_not_give_today_fail_loudly(begun, oracle, chains):
     chains()
     oracle.wrong = 0.01
-    with pytest.raises(DomainError, match="score the pool anew") as found:
+    with pytest.raises(DomainError, match="Score the pool again") as found:
         checking.check_scores(begun)
     assert found.value.code == "scores_disagree"
     kept = PoolScoring.objects.get(model_version=begun).agreement

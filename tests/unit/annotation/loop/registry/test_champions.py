@@ -94,10 +94,12 @@ def test_the_gate_does_not_replace_a_pinned_champion_and_its_verdict_says_so(pro
     registry.record_verdict(version=challenger, verdict=better())
     challenger.refresh_from_db()
     assert challenger.gate.promote
-    assert challenger.gate.sentence.endswith("Model 1 is pinned and goes on serving; unpin it or promote by hand.")
+    assert challenger.gate.sentence.endswith(
+        "Model 1 is pinned and keeps serving. Unpin it, or promote another model by hand."
+    )
     run = project.training_runs.create(number=1, trigger="manual", seed=0, model_version=challenger)
     outcome = promote.perform(StageWork(run, stage=None))
-    assert (outcome.skipped, outcome.figure) == (True, "model 1 is pinned and goes on serving")
+    assert (outcome.skipped, outcome.figure) == (True, "model 1 is pinned and keeps serving")
     assert registry.champion_of(project) == champion
     # By hand a manager may: the pin holds the gate back, not people.
     registry.promote_version(by=manager, version=challenger)

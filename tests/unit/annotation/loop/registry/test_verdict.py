@@ -30,7 +30,7 @@ def test_promotes_on_a_gain_that_cannot_be_a_loss_beyond_the_tolerance(gain, low
 def test_says_why_a_challenger_is_kept_back():
     assert "no better" in verdict(gain=-0.01, low=-0.02).sentence
     unsure = verdict(gain=0.01, low=-0.06).sentence
-    assert "model 3 goes on serving" in unsure
+    assert "model 3 keeps serving" in unsure
     assert "2.0 points" in unsure
     assert "-6.0 points" in unsure
 

@@ -11,14 +11,14 @@ from annotation.loop.rounds import failures
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (DomainError("the trainer ended with code 1: CUDA out of memory.", code="training_failed"), "out_of_memory"),
-        (DomainError("the trainer ended with signal 9: it gave no reason", code="training_failed"), "killed"),
+        (DomainError("the trainer failed with code 1: CUDA out of memory.", code="training_failed"), "out_of_memory"),
+        (DomainError("the trainer failed with signal 9: no reason given", code="training_failed"), "killed"),
         (DomainError("[Errno 28] No space left on device: 'x'", code="training_failed"), "disk_full"),
         (DomainError("backbone 'x/y': it is not a local folder", code="training_failed"), "base_missing"),
-        (DomainError("the training data were refused: line 3", code="training_data_refused"), "training_data_refused"),
-        (DomainError("the trainer said nothing for 15 minutes.", code="trainer_stalled"), "trainer_stalled"),
+        (DomainError("the training data was rejected: line 3", code="training_data_refused"), "training_data_refused"),
+        (DomainError("the trainer produced no output for 15 minutes.", code="trainer_stalled"), "trainer_stalled"),
         (DomainError("the checksum does not fit", code="model_unusable"), "model_unusable"),
-        (DomainError("its worker died 3 times.", {"times": 3}, code="worker_died"), "worker_died"),
+        (DomainError("the worker died 3 times.", {"times": 3}, code="worker_died"), "worker_died"),
         (OSError(errno.ENOSPC, "full"), "disk_full"),
         (PermissionError(errno.EACCES, "no", "/data/models"), "folder_unwritable"),
         (FileNotFoundError(errno.ENOENT, "gone"), "files_gone"),
@@ -31,7 +31,7 @@ def test_a_failure_says_what_happened_what_stays_and_what_to_do(error, code):
     found, said = failures.explain("train", error)
     assert found == code
     assert said.startswith("The stage “train” failed: ")
-    assert "The champion goes on serving. " in said
+    assert "The champion keeps serving. " in said
     assert said.endswith(failures.KINDS[code].next_step)
 
 

@@ -171,7 +171,7 @@ def test_a_stage_that_the_round_can_do_without_may_lose_its_workers(run, perform
     TrainingRun.objects.filter(pk=run.pk).update(attempts=MAX_ATTEMPTS)
     pipeline.run_through(run)
     assert (state(run), performed[0]) == (Run.DONE, [])
-    assert "its worker died 3 times" in run.stages.get(name="shadow").figure
+    assert "the worker died 3 times" in run.stages.get(name="shadow").figure
 
 
 def test_cancelling_a_waiting_run_ends_it_at_once(run, performed, manager):
@@ -179,7 +179,7 @@ def test_cancelling_a_waiting_run_ends_it_at_once(run, performed, manager):
     pipeline.advance(run.pk, "snapshot")
     assert performed[0] == []
     assert {stage.state for stage in run.stages.all()} == {StageState.CANCELLED}
-    with pytest.raises(Conflict, match="is over already"):
+    with pytest.raises(Conflict, match="has already ended"):
         cancel_job(by=manager.user, job=run)
 
 
@@ -245,7 +245,7 @@ class TestRetry:
         with pytest.raises(Conflict, match="in progress"):
             runs.resume_run(by=manager.user, job=newer)
         pipeline.run_through(newer)
-        with pytest.raises(Conflict, match="went through"):
+        with pytest.raises(Conflict, match="succeeded"):
             runs.resume_run(by=manager.user, job=newer)
 
     def test_a_managers_matter(self, failed):
@@ -265,7 +265,7 @@ def test_whatever_stage_fails_the_champion_serves_on_and_the_run_says_what_to_do
     assert pipeline.run_through(run).state == Run.FAILED
     assert registry.champion_of(run.project) == champion
     assert run.failure == "disk_full"
-    assert "The champion goes on serving. Free space" in run.error
+    assert "The champion keeps serving. Free space" in run.error
 
 
 class TestSweep:

@@ -83,5 +83,5 @@ def test_a_challenger_does_not_replace_a_model_that_was_chosen_by_hand_meanwhile
     registry.promote_version(by=manager.user, version=other)
     outcome = serve(challenger, run)
     assert outcome.skipped
-    assert outcome.figure == "model 3, chosen by hand meanwhile, goes on serving"
+    assert outcome.figure == "model 3 was promoted by hand during the round and keeps serving"
     assert registry.champion_of(champion.project) == other

@@ -41,12 +41,12 @@ def test_hands_on_each_progress_line(watch):
 
 
 def test_says_the_trainers_own_reason(watch):
-    with pytest.raises(DomainError, match="refused: trace 7 is of the holdout") as refused:
+    with pytest.raises(DomainError, match="rejected: trace 7 is of the holdout") as refused:
         watch('import sys; sys.stderr.write("trace 7 is of the holdout\\n"); sys.exit(3)')
     assert refused.value.code == "training_data_refused"
     with pytest.raises(DomainError, match="exit code 1: no space left"):
         watch('import sys; sys.stderr.write("warning\\nno space left\\n"); sys.exit(1)')
-    with pytest.raises(DomainError, match="signal 9: it gave no reason"):
+    with pytest.raises(DomainError, match="signal 9: no reason given"):
         watch("import os; os.kill(os.getpid(), 9)")
 
 
@@ -125,5 +125,5 @@ time.sleep(600)
 
 def test_gives_up_on_a_silent_trainer(watch, monkeypatch):
     monkeypatch.setattr(watched, "STALL_SECONDS", 1)
-    with pytest.raises(DomainError, match="said nothing"):
+    with pytest.raises(DomainError, match="produced no output"):
         watch("import time; time.sleep(600)")

@@ -18,9 +18,9 @@ from prm.simulation.plan import FULL, TABLE, Plan
         ({"epochs": "many"}, "`epochs`: Expected a whole number, got a text"),
         ({"epochs": 0}, "epochs must be at least 1"),
         ({"lane": "all"}, "`lane`: Invalid enum value 'all'"),
-        ({"base": "tiny"}, "`base` is what the policy calls `backbone`"),
-        ({"neutral": "drop"}, "`neutral` is what the policy calls `neutral`"),
-        ({"shard": True}, "shard is for the full lane"),
+        ({"base": "tiny"}, "`base` is set in the policy as `backbone`"),
+        ({"neutral": "drop"}, "`neutral` is set in the policy as `neutral`"),
+        ({"shard": True}, "shard requires the full lane"),
     ],
 )
 def test_a_choice_that_the_library_does_not_take_is_named(choices, reason):
@@ -28,7 +28,7 @@ def test_a_choice_that_the_library_does_not_take_is_named(choices, reason):
         check_training(choices)
     assert refused.value.code == "invalid_policy"
     assert refused.value.extra == {"field": "training"}
-    assert refused.value.message.startswith("The training choices: ")
+    assert refused.value.message.startswith("The training choices are invalid: ")
     assert reason in refused.value.message
 
 

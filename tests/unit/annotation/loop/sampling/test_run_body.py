@@ -78,7 +78,7 @@ def test_the_same_seed_a_second_time_brings_nothing_new(sample):
     first = sample()
     second = sample()
     assert (second.accepted, second.duplicates) == (0, first.sampled)
-    assert second.note == "It brought nothing new."
+    assert second.note == "It added no new solutions."
 
 
 def test_a_run_that_died_between_two_turns_goes_on_and_takes_nothing_in_twice(sandbox, sent, monkeypatch, sample):
@@ -129,7 +129,7 @@ def test_cancelling_stops_behind_what_is_asked_and_a_resumed_run_does_the_rest(s
     run.refresh_from_db()
     assert run.state == "cancelled"
     assert run.sampled == policies.CONCURRENCY < run.problems
-    with pytest.raises(Conflict, match="over already"):
+    with pytest.raises(Conflict, match="already ended"):
         cancel_job(by=manager, job=run)
     sampling_runs.resume_sampling(by=manager, job=run)
     run_body.run_sampling(run.pk, seconds=None)
@@ -153,7 +153,7 @@ def test_a_run_ends_before_it_exceeds_its_token_budget(sample):
     assert run.state == "done"
     assert 0 < run.done_problems < run.problems
     assert run.tokens <= 2000
-    assert run.note.startswith(f"{run.tokens:,} of 2,000 tokens are spent. The next problem may take ")
+    assert run.note.startswith(f"{run.tokens:,} of 2,000 tokens are used. The next problem may need ")
 
 
 def test_a_budget_that_holds_no_problem_is_refused(sandbox):
@@ -202,7 +202,7 @@ def test_a_problem_that_the_policy_refuses_is_counted_with_its_error_and_the_oth
 def test_a_sample_that_was_cut_is_refused_and_says_why(sample):
     run = sample(max_tokens=3)
     assert (run.accepted, run.refused) == (0, run.sampled)
-    assert run.sampled_problems.first().error == "a sample was cut at 3 tokens"
+    assert run.sampled_problems.first().error == "a sample was truncated at 3 tokens"
 
 
 def test_problems_are_chosen_as_wished(sandbox, problems):
@@ -336,7 +336,7 @@ def test_the_command_samples_and_reports(sandbox, sent):
     run = SamplingRun.objects.get()
     assert f"4 samples of 4 problems from sandbox (sandbox-medium): {run.accepted} new" in out.getvalue()
     assert f"{run.right} right, {run.wrong} wrong, {run.ungraded} not graded" in out.getvalue()
-    with pytest.raises(CommandError, match="There is no endpoint 'nobody'; there are: sandbox"):
+    with pytest.raises(CommandError, match=r"There is no endpoint 'nobody'\. Choose one of: sandbox"):
         call_command("connect_policy", "project", endpoint="nobody")
     with pytest.raises(CommandError, match="There is no project 'nowhere'"):
         call_command("connect_policy", "nowhere", endpoint="sandbox")
@@ -372,4 +372,4 @@ def test_a_sample_that_never_stops_thinking_is_refused_with_the_reason(sample, p
     monkeypatch.setattr(policies.AskedPolicy, "_ask", lambda *_: replies)
     run = sample(samples=1, most_problems=1)
     assert (run.accepted, run.refused) == (0, 1)
-    assert "hidden reasoning only" in run.sampled_problems.get().error
+    assert "hidden reasoning but no answer" in run.sampled_problems.get().error

@@ -210,7 +210,7 @@ def test_a_pause_is_not_for_staff_and_not_on_too_little(project, annotator):
 
 
 def test_the_pass_mark_is_no_more_than_the_items(project):
-    with pytest.raises(Exception, match="more than the 3 items"):
+    with pytest.raises(Exception, match="higher than the 3 items"):
         Project(policy={"screening": {"items": 3, "pass_mark": 4}}).policies  # noqa: B018
 
 

@@ -57,7 +57,7 @@ def test_what_was_accepted_stays_told():
     manager = MembershipFactory(project=annotator.project, role=Membership.Role.MANAGER)
     snapshot = create_snapshot(by=manager.user, project=annotator.project, filters={})
     assert snapshot.counts["accepted"] == 1
-    assert "not found good one by one: 1." in dataset_card(snapshot)
+    assert "not rated good one by one: 1." in dataset_card(snapshot)
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ class TestAdjudication:
         with pytest.raises(Forbidden):
             accept(by=people[1].user, annotation=one, submission_id=uuid.uuid4(), seen=newest(item))
         judge = AnnotationFactory(solution=item.solution, annotator=None, source__kind="model_judge", source__name="m")
-        with pytest.raises(DomainError, match="people"):
+        with pytest.raises(DomainError, match="Only a human label"):
             accept(by=reviewer, annotation=judge, submission_id=uuid.uuid4(), seen=newest(item))
         with pytest.raises(DomainError) as refused:
             adjudicate(by=reviewer, project=project, submission=label_of(item.solution, 1, 1), seen=newest(item))

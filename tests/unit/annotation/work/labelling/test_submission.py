@@ -350,5 +350,5 @@ def test_a_revision_does_not_reopen_what_a_reviewer_settled(item, annotator):
 def test_a_position_that_came_without_completions_takes_no_place_in_a_submission(item, annotator):
     lease = claim(annotator)
     item.solution.steps.filter(position=0).delete()
-    with pytest.raises(DomainError, match="Positions come in order"):
+    with pytest.raises(DomainError, match="Positions must be in order"):
         submit(annotator, all_good(item.solution, lease))

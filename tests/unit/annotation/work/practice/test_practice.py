@@ -176,7 +176,7 @@ def test_who_may_and_what_is_refused(project, annotator, gold):
         practise(annotator, hidden)
     with pytest.raises(Forbidden):
         practise(replace_project(MembershipFactory(), project), gold)
-    with pytest.raises(DomainError, match="neither rated"):
+    with pytest.raises(DomainError, match="must be rated"):
         answer_practice(
             by=annotator.user,
             project=project,

@@ -132,7 +132,7 @@ def test_a_solution_that_was_not_drawn_waits_at_the_head_in_a_lane_of_its_own(ge
 
 def test_what_measures_is_never_chosen_by_hand(generation, manager):
     solution = SolutionFactory(project=generation.project, problem__split="holdout")
-    with pytest.raises(DomainError, match="drawn at random only"):
+    with pytest.raises(DomainError, match="reserved for measuring models"):
         managing.queue_solution(by=manager, project=generation.project, solution=solution)
 
 
