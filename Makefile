@@ -7,10 +7,7 @@
 # make wheels   the library and the platform as wheels, in dist/
 # make types    the front end's types of the API; make messages: the catalogues of the languages
 PYTHON ?= python3
-PORT ?=
-HOST ?=
 TESTS ?= tests
-export PORT HOST
 # Containers often forbid Python to keep what it compiled: each of the hundred processes of the tests would compile torch again.
 unexport PYTHONDONTWRITEBYTECODE
 

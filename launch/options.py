@@ -31,7 +31,7 @@ def read_options() -> Options:
     """The choices made for this start; a PORT that is no port is refused."""
     env = Env()
     env.read_env(str(HOME_DIR / ".env"), recurse=False)
-    port = env.str("PORT", "") or "8000"  # make hands on an empty one
+    port = env.str("PORT", "") or "8000"
     if not port.isdecimal() or not 0 < int(port) < 65536:
         raise LaunchError(f"PORT is {port!r}, which is not a port: give a number from 1 to 65535.")
     return Options(

@@ -84,7 +84,7 @@ class TestSchedule:
         late = MONDAY + timedelta(days=4)
         assert automatic.start_due_runs(late) == 1
         assert latest(project).trigger == "schedule"
-        assert "0 3 * * * named 2026-06-02 03:00 (Europe/Zurich). 1 label came" in latest(project).reason
+        assert "Scheduled by 0 3 * * * for 2026-06-02 03:00 (Europe/Zurich). 1 new label" in latest(project).reason
         end(project, late)
         assert automatic.start_due_runs(late + timedelta(minutes=1)) == 0
 

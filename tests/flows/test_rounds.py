@@ -183,7 +183,7 @@ def test_a_run_with_nothing_to_learn_says_so_and_makes_no_version(manager, verdi
         (RunStage.State.SKIPPED, told),
         *[(RunStage.State.SKIPPED, "no new model")] * 3,
         (RunStage.State.SKIPPED, "model 1 has already scored the whole pool"),
-        (RunStage.State.SKIPPED, f"generation {first.generation.number} goes on"),
+        (RunStage.State.SKIPPED, f"generation {first.generation.number} continues"),
     ]
     assert counts() == before
     assert again.model_version is None

@@ -193,7 +193,7 @@ def test_a_logged_score_leads_to_the_labels_nearest_to_it(project, manager, sett
     reviewing.ask_for_review_of_row(by=manager, row=row)
     text = reviewing.text_of(row)
     found = until(lambda: (review := reviewing.find_review(champion, text)) and review.done and review)
-    assert found.failure == ""
+    assert found.failure is None
     assert [reason.position for reason in found.reasons] == [0, 1, 2]
     assert [reason.score for reason in found.reasons] == pytest.approx(row.mean, abs=1e-4)
     assert all(len(reason.nearest) == 3 for reason in found.reasons)

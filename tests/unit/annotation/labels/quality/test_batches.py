@@ -220,7 +220,7 @@ class TestDecision:
             reason="away",
         )
         asked = candidates_of(project)
-        assert (list(asked.ids), list(asked.given)) == ([solution.pk], [1])
+        assert (list(asked.ids), list(asked.labels)) == ([solution.pk], [1])
 
     def test_by_hand_only_what_is_there_and_of_this_project(self, project, people, manager):
         now = timezone.now()

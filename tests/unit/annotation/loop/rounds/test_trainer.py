@@ -21,7 +21,7 @@ def watch(monkeypatch, tmp_path, settings):
 
     def run(program, on_tick=lambda: None):
         lines = []
-        monkeypatch.setattr(trainer, "_command", lambda *given: [sys.executable, "-c", program])
+        monkeypatch.setattr(trainer, "prm_command", lambda *words, **options: [sys.executable, "-c", program])
         trainer.train(
             data=tmp_path,
             out=tmp_path,

@@ -85,10 +85,10 @@ def set_policy(generation, **policy):
 
 
 def test_draws_both_arms_by_each_persons_own_lot_and_keeps_the_scores_in_both(generation, champion, annotator):
-    score(champion, [item.solution for item in items(generation, 12)])
+    score(champion, [item.solution for item in items(generation, 24)])
     other = MembershipFactory(project=generation.project)
     leases = claim_all(annotator)
-    assert len(leases) == Hint.objects.count() == 12
+    assert len(leases) == Hint.objects.count() == 24
     for lease in leases:
         assert lease.hint.shown == (lot(annotator, lease.solution_id) < 0.5)
         assert lease.hint.scores == [0.9, 0.3, 0.8]
