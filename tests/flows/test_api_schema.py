@@ -7,6 +7,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
 from schemathesis.checks import CHECKS, load_all_checks
 
 from annotation.core.membership.tokens import issue_token
@@ -21,6 +22,8 @@ load_all_checks()
 # A request may be well-formed and still be refused by the domain; a boolean may be spelled "true".
 BEYOND_THE_SCHEMA = [CHECKS.get_one(name) for name in ("positive_data_acceptance", "negative_data_rejection")]
 
+for media_type in ("application/offset+octet-stream", "application/x-ndjson"):
+    schemathesis.openapi.media_type(media_type, st.binary(max_size=200))
 api = schemathesis.openapi.from_dict(SchemaGenerator().get_schema(public=True))
 api.app = application
 
