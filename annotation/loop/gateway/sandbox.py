@@ -44,7 +44,7 @@ class Sandbox:
         for trace in self._gold.values():
             record = _record(trace)
             ratings = [None if label is None else label.rating for label in trace.labels or []]
-            label = rated_label(ratings, kind="consensus", name="the generated world")
+            label = rated_label(ratings, kind="consensus", name="the sandbox")
             label.comment = WHY.get(trace.meta["error_kind"] or "", "")
             record.annotations = [label]
             yield record
