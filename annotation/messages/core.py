@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "already_member": "{user} is already a member, as {role}.",
-    "annotation_not_found": "There is no label {annotation_id} in {name}.",
+    "annotation_not_found": "{name} has no label {annotation_id}.",
     "cron_day_wrong": "the day of the month is invalid",
     "cron_hour_wrong": "the hour is invalid",
     "cron_minute_wrong": "the minute is invalid",

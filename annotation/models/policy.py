@@ -101,10 +101,10 @@ class ScreeningPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FeedbackPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """What people are told of how well they label, on the page of their own work.
+    """What the page of their own work shows people about the quality of their labels.
 
-    `gold`: their share of right answers on hidden gold, told so that nobody learns which solution was gold. `peers`:
-    how often they name the same first error as others who labelled the same solution.
+    `gold`: their share of right answers on hidden gold, without revealing which solutions were gold. `peers`: how often
+    they mark the same first error as others who labelled the same solution.
     """
 
     gold: bool = True
@@ -112,12 +112,12 @@ class FeedbackPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class HintsPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """The model's score of each step, shown on a random `share` of what a person is given; 0 shows none.
+    """The model's score of each step, shown on a random `share` of each person's solutions; 0 shows none.
 
-    It is drawn for each person and solution anew, among those in `lanes` and by people in `roles`; where it falls the
-    other way the solution is of the blind arm, against which hints are measured. At least half of the solutions come
-    without a hint in every lane, so that one without tells little of its lane. Holdout and calibration are no choice:
-    their labels measure the model and are never made with its help.
+    Each pair of a person in `roles` and a solution in `lanes` is drawn separately. Solutions drawn without a hint are
+    the blind arm, with which hints are compared. In every lane at least half of the solutions have no hint, so a
+    missing hint reveals little about the lane. Holdout and calibration cannot be chosen: their labels measure the model
+    and are never made with its help.
 
     The score of a step is shown once the person has `reached` it, once they have `rated` it themselves, or
     `on_request` by a key; never that of a later step.

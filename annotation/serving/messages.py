@@ -46,7 +46,7 @@ class Served(msgspec.Struct):
 
 
 class Failure(msgspec.Struct):
-    """Why there is no answer, as the API says it."""
+    """The error that the API returns in place of an answer."""
 
     status: int
     code: str

@@ -118,14 +118,14 @@ let highlighter: Highlighter | null = null;
 
 /** Each line of the code as HTML; null without a known language, and until the highlighter, a chunk of its own, is loaded. */
 function useHighlighted(language: string, code: () => string): string[] | null {
-  const [, setLoaded] = useState(false);
+  const [loaded, setLoaded] = useState(highlighter !== null);
   useEffect(() => {
-    if (!language || highlighter) return;
+    if (!language || loaded) return;
     const use = (module: Highlighter) => {
       highlighter = module;
       setLoaded(true);
     };
     import("./highlighter").then(use, () => undefined); // without it the code stays uncoloured
-  }, [language]);
+  }, [language, loaded]);
   return (language && highlighter?.highlight(code(), language)) || null;
 }

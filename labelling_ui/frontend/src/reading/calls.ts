@@ -1,19 +1,19 @@
 import { objectAt, unquoted, type Member } from "./json";
 import type { Leaf } from "./source";
 
-/** A call of a tool as a step writes it: `name({"argument": …})`; `argument` is what stands in the brackets where it is no object. */
+/** A tool call in a step: `name({"argument": …})`. `argument` is the text in the brackets if it is not an object. */
 export interface Call {
   name: Leaf;
   members: Member[];
   argument: Leaf | null;
 }
 
-/** What a step of an agent says, in its order: prose, and calls of tools. */
+/** The parts of an agent's step, in order: prose and tool calls. */
 type Part = { type: "prose"; text: Leaf } | ({ type: "call" } & Call);
 
 const BEGIN = /^([A-Za-z_][\w.:-]*)\(/gm;
 
-/** The parts of a step that calls tools; all of it is prose where no call is found. */
+/** Splits a step into prose and tool calls. A step without a call is one part of prose. */
 export function partsOf(text: string): Part[] {
   const parts: Part[] = [];
   let plain = 0;

@@ -38,7 +38,7 @@ export function formula(tex: string, display: boolean): string | null | undefine
   return draw(tex, display);
 }
 
-/** Tells a formula's HTML when there was time for it, in the order of asking; gives the way to call it off. */
+/** Delivers a formula's HTML once there is time, in the order of the requests; returns the function that cancels it. */
 export function requestFormula(tex: string, display: boolean, deliver: Deliver): () => void {
   const request = { tex, display, deliver };
   requests.add(request);

@@ -82,7 +82,7 @@ export function useNear(element: RefObject<HTMLElement | null>): boolean {
 
 const DRAWN = "stepmark:drawn";
 
-/** Tells whoever marks texts on the page that one was drawn anew. */
+/** Notifies the listeners of `onDrawn` that a text was drawn again. */
 export function useNotifyDrawn(drawn: boolean): void {
   useEffect(() => {
     document.dispatchEvent(new Event(DRAWN));

@@ -1,5 +1,5 @@
 import "../reading/page";
-import { choosing, type Press } from "../ui/keyboard";
+import { choosing, type GroupPress } from "../ui/keyboard";
 import { Case } from "./case";
 import { actionOf, type Keys } from "./keys";
 import { letMarksGo, lightMarks } from "./marks";
@@ -28,6 +28,6 @@ function rateCritiques(table: HTMLTableElement): void {
       const next = [...row.querySelectorAll<HTMLElement>(".given")].find((other) => !other.querySelector(":checked"));
       (next?.querySelector("input") ?? row).focus();
     };
-    group.addEventListener("keydown", (event) => choosing(rate)(event as Press));
+    group.addEventListener("keydown", (event) => choosing(rate)(event as GroupPress));
   }
 }

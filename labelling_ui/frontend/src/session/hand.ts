@@ -56,7 +56,7 @@ export class Hand {
     this.hintsDue = true;
     if (this.fetchingHints) return;
     this.fetchingHints = true;
-    while (this.hintsDue) {
+    while (this.hintsDue && !this.closed) {
       this.hintsDue = false;
       await this.fetchDueHints().catch(() => undefined); // what is wrong shows where work would be lost by it
     }

@@ -24,8 +24,15 @@ export function parseDraft(body: unknown): DraftBody | null {
   if (typeof body !== "object" || body === null) return null;
   const draft = body as Partial<DraftBody>;
   if (draft.format !== 1 || typeof draft.work !== "object" || draft.work === null) return null;
-  const absent = { asked: null, cursor: 0, dwell_ms: {}, total_ms: 0, hints_seen: [], edited_at: "" };
-  return { ...absent, ...draft, format: 1, work: completed(draft.work) };
+  const absent = { asked: null, cursor: 0, dwell_ms: {}, total_ms: 0 };
+  return {
+    ...absent,
+    ...draft,
+    format: 1,
+    work: completed(draft.work),
+    hints_seen: Array.isArray(draft.hints_seen) ? draft.hints_seen : [],
+    edited_at: typeof draft.edited_at === "string" ? draft.edited_at : "",
+  };
 }
 
 /** Work of an older page, with what that page did not know of. */

@@ -9,6 +9,7 @@ import { answeredCount, type DraftBody, type Moved } from "../state/draft";
 import { differences } from "../state/versions";
 import { text, timeOf } from "../text";
 import { rightAnswers } from "./IdleScreen";
+import { useScheme } from "./scheme";
 
 const MINUTE = 60_000;
 const LEASE_CHECK_MS = 10_000;
@@ -180,6 +181,7 @@ function Refused({ entry, session }: { entry: OutboxEntry; session: Desk }) {
 
 /** Two versions of one label, made without knowing of each other: what differs, side by side, and the choice. */
 function Versions({ rivals, queuedAt, session }: { rivals: Rivals; queuedAt: number; session: Desk }) {
+  const { keyOf } = useScheme();
   const { mine, theirs } = rivals;
   const rows = differences(mine, theirs);
   const choose = (choice: "mine" | "theirs") => session.choose?.(mine.submission_id, choice);
@@ -211,7 +213,7 @@ function Versions({ rivals, queuedAt, session }: { rivals: Rivals; queuedAt: num
       <p class="ways">
         <Button onClick={() => choose("mine")}>{text.versions.takeMine}</Button>{" "}
         <Button onClick={() => choose("theirs")}>{text.versions.takeTheirs}</Button>{" "}
-        <span class="muted">{text.versions.bothStay}</span>
+        <span class="muted">{text.versions.bothStay(keyOf("decide"))}</span>
       </p>
     </section>
   );

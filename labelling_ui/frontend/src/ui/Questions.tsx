@@ -173,7 +173,7 @@ function GivenCritiques({ step, mark, act }: RowProps) {
           toNextCritique(group);
         };
         return (
-          <div key={number} class="critique" data-rated={rated !== undefined}>
+          <div key={number} class="critique" data-rated={rated != null}>
             <RichText text={critique} />
             <div
               class="rating"

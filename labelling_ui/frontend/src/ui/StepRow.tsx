@@ -63,7 +63,7 @@ function labelOf({ position, main, way, ways, taken }: RowProps): string {
 }
 
 /** What can be done with the current step besides rating it. */
-export function StepTools({ step, main, way, taken, mark, commenting, mayAsk, act, onComment, onMark, onFirstError }: RowProps) {
+function StepTools({ step, main, way, taken, mark, commenting, mayAsk, act, onComment, onMark, onFirstError }: RowProps) {
   const { scheme } = useScheme();
   return (
     <div class="tools">

@@ -61,10 +61,10 @@ class Way {
 
 const ARROWS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
-export type Press = KeyboardEvent & { currentTarget: HTMLElement };
+export type GroupPress = KeyboardEvent & { currentTarget: HTMLElement };
 
 /** Keys within a group of buttons, or of a form's radio buttons: arrows go from one to the next, a digit chooses. */
-export function choosing(choose: (index: number, group: HTMLElement) => void): (event: Press) => void {
+export function choosing(choose: (index: number, group: HTMLElement) => void): (event: GroupPress) => void {
   return (event) => {
     const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>("button, input")];
     const at = buttons.indexOf(document.activeElement as HTMLElement);

@@ -112,7 +112,7 @@ function chooseByDigit(event: KeyboardEvent, offered: Reason[], choose: (stored:
 }
 
 /** A reason to choose from: `stored` is submitted, the same for all who read the data; `label` is on the button. */
-export interface Reason {
+interface Reason {
   stored: string;
   label: string;
 }

@@ -162,7 +162,7 @@ it("a label that was handed in becomes the work that it was", () => {
   expect({ marks, progress }).toEqual({ marks: state.work.marks, progress: 2 });
 });
 
-it("terms stand under their groups, with their place among all", () => {
+it("groups terms in the order in which each group first appears", () => {
   const [first, second, third] = terms("slip", "sign", "gap").map((term, at) => ({ ...term, group: at === 1 ? "b" : "a" }));
   expect(grouped([first!, second!, third!])).toEqual([
     { group: "a", terms: [first, third] },
