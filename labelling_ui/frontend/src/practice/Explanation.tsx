@@ -7,10 +7,10 @@ import { KeyButton } from "../ui/controls";
 import { useScheme } from "../ui/scheme";
 import { Sign } from "../ui/Rating";
 
-/** How the answer on the screen stands to what is known; null where that is not told. */
+/** How the current answer compares with the known one; null if that is not shown. */
 export const Explained = createContext<Explanation | null>(null);
 
-/** Under a step, what is known of it, where that says more than the person's own rating. */
+/** The known answer to a step, below it, if it says more than the person's rating. */
 export function Known({ step }: { step: number }) {
   const { nameOf } = useScheme();
   const words = useContext(Explained)?.steps.find((one) => one.step === step);
@@ -27,7 +27,7 @@ export function Known({ step }: { step: number }) {
   );
 }
 
-/** In place of the way to submit: how the answer stands to what is known, and why. Enter goes on. */
+/** Replaces the submit button: the result of the answer, and why. Enter continues. */
 export function Verdict({ explanation, last, onNext }: { explanation: Explanation; last: boolean; onNext: () => void }) {
   const { outcome, said, known, accepted } = explanation;
   const why = explanation.explanation || explanation.comment;
