@@ -136,10 +136,10 @@ def settings_of(generation: Generation) -> list[tuple[str, str]]:
     """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
     recipe = generation.recipe.lanes.get(Lane.ACQUISITION)
     settings = []
-    if recipe and recipe.of_a_problem is not None:
-        settings.append((gettext("most of a problem"), str(recipe.of_a_problem)))
-    if recipe and recipe.of_a_domain:
-        settings.append((gettext("most of a domain"), f"{recipe.of_a_domain:.0%}"))
+    if recipe and recipe.max_per_problem is not None:
+        settings.append((gettext("most of a problem"), str(recipe.max_per_problem)))
+    if recipe and recipe.max_domain_share:
+        settings.append((gettext("most of a domain"), f"{recipe.max_domain_share:.0%}"))
     if recipe and recipe.cost:
         cost = recipe.cost
         costs = {"fixed": cost.fixed_seconds, "step": cost.seconds_per_step, "char": cost.seconds_per_char * 100}

@@ -177,7 +177,7 @@ def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
 
     Raises as `resume_job`, DomainError (`unknown_endpoint`), Conflict (`nothing_left`).
     """
-    run = resume_job(by=by, job=job)
+    run = resume_job(by=by, job=job, even_if_done=True)
     model_of(run.endpoint)
     unfinished = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
     if not unfinished.exists():

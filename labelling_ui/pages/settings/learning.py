@@ -46,7 +46,7 @@ class TrainingPart(PolicyPart):
         widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
         label=_("Choices, as JSON"),
         help_text=_(
-            'What the training guide (docs/training.md) calls the config: {"lane": "lora", "epochs": 3}. '
+            'What the training guide (docs/guides/ml-engineer.md) calls the config: {"lane": "lora", "epochs": 3}. '
             "What is left out has its default."
         ),
     )
