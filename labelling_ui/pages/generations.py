@@ -1,4 +1,4 @@
-"""The rounds of the loop: what each asked for, and how much of it is labelled."""
+"""Generations: which solutions each selected, and how many of them are labelled."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -72,7 +72,7 @@ LANES = [
 
 @project_page(*STAFF)
 def generation(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
-    """One of them: how its lanes were drawn, how far they are, and every item with its gain, cost and chance."""
+    """One generation: how its lanes were drawn, their progress, and every item with its inclusion probability."""
     generation = get_object_or_404(member.project.generations.select_related("model_version", "run"), number=number)
     items = generation.items.select_related("solution__problem")
     listing = Listing(request, items, ITEMS, sort="rank", filters=Filters(request.GET, ITEMS))
@@ -101,7 +101,7 @@ def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def lanes_of(generation: Generation) -> list[dict[str, Any]]:
-    """The lanes that have items, the largest first, with how each was drawn, as far as that is recorded."""
+    """The lanes that have items, largest first, with the recorded way in which each was drawn."""
     recipes = generation.recipe.lanes
     lanes = list(
         QueueItem.objects.filter(generation=generation)
@@ -133,7 +133,7 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
 
 
 def settings_of(generation: Generation) -> list[tuple[str, str]]:
-    """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
+    """The settings by which the acquisition lane was ranked: caps, cost model, missing outcomes."""
     recipe = generation.recipe.lanes.get(Lane.ACQUISITION)
     settings = []
     if recipe and recipe.max_per_problem is not None:

@@ -72,7 +72,6 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
         by=by,
         action="sampling.start",
         target=run,
-        project=project,
         after={"endpoint": run.endpoint, "model": run.model, "problems": run.problems, "samples": run.samples},
     )
     return run
