@@ -156,7 +156,7 @@ def find_job(project: Project, kind: str, pk: int) -> Job:
     raise Missing(Message("job_not_found"))
 
 
-def heed(job: Job) -> None:
+def raise_if_cancelled(job: Job) -> None:
     """Raises Cancelled if somebody cancelled the job."""
     if type(job)._default_manager.filter(pk=job.pk, cancel_requested=True).exists():
         raise Cancelled
@@ -172,10 +172,10 @@ def beat(job: Job, **fields: object) -> None:
         return
     job.__dict__["_beaten"] = now
     type(job)._default_manager.filter(pk=job.pk).update(heartbeat_at=timezone.now(), **fields)
-    heed(job)
+    raise_if_cancelled(job)
 
 
-def got_on(job: Job, *fields: str) -> None:
+def save_progress(job: Job, *fields: str) -> None:
     """Save these fields of a job that made progress; call it inside the transaction of the work itself."""
     job.heartbeat_at, job.attempts = timezone.now(), 0
     job.save(update_fields=[*fields, "heartbeat_at", "attempts"])
