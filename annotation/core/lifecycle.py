@@ -53,7 +53,7 @@ class Postponed(Exception):
 
 @dataclass(frozen=True)
 class Progress:
-    """Share done, 0 to 1; records, samples or solutions a second; seconds left. None while not known."""
+    """Share done (0 to 1); records, samples or solutions per second; seconds left. Null while unknown."""
 
     share: float | None
     per_second: float | None
@@ -149,10 +149,11 @@ def progress_of(job: Job) -> Progress:
 def find_job(project: Project, kind: str, pk: int) -> Job:
     """The job of a project by its kind and its id. Raises Missing (`job_not_found`)."""
     model: Any = Job.kinds().get(kind)
-    job: Job | None = model and model.objects.select_related("requested_by").filter(project=project, pk=pk).first()
-    if job is None:
-        raise Missing(Message("job_not_found"))
-    return job
+    if model is not None:
+        job: Job | None = model.objects.select_related("project", "requested_by").filter(project=project, pk=pk).first()
+        if job is not None:
+            return job
+    raise Missing(Message("job_not_found"))
 
 
 def heed(job: Job) -> None:
@@ -200,12 +201,17 @@ def cancel_job(*, by: User, job: J) -> J:
 
 
 @transaction.atomic
-def resume_job(*, by: User, job: J) -> J:
-    """Enqueue the remaining work of a job that has ended. Raises Forbidden, Conflict (`job_live`)."""
+def resume_job(*, by: User, job: J, even_if_done: bool = False) -> J:
+    """Enqueue the remaining work of a job that failed or was cancelled.
+
+    `even_if_done`: for jobs that can end with work left. Raises Forbidden, Conflict (`job_live`, `job_over`).
+    """
     require_role(by, job.project, Membership.Role.MANAGER)
     job = locked(job)
     if job.live:
         raise Conflict(Message("job_live"))
+    if job.state == State.DONE and not even_if_done:
+        raise Conflict(Message("job_over"))
     before = {"state": job.state} | ({"failure": job.failure} if job.failure else {})
     job.reopen()
     job.retries += 1

@@ -55,7 +55,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_longer_member": "You are no longer a member of this project.",
     "no_neutral_rating": "This project has no neutral rating. Rate the step good or bad.",
     "no_such_revision": "You have no revision {based_on}.",
-    "no_such_solution": "There is no solution {solution} in {name}.",
     "no_unsure_rating": "This project requires a rating for every step, so none can be left unsure.",
     "not_a_reference": "Gold needs a human label that decides the first error: the latest revision by a reviewer or manager, an adjudication, or an imported label. Machine labels are never gold.",
     "not_acceptable": "Only a human label from ordinary work can be accepted as the decision.",

@@ -1,4 +1,4 @@
-"""The solutions whose first error is known: a list, what became of each, and how more become gold."""
+"""Gold solutions: the list, the answers to each, and ways to add more."""
 
 import random
 from typing import Any
@@ -67,7 +67,7 @@ class GoldFilters(Filters):
 
 
 class MarkManyForm(forms.Form):
-    """The 40 of a domain with adjudicated labels."""
+    """Which solutions to make gold, such as 40 of a domain with adjudicated labels."""
 
     domain = forms.CharField(required=False, label=_("Domain"), help_text=_("empty: any"))
     split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=_("Split"))
@@ -137,7 +137,7 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(*STAFF)
 def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """Make solutions gold by what is known of them already."""
+    """Make solutions gold by labels that they already have."""
     form = MarkManyForm(request.POST)
     if not form.is_valid():
         messages.error(request, gettext("Enter how many, and choose at least one kind of label."))
@@ -165,12 +165,12 @@ def retire(request: HttpRequest, member: Membership, gold_id: int) -> HttpRespon
 
 
 def gold_of(project: Project, solution_id: int) -> GoldAnswer | None:
-    """What the solution page says of gold."""
+    """The gold section of the solution page."""
     return active_gold(project).select_related("annotation", "by").filter(solution=solution_id).first()
 
 
 def may_be_gold(label: Annotation) -> bool:
-    """Whether a button to make this label gold is worth showing; the service has the last word."""
+    """Whether to show a button that makes this label gold. The service checks again."""
     if label.first_error is None or label.lane in HIDDEN_LANES or label.source.kind not in PEOPLE:
         return False
     return label.adjudicates or label.annotator is None or label.annotator.role in STAFF
@@ -206,7 +206,7 @@ def _state(row: GoldAnswer) -> str:
 
 
 def _positions(text: str) -> list[int] | None:
-    """Positions from the step numbers that people see; None where the text is something else."""
+    """Positions from the step numbers that people see; None if the text is not a list of numbers."""
     parts = [part.strip().lower() for part in text.split(",") if part.strip()]
     if not all(part == "none" or (part.isdecimal() and len(part) < 10) for part in parts):
         return None

@@ -1,4 +1,4 @@
-"""The project page: how far, how good, how sure, what it costs, and what needs a person."""
+"""The project page: progress, quality, cost, and tasks that need a person."""
 
 from datetime import date
 from typing import Any
@@ -57,7 +57,7 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
 
 
 def _champion(versions: list[ModelVersion]) -> dict[str, Any] | None:
-    """The model that serves, its F1, and the change since the champion before it."""
+    """The champion, its F1, and the change from the previous champion."""
     champion = next((version for version in versions if version.state == ModelVersion.State.CHAMPION), None)
     if champion is None:
         return None
@@ -144,7 +144,7 @@ def _ratings_chart(project: Project) -> Chart:
 
 
 def _yield_chart(project: Project) -> Chart:
-    """What a ranked queue brings beside a random one, once there are labels of both."""
+    """A chart of the errors found by acquisition and by random choice, once both have labels."""
     rows = progress.yield_by_generation(project)
     if len({lane for _number, lane, _found, _n in rows}) < 2:
         return Chart("")

@@ -23,7 +23,7 @@ from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-GUIDE = (BASE_DIR / "docs" / "operator-guide.md").read_text()
+GUIDE = (BASE_DIR / "docs" / "guides" / "operator.md").read_text()
 FILES = {
     "secret_key": "the key of the sessions",
     "models/1/model.safetensors": "weights",

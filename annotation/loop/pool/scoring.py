@@ -85,9 +85,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
                 state=State.DONE, failure="", error="", wanted=0, agreement=None, checked_at=None
             )
             wanted = begin_scoring(version, by=by)
-            audit.record(
-                by=by, action="pool.rescore", target=version, project=version.project, after={"solutions": wanted}
-            )
+            audit.record(by=by, action="pool.rescore", target=version, after={"solutions": wanted})
     except OperationalError as error:
         raise Conflict(Message("pool_busy")) from error
     return wanted

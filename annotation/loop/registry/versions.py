@@ -39,7 +39,6 @@ def register_version(*, job: TrainingRun | ModelJob, path: str, sha256: str, man
         by=job.requested_by,
         action="model.register",
         target=version,
-        project=job.project,
         after={"number": version.number} | source | {"sha256": sha256},
     )
     return version
@@ -64,7 +63,6 @@ def record_verdict(*, version: ModelVersion, verdict: Verdict) -> Verdict:
         by=None,
         action="model.judge",
         target=version,
-        project=version.project,
         before={"state": before},
         after={"state": version.state, "promote": verdict.promote, "verdict": verdict.sentence},
     )
@@ -90,7 +88,6 @@ def _set_pinned(by: User, version: ModelVersion, pinned: bool) -> ModelVersion:
             by=by,
             action="model.pin" if pinned else "model.unpin",
             target=version,
-            project=version.project,
             before={"pinned": not pinned},
             after={"pinned": pinned},
         )

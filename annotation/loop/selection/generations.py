@@ -146,7 +146,6 @@ def _open(
         by=by,
         action="generation.open",
         target=generation,
-        project=project,
         after={"number": generation.number, "model": model.number if model else None, "lanes": plan.shares},
     )
     return generation

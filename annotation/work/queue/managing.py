@@ -109,7 +109,8 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
     if generation is None:
         raise Conflict(Message("no_generation"))
     if solution.project_id != project.pk:
-        raise Missing(Message("no_such_solution", solution=solution.pk, name=project.name), code="solution_not_found")
+        message = Message("solution_id_not_in_project", solution_id=solution.pk, name=project.name)
+        raise Missing(message, code="solution_not_found")
     if solution.split != "pool":
         raise DomainError(Message("not_of_pool", solution=solution.pk))
     if GoldAnswer.objects.filter(solution=solution, active=True).exists():

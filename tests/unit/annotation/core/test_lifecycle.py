@@ -173,6 +173,8 @@ def test_one_that_is_over_goes_on_with_new_attempts(job, manager, sent):
     resumed = resume_job(by=manager, job=job)
     assert (resumed.state, resumed.attempts, resumed.error, resumed.cancel_requested) == ("queued", 0, "", False)
     assert run(job).state == "done"
+    with pytest.raises(Conflict, match="already ended"):
+        resume_job(by=manager, job=job)
     assert actions(job) == [".cancel", ".cancelled", ".resume", ".done"]
 
 
