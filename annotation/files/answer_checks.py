@@ -13,7 +13,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.core import audit
 from annotation.core.errors import Conflict
-from annotation.core.lifecycle import got_on, heed, run_job, send
+from annotation.core.lifecycle import raise_if_cancelled, run_job, save_progress, send
 from annotation.core.membership.access import require_role
 from annotation.files.answer_grading import Answered, answer_in, grade_answers
 from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Problem, Project, Solution, Step
@@ -131,7 +131,7 @@ def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
 @transaction.atomic
 def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -> None:
     """Store a chunk's outcomes with the check's progress. Raises Cancelled."""
-    heed(check)
+    raise_if_cancelled(check)
     now_here = {row.pk: row for row in Solution.objects.select_for_update().filter(pk__in=[row.pk for row in chunk])}
     references = dict(Problem.objects.filter(solutions__in=now_here).values_list("pk", "reference_answer"))
     before, after, changed, disagreements = {}, {}, [], []
@@ -160,7 +160,7 @@ def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -
     check.changed += len(after)
     check.done += len(chunk)
     check.done_up_to = chunk[-1].pk
-    got_on(check, "correct", "wrong", "unknown", "changed", "done", "done_up_to")
+    save_progress(check, "correct", "wrong", "unknown", "changed", "done", "done_up_to")
 
 
 def _disagreement(check: AnswerCheck, solution: Solution, verdict: _Verdict) -> OutcomeDisagreement:

@@ -11,7 +11,7 @@ from django.db import OperationalError, transaction
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
-from annotation.core.lifecycle import Turn, do_part, got_on, run_job, send
+from annotation.core.lifecycle import Turn, do_part, run_job, save_progress, send
 from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
 from annotation.loop import registry
@@ -96,7 +96,7 @@ def _score_some(scoring: PoolScoring) -> Turn | None:
     version = scoring.model_version
     found = score_slice(version).found
     if version.pool_shards.exists():
-        got_on(scoring)
+        save_progress(scoring)
         return Turn.AGAIN if found else Turn.ELSEWHERE
     with advisory_lock("check of stored scores", version.pk) as alone:
         if not alone:

@@ -9,7 +9,15 @@ from django.utils import timezone
 
 from annotation.core import lifecycle
 from annotation.core.errors import Conflict, DomainError, Forbidden
-from annotation.core.lifecycle import MAX_ATTEMPTS, cancel_job, got_on, heed, resume_job, run_job, sweep_jobs
+from annotation.core.lifecycle import (
+    MAX_ATTEMPTS,
+    cancel_job,
+    raise_if_cancelled,
+    resume_job,
+    run_job,
+    save_progress,
+    sweep_jobs,
+)
 from annotation.core.locks import advisory_lock
 from annotation.models import (
     AnswerCheck,
@@ -99,7 +107,7 @@ def dies(job):
 
 def actions(job):
     told = AuditEntry.objects.filter(target_id=str(job.subject.pk), project=job.project)
-    return [action.removeprefix(job.called) for action in told.order_by("pk").values_list("action", flat=True)]
+    return [action.removeprefix(job.audit_name) for action in told.order_by("pk").values_list("action", flat=True)]
 
 
 def test_it_is_done_once(job):
@@ -124,7 +132,7 @@ def test_whose_workers_die_without_getting_on_is_given_up(job, sent):
 
 def test_one_that_gets_on_is_taken_up_as_often_as_it_takes(job):
     def get_on_and_die(job):
-        got_on(job)
+        save_progress(job)
         raise Killed
 
     for _ in range(2 * MAX_ATTEMPTS):
@@ -144,7 +152,7 @@ def test_one_that_waits_is_cancelled_at_once(job, manager):
 def test_one_under_way_ends_where_it_heeds(job, manager):
     def cancel_and_go_on(job):
         cancel_job(by=manager, job=job)
-        heed(job)
+        raise_if_cancelled(job)
         raise AssertionError("it went on")
 
     assert run(job, cancel_and_go_on).state == "cancelled"
