@@ -109,6 +109,8 @@ def mark_gold(
     if not _eligible(project).filter(pk=annotation.pk).exists():
         raise DomainError(Message("not_a_reference"))
     wanted = _checked(annotation, accepted)
+    # The lock of an answer in practice, which then either counts here or is refused.
+    GoldAnswer.objects.select_for_update(no_key=True).filter(solution=annotation.solution_id).first()
     if not practice and PracticeAnswer.objects.filter(gold__solution=annotation.solution_id).exists():
         raise Conflict(Message("gold_practised"), code="practised")
     return _mark(by, project, [annotation], wanted, practice=practice, explanation=explanation.strip())[0]

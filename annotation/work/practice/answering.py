@@ -70,6 +70,8 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     membership = membership_of(by, project)
     if membership is None:
         raise Forbidden(Message("practice_needs_membership"), code="not_annotator")
+    # The lock of `mark_gold`, so that a solution which somebody has practised on never becomes hidden gold.
+    GoldAnswer.objects.select_for_update(no_key=True).filter(solution=submission.solution).first()
     gold = find_practice(project, submission.solution)
     # It teaches nothing: that the project asked so once will do.
     first_error = allow(submission, project, since=lambda: project.created_at)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation.models import Annotation, GoldAnswer
+from annotation.models import Annotation, GoldAnswer, StepRating
 from annotation.work.gold.gold_accuracy import Answer, Outcome, outcome_of
 from prm.vocabulary import WORD_OF, Word
 
@@ -59,12 +59,15 @@ def explain(gold: GoldAnswer, *, said: int | None, words: Mapping[int, Word], to
 
 def words_of(annotation: Annotation) -> dict[int, Word]:
     """An annotation's rating of each completion that it reached."""
-    ratings = annotation.ratings.exclude(state="not_reached").values_list("step", "state", "rating")
-    return {step: word_of(state, rating) for step, state, rating in ratings}
+    return {rating.step_id: word_of(rating.state, rating.rating) for rating in _reached(annotation)}
 
 
 def word_of(state: str, rating: int | None) -> Word:
     return "unsure" if state == "unsure" else WORD_OF[rating]
+
+
+def _reached(annotation: Annotation) -> list[StepRating]:
+    return [rating for rating in annotation.ratings.all() if rating.state != "not_reached"]
 
 
 def _known(gold: GoldAnswer) -> int:
@@ -73,20 +76,19 @@ def _known(gold: GoldAnswer) -> int:
 
 
 def _steps(reference: Annotation, words: Mapping[int, Word]) -> list[StepWords]:
-    known = {rating.step_id: rating for rating in reference.ratings.exclude(state="not_reached")}
-    steps = reference.solution.steps.order_by("position", "alternative").values_list("pk", "position", "text")
+    known = {rating.step_id: rating for rating in _reached(reference)}
     explained = []
-    for step, position, text in steps:
-        truth = known.get(step)
-        if truth is None and step not in words:
+    for step in reference.solution.steps.all():
+        truth = known.get(step.pk)
+        if truth is None and step.pk not in words:
             continue
         explained.append(
             StepWords(
-                step,
-                position,
-                text,
+                step.pk,
+                step.position,
+                step.text,
                 word_of(truth.state, truth.rating) if truth else None,
-                words.get(step),
+                words.get(step.pk),
                 truth.error_type if truth else "",
                 truth.comment if truth else "",
             )

@@ -76,6 +76,9 @@ def screening_of(membership: Membership) -> list[Screened]:
     if undecided or not policy.screening.feedback:
         return []
     rows = answers_to(membership.project, lanes=[Lane.SCREENING], annotator=membership).order_by("submitted_at", "pk")
+    reference = "solution__gold_answer__annotation"
+    rows = rows.select_related("solution__problem", f"{reference}__solution")
+    rows = rows.prefetch_related("ratings", f"{reference}__ratings", f"{reference}__solution__steps")
     return [
         Screened(
             answer,
@@ -86,5 +89,5 @@ def screening_of(membership: Membership) -> list[Screened]:
                 tolerance=policy.gold.tolerance,
             ),
         )
-        for answer in rows.select_related("solution__problem", "solution__gold_answer__annotation__solution")
+        for answer in rows
     ]

@@ -1,10 +1,11 @@
 """Practice explains itself, is no label, and shares no solution with hidden gold or ordinary work."""
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.labels.datasets.filters import parse_filters
@@ -27,6 +28,7 @@ from tests.factories import (
     SolutionFactory,
 )
 from tests.unit.annotation.work.queue.gold_world import claim, make_gold, work
+from tests.waiting import is_waited_for, until
 
 pytestmark = pytest.mark.django_db
 
@@ -261,3 +263,20 @@ def test_whoever_is_screened_may_practise_first(generation, annotator, gold):
     make_gold(project, 1)
     assert practise(annotator, gold).explanation.outcome == "right"
     assert claim(annotator).lease.item.lane == "screening"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_gold_that_somebody_practises_on_at_the_same_time_is_not_hidden(annotator, reviewer, gold):
+    def hide():
+        try:
+            return mark_gold(by=reviewer.user, project=gold.project, annotation_id=gold.annotation_id)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            practise(annotator, gold)
+            hidden = pool.submit(hide)
+            until(lambda: hidden.done() or is_waited_for())
+        with pytest.raises(Conflict, match="know its answer"):
+            hidden.result()
