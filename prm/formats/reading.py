@@ -138,6 +138,15 @@ def other_fields(value: dict[str, Any], known: type[msgspec.Struct]) -> dict[str
     return {key: value[key] for key in value if key not in known.__struct_fields__}
 
 
+def fits(value: Any, kind: type[msgspec.Struct]) -> bool:
+    """Whether a decoded value has the fields of a struct."""
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
 def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:
     """Field and reason of "Expected `str`, got `int` - at `$.label.steps[0]`"; of a missing field, its own name."""
     place, reason = fault_of(error)
