@@ -86,7 +86,7 @@ def _lines(record: Record) -> list[dict[str, Any]]:
     written = [[_native_step(completion) for completion in at] for at in record.positions if at]
     line = Line(
         problem=record.problem,
-        steps=[steps[0] if len(steps) == 1 else steps for steps in written] or None,
+        steps=None if record.solution_text is not None else [at[0] if len(at) == 1 else at for at in written],
         solution=record.solution_text,
         answer=record.reference_answer,
         id=record.external_id or None,
@@ -99,7 +99,7 @@ def _lines(record: Record) -> list[dict[str, Any]]:
         outcome_source=record.outcome_source,
         provenance=record.provenance,
     )
-    return [{**record.extra, **msgspec.to_builtins(line)}]
+    return [{**other_fields(record.extra, Line), **msgspec.to_builtins(line)}]
 
 
 def _text(word: Word) -> str | None:

@@ -43,16 +43,18 @@ def processbench(value: Any) -> Record:
 
 @processbench.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    native = {
+    optional = {
         "id": as_given(record, annotation, "external_id"),
         "generator": as_given(record, annotation, "generator"),
+        "final_answer_correct": as_given(record, annotation, "final_answer_correct"),
+    }
+    return {
+        **other_fields(as_given(record, annotation, "extra"), _Line),
+        **{key: value for key, value in optional.items() if value not in ("", None)},
         "problem": as_given(record, annotation, "problem"),
         "steps": sampled_texts(record),
-        "final_answer_correct": as_given(record, annotation, "final_answer_correct"),
         "label": annotation.first_error,
     }
-    known = {key: value for key, value in native.items() if value not in ("", None)}
-    return {**as_given(record, annotation, "extra"), **known}
 
 
 @processbench.unpacks
