@@ -60,12 +60,12 @@ def parsed_records(raws: Iterable[Raw], parse: Callable[[Any], Record]) -> Itera
         yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
 
 
-def original_records(stream: BinaryIO) -> Iterator[bytes | None]:
+def original_records(stream: BinaryIO, head: bytes = b"") -> Iterator[bytes | None]:
     """What `read_records` and `read_documents` read, record by record as the file has it, each on one line.
 
-    None stands for what is longer than MAX_RECORD_BYTES.
+    None stands for what is longer than MAX_RECORD_BYTES. `head` has been read from the stream already.
     """
-    head = stream.read(MAX_RECORD_BYTES + 1)
+    head += stream.read(MAX_RECORD_BYTES + 1)
     if _document(head) is not None:
         yield on_one_line(head)
         return

@@ -14,7 +14,7 @@ import msgspec
 import pyarrow
 
 from prm.errors import FormatError
-from prm.formats import csv_rows, parquet_rows
+from prm.formats import csv_rows, parquet_rows, plain
 from prm.formats.labels import Step, steps_along
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.proposing import propose
@@ -91,7 +91,9 @@ def reader_of(format: str, mapping: Mapping | None) -> Reader:
 
 def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], Iterator[bytes | None]]:
     """A function that gives the records of a file as it has them, in the order in which its reader numbers them."""
-    return partial(original_rows, mapping=mapping or Mapping()) if format == TABLE else original_records
+    if format == TABLE:
+        return partial(original_rows, mapping=mapping or Mapping())
+    return plain.originals if format == "plain" else original_records
 
 
 def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
