@@ -16,7 +16,7 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
 from annotation.core.statements import columns, fetch_one, instance
 from annotation.models import Annotation, Lane, Lease, Membership, Project, QueueItem, ScreeningDecision
-from annotation.work.gold.gold_accuracy import Answer, is_right
+from annotation.work.gold.gold_accuracy import Answer
 from annotation.work.gold.gold_answers import answers_to, read_answers
 from prm.messages import Message
 
@@ -207,4 +207,4 @@ def _after(field: str, moment: datetime | None) -> dict[str, datetime]:
 
 def _right(membership: Membership, answers: list[Answer]) -> int:
     tolerance = membership.project.policies.gold.tolerance
-    return sum(is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance) for answer in answers)
+    return sum(answer.is_right(tolerance=tolerance) for answer in answers)

@@ -77,7 +77,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     first_error = allow(submission, project, since=lambda: project.created_at)
     explanation = explain(
         gold,
-        said=first_error,
+        answer=first_error,
         words={
             rating.step: word_of(rating.state, rating.rating)
             for place in submission.path

@@ -84,7 +84,7 @@ def screening_of(membership: Membership) -> list[Screened]:
             answer,
             explain(
                 answer.solution.gold_answer,
-                said=answer.first_error,
+                answer=answer.first_error,
                 words=words_of(answer),
                 tolerance=policy.gold.tolerance,
             ),

@@ -118,19 +118,19 @@ export interface components {
             expires_at: string;
         };
         /**
-         * @description How an answer stands to what is known. First errors are positions, -1 for none, None where the person gave up.
+         * @description An answer compared with the reference. First errors are positions, -1 for none; null if the person gave up.
          *
-         *         `accepted` are further first errors that count as right, `explanation` and `comment` say why.
+         *         `accepted` are other first errors that count as right; `explanation` and `comment` give the reason.
          */
         Explanation: {
             /** @enum {unknown} */
             outcome: "gave_up" | "invented" | "missed" | "right" | "too_early" | "too_late";
-            said: number | null;
-            known: number;
+            answer: number | null;
+            reference: number;
             accepted: number[];
             explanation: string;
             comment: string;
-            steps: components["schemas"]["StepWords"][];
+            steps: components["schemas"]["StepComparison"][];
         };
         /** @description One position of the path; `ratings` in the order in which the completions were shown. */
         GivenPosition: {
@@ -382,16 +382,16 @@ export interface components {
             critiques: string[];
         };
         /**
-         * @description What the reference (`known`) and the person (`said`) say of a completion, None where they say nothing.
+         * @description The rating of a completion by the `reference` and in the person's `answer`, null if it has none.
          *
          *         `error_type` and `comment` are the reference's.
          */
-        StepWords: {
+        StepComparison: {
             step: number;
             position: number;
             text: string;
-            known: ("bad" | "good" | "neutral" | "unsure") | null;
-            said: ("bad" | "good" | "neutral" | "unsure") | null;
+            reference: ("bad" | "good" | "neutral" | "unsure") | null;
+            answer: ("bad" | "good" | "neutral" | "unsure") | null;
             error_type: string;
             comment: string;
         };

@@ -235,7 +235,7 @@ function unleased({ task, state }: Hand): Unleased | null {
 }
 
 /** The eye on the step that is known to be the first wrong one. */
-function atKnownError({ state }: Hand, { known }: Explanation): State {
-  const step = state.steps.find((entry) => entry.position === known)?.alternatives[0];
+function atKnownError({ state }: Hand, { reference }: Explanation): State {
+  const step = state.steps.find((entry) => entry.position === reference)?.alternatives[0];
   return step ? reduce(state, { type: "go", step: step.id }) : state;
 }
