@@ -1,4 +1,4 @@
-"""A gold solution's reference beside a person's answer, step by step."""
+"""Compares a person's answer with a gold solution's reference, step by step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

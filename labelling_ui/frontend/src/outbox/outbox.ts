@@ -68,8 +68,8 @@ export interface Rivals {
 /** What the server has instead, where it refused a submission that was made without knowing of it; else null. */
 export function newerVersion(entry: OutboxEntry): Rivals | null {
   if ("skip" in entry || entry.refused?.code !== "revision_conflict") return null;
-  const { kept, revision } = entry.refused.extra as { kept: OwnLabel; revision: number };
-  return { mine: entry.submission, theirs: kept, revision };
+  const { latest, revision } = entry.refused.extra as { latest: OwnLabel; revision: number };
+  return { mine: entry.submission, theirs: latest, revision };
 }
 
 /**
