@@ -68,8 +68,8 @@ export interface Rivals {
 /** The server's version if it refused a submission made without it; else null. */
 export function newerVersion(entry: OutboxEntry): Rivals | null {
   if ("skip" in entry || entry.refused?.code !== "revision_conflict") return null;
-  const { kept, revision } = entry.refused.extra as { kept: OwnLabel; revision: number };
-  return { mine: entry.submission, theirs: kept, revision };
+  const { latest, revision } = entry.refused.extra as { latest: OwnLabel; revision: number };
+  return { mine: entry.submission, theirs: latest, revision };
 }
 
 /**

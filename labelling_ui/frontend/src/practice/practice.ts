@@ -234,8 +234,8 @@ function unleased({ task, state }: Hand): Unleased | null {
   return answer;
 }
 
-/** The state with the cursor on the step known to be the first error. */
-function atKnownError({ state }: Hand, { known }: Explanation): State {
-  const step = state.steps.find((entry) => entry.position === known)?.alternatives[0];
+/** The state with the cursor on the reference's first error. */
+function atKnownError({ state }: Hand, { reference }: Explanation): State {
+  const step = state.steps.find((entry) => entry.position === reference)?.alternatives[0];
   return step ? reduce(state, { type: "go", step: step.id }) : state;
 }

@@ -190,8 +190,8 @@ export const en = {
       invented: "Not quite: there is no error.",
       gave_up: "You gave up on this one.",
     } satisfies Record<PracticeOutcome, string>,
-    said: "Your answer",
-    known: "Correct answer",
+    answer: "Your answer",
+    reference: "Correct answer",
     none: "no error",
     firstError: (n: number) => `first error at step ${number.format(n)}`,
     gaveUp: "gave up",
@@ -302,7 +302,7 @@ export const en = {
     keepIt: "Keep it",
   },
   screening: {
-    place: (given: number, of: number) => `screening: ${number.format(given)} of ${number.format(of)}`,
+    place: (finished: number, of: number) => `screening: ${number.format(finished)} of ${number.format(of)}`,
     begins: (n: number) =>
       `You start with ${count(n, "solution whose answer is known. It decides", "solutions whose answers are known. They decide")} whether you can continue in this project. Take your time.`,
     passed: "You passed the screening. The project’s regular work starts now.",

@@ -79,8 +79,8 @@ function Button({ calm, onClick, children }: { calm?: boolean; onClick: () => vo
 function ScreeningNews({ view, config }: Props) {
   const screening = view.progress?.screening;
   if (!screening || screening.outcome === "failed") return null; // the idle screen says so
-  const { outcome, given, items } = screening;
-  if (outcome !== "passed" && given > 0) return null;
+  const { outcome, finished, items } = screening;
+  if (outcome !== "passed" && finished > 0) return null;
   return (
     <Banner calm>
       {outcome === "passed" ? text.screening.passed : outcome === "again" ? text.screening.again(items) : text.screening.begins(items)}{" "}

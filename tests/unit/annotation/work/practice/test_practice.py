@@ -113,12 +113,12 @@ def practise(member, gold, **said):
 )
 def test_an_answer_is_explained_at_once(annotator, gold, said, outcome):
     found = practise(annotator, gold, first_error=said).explanation
-    assert (found.outcome, found.said, found.known, found.explanation) == (outcome, said, 1, "Count again.")
+    assert (found.outcome, found.answer, found.reference, found.explanation) == (outcome, said, 1, "Count again.")
     first, second = found.steps[:2]
-    assert (first.known, second.known) == ("good", "bad")
+    assert (first.reference, second.reference) == ("good", "bad")
     assert (second.comment, second.error_type) == ("2 + 2 is 4", "slip")
     expected = {None: None, 0: None, 1: "bad"}.get(said, "good")
-    assert second.said == expected
+    assert second.answer == expected
 
 
 def test_what_nobody_speaks_of_is_left_out(annotator, gold):

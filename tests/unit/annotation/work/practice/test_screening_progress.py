@@ -27,9 +27,9 @@ def newcomer(**screening):
 
 def test_how_far_it_is():
     person = newcomer()
-    assert describe_standing(person) == Standing(items=2, given=0)
+    assert describe_standing(person) == Standing(items=2, finished=0)
     release(by=person.user, lease_id=claim(person).lease.pk, reason="no idea")
-    assert describe_standing(person) == Standing(items=2, given=1)
+    assert describe_standing(person) == Standing(items=2, finished=1)
 
 
 @pytest.mark.parametrize(("feedback", "numbers"), [(True, (1, 2)), (False, (None, None))])
