@@ -14,16 +14,16 @@ from labelling_ui.templatetags import figures
 
 
 def read_field(holder: Any, name: str) -> Any:
-    """The value of a name in an object or a mapping; None if it has none."""
+    """The value under a name in an object or a mapping; None if it is absent."""
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A text. The subclasses are the other kinds of value.
+    """A column of texts. The subclasses are for other kinds of value.
 
-    `name` heads the CSV column. `source` leads to the value: a path of names (`problem__domain`, `name` itself if
-    empty) or a function of the row. `sort` is the field to order by, True for the path. `link` is the page of a value,
+    `name` heads the CSV column. `source` is where the value comes from: a path of names (`problem__domain`, by default
+    `name`) or a function of the row. `sort` is the field to order by, True for the path. `link` is the page of a value,
     whose address has the project and the value. `write` formats the value for the page; `shown` formats the row, if the
     value alone is not enough. `heading` marks the column that names its row. A `filtered` column is also a filter, with
     its `choices`. `term` is the label's key in the glossary; `help` explains the label in this table, in a sentence.
@@ -106,14 +106,14 @@ class Statistic(Number):
 
 @dataclass(frozen=True)
 class Share(Statistic):
-    """A share of one, in percent on the page."""
+    """A share from 0 to 1, in percent on the page."""
 
     write: Callable[[Any], Any] = figures.percent
 
 
 @dataclass(frozen=True)
 class Estimate(Statistic):
-    """A figure with its interval below: an object or a mapping of value, low and high."""
+    """A statistic with its interval below: an object or a mapping with value, low and high."""
 
     def csv(self, row: Any) -> object:
         return read_field(self.value(row), "value")
@@ -123,7 +123,7 @@ class Estimate(Statistic):
 
 
 def write_estimate(estimate: Any, write: Callable[[Any], Any], *, value: str = "value") -> SafeString:
-    """A figure with its interval below, if it has one."""
+    """Render a statistic with its interval below, if it has one."""
     figure, low = read_field(estimate, value), read_field(estimate, "low")
     if figure is None or low is None:
         return conditional_escape(figures.NOTHING if figure is None else write(figure))
@@ -142,7 +142,7 @@ class When(Column):
 
 @dataclass(frozen=True)
 class Choice(Column):
-    """One of `choices`: in words on the page, as it is stored in the file."""
+    """One of `choices`: its label on the page, its stored value in the file."""
 
     def html(self, row: Any, slug: str = "") -> SafeString:
         value = self.value(row)
@@ -161,7 +161,7 @@ class State(Choice):
 
 @dataclass(frozen=True)
 class Opening(Column):
-    """How a problem begins."""
+    """The beginning of a problem's text."""
 
     write: Callable[[Any], Any] = figures.opening
 

@@ -1,4 +1,4 @@
-"""The rounds of the loop: what each asked for, and how much of it is labelled."""
+"""Generations: which solutions each selected, and how many of them are labelled."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -80,7 +80,7 @@ LANES = [
 
 @project_page(*STAFF)
 def generation(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
-    """One of them: how its lanes were drawn, how far they are, and every item with its gain, cost and chance."""
+    """One generation: how its lanes were drawn, their progress, and every item with its inclusion probability."""
     generation = get_object_or_404(member.project.generations.select_related("model_version", "run"), number=number)
     items = generation.items.select_related("solution__problem")
     listing = Listing(request, items, ITEMS, sort="rank", filters=Filters(request.GET, ITEMS))
@@ -113,7 +113,7 @@ def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def lanes_of(generation: Generation) -> list[dict[str, Any]]:
-    """The lanes that have items, the largest first, with how each was drawn, as far as that is recorded."""
+    """The lanes that have items, largest first, with the recorded way in which each was drawn."""
     recipes = generation.recipe.lanes
     lanes = list(
         QueueItem.objects.filter(generation=generation)
@@ -145,13 +145,13 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
 
 
 def settings_of(generation: Generation) -> list[tuple[str, str]]:
-    """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
+    """The settings by which the acquisition lane was ranked: caps, cost model, missing outcomes."""
     recipe = generation.recipe.lanes.get(Lane.ACQUISITION)
     settings = []
-    if recipe and recipe.of_a_problem is not None:
-        settings.append((gettext("limit per problem"), str(recipe.of_a_problem)))
-    if recipe and recipe.of_a_domain:
-        settings.append((gettext("limit per domain"), f"{recipe.of_a_domain:.0%}"))
+    if recipe and recipe.max_per_problem is not None:
+        settings.append((gettext("limit per problem"), str(recipe.max_per_problem)))
+    if recipe and recipe.max_domain_share:
+        settings.append((gettext("limit per domain"), f"{recipe.max_domain_share:.0%}"))
     if recipe and recipe.cost:
         cost = recipe.cost
         costs = {"fixed": cost.fixed_seconds, "step": cost.seconds_per_step, "char": cost.seconds_per_char * 100}

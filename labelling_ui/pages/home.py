@@ -1,4 +1,4 @@
-"""The projects of the person who is signed in, and a new one."""
+"""The projects of the signed-in person, and the form for a new one."""
 
 from django import forms
 from django.contrib.auth.decorators import login_required

@@ -1,4 +1,4 @@
-"""Jobs of whatever kind: the list of them, and the buttons that cancel one or let it go on with what is left."""
+"""Jobs of every kind: the list, and the actions cancel and resume."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

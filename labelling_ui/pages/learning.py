@@ -1,4 +1,4 @@
-"""Does active learning pay here: the live comparison, what the labels say of the pool, and whether to go on."""
+"""Whether active learning pays: the live comparison, estimates of the pool, and whether another generation helps."""
 
 from functools import partial
 from typing import Any
@@ -170,7 +170,7 @@ def _gain_chart(comparisons: list[ShadowComparison]) -> Chart:
 
 
 def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
-    """The pool's share of solutions with an error as each lane tells it, and as acquisition's labels look plainly."""
+    """A chart of the pool's share of solutions with an error: each lane's estimate, and acquisition unweighted."""
 
     def points(lane: str, *, naive: bool = False) -> list[Point]:
         shown = []
@@ -203,6 +203,6 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
 
 
 def _why_not(member: Membership) -> str:
-    """What the last round said where it compared nothing."""
+    """Why the last round compared nothing."""
     run: Any = member.project.training_runs.filter(stages__name="shadow", stages__state="skipped").first()
     return in_words(run.stages.get(name="shadow").figure) if run else ""

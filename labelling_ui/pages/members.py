@@ -1,4 +1,4 @@
-"""The members of a project, and one of them: whether they may label, and how well they answer what is known."""
+"""The members of a project, and the page of one: permission to label and accuracy on known answers."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -170,7 +170,7 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
 
 @project_action(MANAGER)
 def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
-    """Let a person label, screen them, or keep them from labelling."""
+    """Qualify a person, screen them, or block them from labelling."""
     person = _find(member, member_id)
     outcome = request.POST.get("outcome", "")
     message = {
@@ -196,7 +196,7 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
 
 @project_action(MANAGER)
 def mark_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
-    """Say whether a member is a program."""
+    """Mark a member as a program or as a person."""
     person = _find(member, member_id)
     machine = {"yes": True, "no": False}.get(request.POST.get("machine", ""))
     if machine is None:
@@ -219,7 +219,7 @@ def _nth(row: Figures, *, n: int) -> Any:
 
 
 def _confusion(project: Project, person: Membership) -> Table:
-    """How often they said what of steps, by what the reference says of them."""
+    """The confusion table of the member's ratings against the reference."""
     ratings = (gettext("rated %(name)s") % {"name": name} for name in RATING_NAMES)
     columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(ratings)]
     rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]

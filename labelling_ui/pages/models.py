@@ -1,4 +1,4 @@
-"""Model versions: the list, one of them with its measurements, two compared, and what a manager may do with one."""
+"""Model versions: the list, the page of one, the comparison of two, and a manager's actions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -156,7 +156,7 @@ def exported(request: HttpRequest, member: Membership, number: int) -> HttpRespo
 
 @project_page(*STAFF)
 def audit_page(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
-    """The audits' own page with its pictures; it quotes solutions, so nothing in it may run."""
+    """The audit report as a page. It quotes solutions, so scripts are blocked."""
     path = model_path(_find(member, number)) / "audit" / "report.html"
     if not path.is_file():
         raise Http404("This model was not audited yet.")
@@ -195,7 +195,7 @@ def import_model(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def _watched(jobs: QuerySet[ModelJob]) -> dict[str, Any]:
-    """The latest jobs on a model, looked at again for as long as one of them is live."""
+    """The latest jobs on a model, polled while one of them is live."""
     latest = list(jobs[:5])
     return {"jobs": latest, "jobs_live": any(job.live for job in latest)}
 
@@ -209,5 +209,5 @@ def _may_serve(version: ModelVersion) -> bool:
 
 
 def _unmeasured(version: ModelVersion) -> bool:
-    """Made elsewhere, and the gate has not seen it."""
+    """Whether the model was imported and never measured by the gate."""
     return version.origin == ModelVersion.Origin.IMPORTED and version.gate is None

@@ -1,4 +1,4 @@
-"""The project page: how far, how good, how sure, what it costs, and what needs a person."""
+"""The project page: progress, quality, cost, and tasks that need a person."""
 
 from datetime import date
 from typing import Any
@@ -57,7 +57,7 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
 
 
 def _champion(versions: list[ModelVersion]) -> dict[str, Any] | None:
-    """The model that serves, its F1, and the change since the champion before it."""
+    """The champion, its F1, and the change from the previous champion."""
     champion = next((version for version in versions if version.state == ModelVersion.State.CHAMPION), None)
     if champion is None:
         return None

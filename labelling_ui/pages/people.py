@@ -1,4 +1,4 @@
-"""Members to choose from, and figures of them in tables."""
+"""Form fields that choose a member, and tables of figures per member."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from labelling_ui.templatetags.figures import NOTHING, count, percent
 
 
 class Figures(NamedTuple):
-    """What is known (an `Accuracy`, a `Pace`, a `Trust`) of a member, a source or a generation."""
+    """The figures (an `Accuracy`, a `Pace`, a `Trust`) of a member, a source or a generation."""
 
     who: Any
     figures: Any
@@ -93,6 +93,6 @@ class PersonField(forms.ModelChoiceField):
 
 
 def people_of(project: Project, *, left: bool = False) -> QuerySet[Membership]:
-    """The members of a project by user name, with those that `left` too."""
+    """The members of a project by user name; with `left`, former members too."""
     people = project.memberships.select_related("user").order_by("user__username")
     return people if left else people.filter(active=True)

@@ -1,4 +1,4 @@
-"""What waits to be labelled and who has it, and what a manager may do about it."""
+"""The queue: items, their leases, and a manager's actions on them."""
 
 from typing import Any
 
@@ -95,7 +95,7 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """One change of the items that were ticked."""
+    """Apply one change to the ticked items."""
     ticked = [pk for item in request.POST.getlist("item") if (pk := whole_number(item)) is not None]
     if not ticked:
         messages.error(request, gettext("Select at least one item."))
@@ -119,7 +119,7 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
-    """Ask for a label of this solution before others."""
+    """Pin a solution to the front of the queue."""
     solution = get_object_or_404(member.project.solutions, pk=solution_id)
     attempt(
         request,

@@ -1,4 +1,4 @@
-"""What programs ask of the model: traffic, latency, flags, limits, and the log of every served score."""
+"""The model in use by programs: traffic, latency, flags, limits, and the log of served scores."""
 
 from datetime import timedelta
 from functools import partial
@@ -39,7 +39,7 @@ VERDICTS = {
 
 
 class LimitsForm(forms.Form):
-    """What each token may ask for in this project, and how long the log is kept."""
+    """The scoring limits per token in this project, and the retention of the log."""
 
     requests_per_minute = forms.IntegerField(min_value=0, label=_("Requests per minute"))
     requests_per_day = forms.IntegerField(min_value=0, label=_("Requests per day"))

@@ -1,4 +1,4 @@
-"""Simulations on the project's own labels: started, watched, called off, gone on with, downloaded."""
+"""Simulations on the project's own labels: start, progress, result and download."""
 
 import json
 from typing import Any
@@ -156,7 +156,7 @@ def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> 
 
 @project_page(MANAGER)
 def download(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
-    """What the simulation wrote, as JSON."""
+    """Download the simulation's result as JSON."""
     simulation = _find(member.project, simulation_id)
     if not simulation.result:
         raise Http404("This simulation has no result yet.")

@@ -1,4 +1,4 @@
-"""Solutions as a list, and one of them with everything that was said about each step."""
+"""The list of solutions, and the page of one with all labels of each step."""
 
 from functools import partial
 from typing import Any
@@ -152,7 +152,7 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
 
 @project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
-    """Ask why the champion gives the solution its scores."""
+    """Explain the champion's scores of the solution."""
     solution, champion = _find(member, solution_id), champion_of(member.project)
     if champion is not None:
         text = reviewing.text_of_solution(solution)
@@ -165,7 +165,7 @@ def _find(member: Membership, solution_id: int) -> Solution:
 
 
 def _facts(solution: Solution) -> list[tuple[Any, Any]]:
-    """What made the solution, as far as it is known."""
+    """The known origin of the solution."""
     made = solution.origin
     known = [
         (term("policy_model"), made.policy or solution.generator),
@@ -183,7 +183,7 @@ def _facts(solution: Solution) -> list[tuple[Any, Any]]:
 def _steps(
     solution: Solution, labels: list[Annotation], score: PoolScore | None, review: reviewing.Review | None
 ) -> list[dict[str, Any]]:
-    """Each completion with what each label says of it (None where it says nothing), the model's mean and why."""
+    """Each completion with its rating in each label (None if unrated), the model's mean score and the reasons."""
     ratings = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
     means = score.mean if score else []
     reasons = {reason.position: reason for reason in review.reasons} if review else {}

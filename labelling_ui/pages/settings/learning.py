@@ -1,4 +1,4 @@
-"""The parts of the settings on what a round learns from, how it trains, what the gate asks, and when it begins."""
+"""The settings of rounds: training, label sources, the gate and the schedule."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +20,7 @@ from prm.messages import Message
 
 
 class TrainingPart(PolicyPart):
-    """What trains, and how."""
+    """The settings of training."""
 
     heading = _("Training data and model")
 
@@ -63,7 +63,7 @@ class TrainingPart(PolicyPart):
 
 
 class SourcesPart(AgreementFields, Part):
-    """The rule of agreement between sources."""
+    """The agreement rule for sources."""
 
     heading = _("Comparison of sources")
     term = "source"
@@ -77,7 +77,7 @@ class SourcesPart(AgreementFields, Part):
 
 
 class GatePart(PolicyPart):
-    """When a model is promoted, which are kept, and what is compared."""
+    """The settings of promotion, retention and the control comparison."""
 
     heading = _("Gate and retention")
     term = "gate"
@@ -160,7 +160,7 @@ class RoundsPart(PolicyPart):
         return lines
 
     def note(self) -> str:
-        """The next rounds by the schedule in the form, in its time zone; empty if it has none or cannot be read."""
+        """The next rounds by the form's schedule and time zone; empty without a valid schedule."""
         cron, zone = self["cron"].value(), self["time_zone"].value()
         try:
             times = [date_format(time, "D Y-m-d H:i") for time in example_times(cron, zone)] if cron else []

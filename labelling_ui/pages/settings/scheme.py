@@ -1,4 +1,4 @@
-"""The parts of the settings on what people are asked of a step, how the answers look, and the keys."""
+"""The settings of the label scheme: questions, answers and keys."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from labelling_ui.pages.settings.part import Part
 
 
 class TermsField(forms.CharField):
-    """Terms, one a line: `name | explanation`; a line `# group` names the group of those below it."""
+    """Terms, one per line: `name | explanation`. A line `# group` starts a group."""
 
     widget = forms.Textarea({"rows": 5})
 
@@ -42,7 +42,7 @@ class SchemePart(Part):
 
 
 class RatingPart(SchemePart):
-    """How the steps are gone through."""
+    """The settings of rating."""
 
     heading = _("Rating")
     term = "rating"
@@ -78,7 +78,7 @@ class RatingPart(SchemePart):
 
 
 class FirstErrorPart(SchemePart):
-    """What is wanted where the solution goes wrong."""
+    """The questions at the first error."""
 
     heading = _("Questions at the first error")
     term = "first_error"
@@ -224,7 +224,7 @@ class AnswersPart(Part):
 
 
 class KeysPart(Part):
-    """What every key stands for; an empty field is the usual key."""
+    """The key of each action; an empty field means the default key."""
 
     heading = _("Keyboard shortcuts")
     layout = "columns by-four"
@@ -240,7 +240,7 @@ class KeysPart(Part):
             )
 
     def clean(self) -> None:
-        """No two things share a key; the domain refuses that too, but knows no names of them."""
+        """Refuse a key used twice. The domain refuses it too, but without the actions' names."""
         chosen = {about: self.cleaned_data.get(f"key_{about}") or DEFAULT_KEYS[about] for about in KEYS}
         for about, key in chosen.items():
             if self.cleaned_data.get(f"key_{about}") and (

@@ -1,4 +1,4 @@
-"""The parts of the settings on how work is chosen, handed out, paced, checked by gold and watched."""
+"""The settings of work: generations, queue, pace, hints, feedback, gold, screening and quality alarms."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -17,7 +17,7 @@ def _acquisitions() -> list[tuple[str, str]]:
 
 
 class GenerationsPart(PolicyPart):
-    """How many solutions, how they are chosen, and the fields of `LaneMix` and `Caps`."""
+    """The size and acquisition function of a generation, and the fields of `LaneMix` and `Caps`."""
 
     heading = _("Generations")
     term = "generation"
@@ -107,7 +107,7 @@ class PacePart(PolicyPart):
 
 
 class HintsPart(PolicyPart):
-    """The fields of `HintsPolicy`, each under its name with `hints_` before it."""
+    """The fields of `HintsPolicy`, with the prefix `hints_`."""
 
     heading = _("The model’s hints")
     term = "hint"
@@ -144,17 +144,17 @@ class HintsPart(PolicyPart):
 
 
 class FeedbackPart(PolicyPart):
-    """The fields of `FeedbackPolicy`, each with `told_` before its name."""
+    """The fields of `FeedbackPolicy`, with the prefix `feedback_`."""
 
     heading = _("Feedback to annotators")
-    places = {"told_gold": "feedback.gold", "told_peers": "feedback.peers"}
+    places = {"feedback_gold": "feedback.gold", "feedback_peers": "feedback.peers"}
 
-    told_gold = forms.BooleanField(
+    feedback_gold = forms.BooleanField(
         required=False,
         label=_("Show people their results on hidden gold"),
         help_text=_("Past days only, after ten answers, so that nobody can tell which solutions are gold."),
     )
-    told_peers = forms.BooleanField(
+    feedback_peers = forms.BooleanField(
         required=False,
         label=_("Show people their agreement with others"),
         help_text=_("Past days only, after ten solutions."),
