@@ -21,7 +21,7 @@ from annotation.work.gold.designation import (
     references,
     retire_gold,
 )
-from annotation.work.gold.gold_answers import Worn, accuracy_by_gold, wear_of
+from annotation.work.gold.gold_answers import Wear, accuracy_by_gold, wear_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, FirstError, Number, Opening, Share, State, When
@@ -51,7 +51,7 @@ class GoldFilters(Filters):
     own = ("state", "review")
     lookups = {"search": "solution__problem__text__icontains", "domain": "solution__problem__domain"}
 
-    def __init__(self, *args: Any, wear: dict[int, Worn]) -> None:
+    def __init__(self, *args: Any, wear: dict[int, Wear]) -> None:
         super().__init__(*args)
         self.wear = wear
 
@@ -176,7 +176,7 @@ def may_be_gold(label: Annotation) -> bool:
     return label.adjudicates or label.annotator is None or label.annotator.role in STAFF
 
 
-def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
+def _columns(wear: dict[int, Wear], answered: dict[int, Any]) -> list[Column]:
     def right(row: GoldAnswer) -> float | None:
         entry = answered.get(row.solution_id)
         return entry.right.value if entry else None
@@ -189,10 +189,17 @@ def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
         Column("solution", _("Solution"), "solution_id", sort=True, link="solution", heading=True),
         Opening("problem", _("Problem"), "solution__problem__text"),
         Column("domain", _("Domain"), "solution__problem__domain", sort=True),
-        FirstError("first_error", _("First error"), "annotation__first_error", sort=True),
+        FirstError("first_error", _("First error"), "annotation__first_error", sort=True, term="first_error"),
         Number("answers", _("Answers"), lambda g: g.answers or 0, sort="answers"),
-        Share("right", _("Right"), right),
-        Share("seen_by", _("Seen by"), seen),
+        Share("right", _("Right"), right, help=_("The share of annotators’ answers that match the known first error.")),
+        Share(
+            "seen_by",
+            _("Seen by"),
+            seen,
+            help=_(
+                "The share of annotators who have answered this gold solution; the more, the less it can still measure."
+            ),
+        ),
         When("marked", _("Marked"), "created_at", sort=True),
         State("state", _("State"), _state, sort="active", choices=STATES),
         Control("actions", _("Actions")),

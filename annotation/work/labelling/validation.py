@@ -1,4 +1,4 @@
-"""Whether a submission may stand on its solution, as that is stored and as the project asks of it."""
+"""Validates a submission against its solution and the project's label scheme."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -34,23 +34,24 @@ ORDER BY entry.id DESC
 """
 
 Since = Callable[[], datetime | None]
-# A claim shows the scheme that it read before it waited for its turn: at most some seconds.
-WAITED = timedelta(minutes=1)
+# A claim reads the scheme, and then waits up to some seconds for locks before it stores the time of the claim.
+CLAIM_WAIT = timedelta(minutes=1)
 
 
-def allow(submission: Submission, project: Project, *, since: Since, ratings_do: bool = False) -> int | None:
-    """The first error of a submission that may: a position, -1 for none, None where it is not known.
+def validate(submission: Submission, project: Project, *, since: Since, ratings_suffice: bool = False) -> int | None:
+    """The first error of a valid submission: a position, -1 for none, None if unknown.
 
-    It may by the present scheme, or by one that the project had after `since`, when it was shown what it is about: so
-    nobody's work is lost when a manager changes what is asked while it is under way. `since` is called only where the
-    present scheme refuses; None has no earlier ones. What fits none of them is refused by the present one.
+    A submission must fit the current scheme, or one that the project has had since the person saw the solution
+    (`since`), so that no work is lost when a manager changes the scheme. `since` is called only if the
+    current scheme rejects the submission; if it returns None, only the current scheme applies. The error is that of the
+    current scheme.
 
-    With `ratings_do` it need not say what the project asks beside the ratings. Raises Missing (`solution_not_found`),
-    DomainError (`invalid_submission`, with the place in `extra.field`).
+    With `ratings_suffice`, answers that the project requires besides the ratings may be missing. Raises Missing
+    (`solution_not_found`), DomainError (`invalid_submission`, with the place in `extra.field`).
     """
 
     def fit(scheme: LabelScheme) -> int | None:
-        return _allow(submission, project, scheme, ratings_do)
+        return _validate(submission, project, scheme, ratings_suffice)
 
     try:
         return fit(project.label_scheme)
@@ -63,39 +64,39 @@ def allow(submission: Submission, project: Project, *, since: Since, ratings_do:
         raise
 
 
-def allow_as_begun(submission: Submission, membership: Membership, project: Project) -> int | None:
-    """As `allow`, for work on what the person was given."""
+def validate_claimed(submission: Submission, membership: Membership, project: Project) -> int | None:
+    """As `validate`, for a submission by the person who claimed the solution."""
 
-    def given() -> datetime | None:
+    def claimed() -> datetime | None:
         leases = Lease.objects.filter(annotator=membership, solution=submission.solution)
-        claimed = leases.values_list("claimed_at", flat=True).first()
-        return claimed and claimed - WAITED
+        at = leases.values_list("claimed_at", flat=True).first()
+        return at and at - CLAIM_WAIT
 
-    return allow(submission, project, since=given)
+    return validate(submission, project, since=claimed)
 
 
 def _earlier_schemes(project: Project, since: datetime | None) -> Iterator[LabelScheme]:
-    """The latest first, from the record of who changed what; keys are of pages, and two may have been one then."""
+    """The schemes since then, latest first, from the audit log. Their keys do not matter, and may clash by now."""
     if since is None:
         return
     for (scheme,) in fetch_all(EARLIER, {"project": str(project.pk), "since": since}):
         yield parse_scheme(json.loads(scheme) | {"keys": {}})
 
 
-def _allow(submission: Submission, project: Project, scheme: LabelScheme, ratings_do: bool) -> int | None:
+def _validate(submission: Submission, project: Project, scheme: LabelScheme, ratings_suffice: bool) -> int | None:
     positions = _positions(project, submission.solution)
     critiques = _critiques(submission.solution, scheme)
-    first_error = check(submission, positions, scheme, critiques, ratings_do=ratings_do)
+    first_error = check(submission, positions, scheme, critiques, ratings_suffice=ratings_suffice)
     check_spans(submission, scheme)
     check_seen(submission.hints_seen or [], len(positions))
     return first_error
 
 
 def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
-    """For each position the alternative of each completion, by its id."""
+    """For each position, the alternative of each completion by its id. Raises Missing (`solution_not_found`)."""
     positions: list[dict[int, int]] = []
     for pk, position, alternative in fetch_all(STEPS, {"solution": solution_id, "project": project.pk}):
-        while len(positions) <= position:  # a position that came without any completion stays empty
+        while len(positions) <= position:  # a position without completions stays empty
             positions.append({})
         positions[position][pk] = alternative
     if not positions and not Solution.objects.filter(project=project, pk=solution_id).exists():
@@ -106,5 +107,5 @@ def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
 
 
 def _critiques(solution_id: int, scheme: LabelScheme) -> dict[int, int]:
-    """How many critiques came with a step, by its id; nothing is looked up where the project does not ask for them."""
+    """The number of imported critiques of each step, by its id; empty if the project does not ask to rate them."""
     return dict(fetch_all(CRITIQUES, {"solution": solution_id})) if scheme.critique == "given" else {}
