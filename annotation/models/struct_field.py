@@ -31,7 +31,7 @@ class StructField(JSON):
         """As plain JSON, so that migrations do not depend on the struct."""
         name, _path, args, kwargs = super().deconstruct()
         del kwargs["encoder"]
-        if kwargs.get("default") is self.struct:
+        if "default" in kwargs and kwargs["default"] is self.struct:
             kwargs["default"] = dict
         return name, "django.db.models.JSONField", args, kwargs
 
