@@ -49,9 +49,14 @@ SOURCES = [
 ]
 ARMS = [
     Column("name", _("Of the labels"), heading=True),
-    Number("hinted", _("With a hint"), write=conditional_escape),
+    Number("hinted", _("With a hint"), write=conditional_escape, term="hint"),
     Number("blind", _("Without"), write=conditional_escape),
-    Number("gap", _("Difference, points"), write=conditional_escape),
+    Number(
+        "gap",
+        _("Difference, points"),
+        write=conditional_escape,
+        help=_("With a hint minus without, in percentage points."),
+    ),
 ]
 SHARES = {
     "agrees": _("Same first error as the model"),

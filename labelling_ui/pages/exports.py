@@ -124,7 +124,7 @@ class SnapshotForm(AgreementFields):
 
 COLUMNS = [
     When("made", _("Made"), "created_at", sort=True),
-    Column("sha256", _("Content"), write=digest),
+    Column("sha256", _("Content"), write=digest, term="snapshot"),
     Column(
         "asked_for",
         _("Asked for"),

@@ -189,10 +189,17 @@ def _columns(wear: dict[int, Wear], answered: dict[int, Any]) -> list[Column]:
         Column("solution", _("Solution"), "solution_id", sort=True, link="solution", heading=True),
         Opening("problem", _("Problem"), "solution__problem__text"),
         Column("domain", _("Domain"), "solution__problem__domain", sort=True),
-        FirstError("first_error", _("First error"), "annotation__first_error", sort=True),
+        FirstError("first_error", _("First error"), "annotation__first_error", sort=True, term="first_error"),
         Number("answers", _("Answers"), lambda g: g.answers or 0, sort="answers"),
-        Share("right", _("Right"), right),
-        Share("seen_by", _("Seen by"), seen),
+        Share("right", _("Right"), right, help=_("The share of annotators’ answers that match the known first error.")),
+        Share(
+            "seen_by",
+            _("Seen by"),
+            seen,
+            help=_(
+                "The share of annotators who have answered this gold solution; the more, the less it can still measure."
+            ),
+        ),
         When("marked", _("Marked"), "created_at", sort=True),
         State("state", _("State"), _state, sort="active", choices=STATES),
         Control("actions", _("Actions")),

@@ -104,9 +104,22 @@ def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Col
             _("Median time"),
             lambda m: m.median_ms and m.median_ms / 1000,
             sort="median_ms",
+            help=_("The median active time on one label, without breaks."),
         ),
-        Share("agreement", _("Agreement"), lambda m: agreement.get(m.pk)),
-        Share("gold", _("Right on gold"), lambda m: gold[m.pk].right.value if m.pk in gold else None),
+        Share(
+            "agreement",
+            _("Agreement"),
+            lambda m: agreement.get(m.pk),
+            term="agreement",
+            help=_("The share of other people’s labels on the same solutions that name the same first error."),
+        ),
+        Share(
+            "gold",
+            _("Right on gold"),
+            lambda m: gold[m.pk].right.value if m.pk in gold else None,
+            term="gold",
+            help=_("The share of gold answers within the project’s tolerance of the known first error."),
+        ),
         When("joined", _("Joined"), "joined_at", sort=True),
         Control("actions", _("Actions")),
     ]
@@ -115,14 +128,14 @@ def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Col
 RATING_NAMES = (_("good"), _("neutral"), _("bad"))
 GOLD_COLUMNS = [
     When("submitted", _("Submitted"), "submitted_at", sort=True),
-    Choice("lane", _("Lane"), sort=True, choices=Lane.choices),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, term="lane"),
     Number("solution", _("Solution"), "solution_id", sort=True, link="solution", write=str),
-    FirstError("first_error", _("First error"), sort=True),
+    FirstError("first_error", _("First error"), sort=True, term="first_error"),
     FirstError("known", _("Known"), "solution__gold_answer__annotation__first_error"),
 ]
 
 
-GENERATION = Column("generation", _("Generation"), "who", heading=True)
+GENERATION = Column("generation", _("Generation"), "who", heading=True, term="generation")
 
 
 @project_page(*STAFF)

@@ -39,8 +39,8 @@ from labelling_ui.templatetags.figures import digest, hundredths
 COLUMNS = [
     Column("model", _("Model"), "number", sort=True, link="model", heading=True),
     State("state", _("State"), sort=True, choices=ModelVersion.State.choices),
-    Estimate("f1", _("Holdout F1"), "metrics__f1", write=hundredths),
-    Column("gate", _("Gate"), "gate__sentence", write=in_words, look="gate-text"),
+    Estimate("f1", _("Holdout F1"), "metrics__f1", write=hundredths, term="f1"),
+    Column("gate", _("Gate"), "gate__sentence", write=in_words, look="gate-text", term="gate"),
     When("trained", _("Trained"), "created_at", sort=True),
     Column("sha256", _("Weights"), write=digest),
 ]
@@ -57,16 +57,28 @@ def models(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 METRICS = [
     Column("domain", _("Domain"), heading=True),
-    Number("n_solutions", _("Solutions")),
-    Estimate("processbench_f1", _("ProcessBench F1"), write=hundredths),
-    Estimate("first_error_accuracy", _("Exact first error"), write=hundredths),
-    Estimate("step_auroc", _("Step AUROC"), write=hundredths),
-    Estimate("index_auroc", _("AUROC by position alone"), write=hundredths),
-    Estimate("step_auprc", _("Step AUPRC"), write=hundredths),
-    Estimate("ece", _("Calibration error"), write=hundredths),
+    Number("n_solutions", _("Solutions"), help=_("The holdout solutions that were measured.")),
+    Estimate("processbench_f1", _("ProcessBench F1"), write=hundredths, term="f1"),
+    Estimate(
+        "first_error_accuracy",
+        _("Exact first error"),
+        write=hundredths,
+        term="first_error",
+        help=_("The share of solutions where the model finds exactly the first error, or rightly none."),
+    ),
+    Estimate("step_auroc", _("Step AUROC"), write=hundredths, term="auroc"),
+    Estimate(
+        "index_auroc",
+        _("AUROC by position alone"),
+        write=hundredths,
+        term="baseline",
+        help=_("AUROC of a baseline that knows only the position of a step; a useful model is clearly above it."),
+    ),
+    Estimate("step_auprc", _("Step AUPRC"), write=hundredths, term="auprc"),
+    Estimate("ece", _("Calibration error"), write=hundredths, term="calibration_error"),
 ]
 FINDINGS = [
-    Column("audit", _("Audit"), "title", heading=True, write=in_words),
+    Column("audit", _("Audit"), "title", heading=True, write=in_words, term="audit"),
     State("verdict", _("Verdict"), choices=words.AUDIT_VERDICTS),
     Column("finding", _("Finding"), "sentence", write=in_words),
 ]

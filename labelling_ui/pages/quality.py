@@ -47,19 +47,49 @@ COLUMNS = [
     When("since", _("From"), sort=True),
     When("until", _("To"), sort=True),
     Choice("judged_by", _("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
-    Number("judged", _("Judged"), "evidence__judged"),
-    Number("differed", _("Differed"), "evidence__differed"),
-    Number("expected", _("Usual"), "evidence__expected"),
+    Number("judged", _("Judged"), "evidence__judged", help=_("Labels in the batch that could be compared.")),
+    Number("differed", _("Differed"), "evidence__differed", help=_("Compared labels that differ from the judge’s.")),
+    Number(
+        "expected",
+        _("Usual"),
+        "evidence__expected",
+        help=_("How many would differ if this batch were like the earlier ones."),
+    ),
     State("state", _("State"), sort=True, choices=LabelBatch.State.choices, filtered=True),
 ]
 TRUST = [
     Column("by", _("Labels by"), "who", heading=True),
-    Number("measured", _("Informedness"), "figures__measured__value", shown=lambda row: _measured(row.figures)),
-    Share("finds", _("Finds bad steps"), "figures__finds"),
-    Share("invents", _("Calls others bad"), "figures__invents"),
-    Number("labels", _("Shared labels"), "figures__labels"),
-    Number("votes", _("Shared steps"), "figures__votes"),
-    Number("weight", _("Weight in training"), "figures__informedness", write=partial(decimal, digits=2)),
+    Number(
+        "measured",
+        _("Informedness"),
+        "figures__measured__value",
+        shown=lambda row: _measured(row.figures),
+        term="informedness",
+    ),
+    Share(
+        "finds",
+        _("Finds bad steps"),
+        "figures__finds",
+        help=_("The share of the bad steps that this person calls bad."),
+    ),
+    Share(
+        "invents",
+        _("Calls others bad"),
+        "figures__invents",
+        help=_("The share of the other steps that this person calls bad."),
+    ),
+    Number(
+        "labels", _("Shared labels"), "figures__labels", help=_("Labels on solutions that somebody else labelled too.")
+    ),
+    Number("votes", _("Shared steps"), "figures__votes", help=_("Steps that this person and somebody else rated.")),
+    Number(
+        "weight",
+        _("Weight in training"),
+        "figures__informedness",
+        write=partial(decimal, digits=2),
+        term="reliability",
+        help=_("Training weights this person’s labels by this figure, which starts at the average of all people."),
+    ),
 ]
 
 

@@ -52,7 +52,7 @@ COLUMNS = [
     Column("why", _("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
     Opening("problem", _("Problem"), "problem__text"),
     Column("domain", _("Domain"), "problem__domain", sort=True),
-    Column("labels", _("First error, by each"), lambda s: " ".join(map(_first_error_of, s.words))),
+    Column("labels", _("First error, by each"), lambda s: " ".join(map(_first_error_of, s.words)), term="first_error"),
     Number("solution", _("Solution"), "pk", sort=True, link="solution", write=str),
 ]
 SENT_BACK = [

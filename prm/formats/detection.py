@@ -7,33 +7,34 @@ from typing import BinaryIO
 import msgspec
 
 from prm.errors import FormatError
-from prm.formats import table
+from prm.formats import table, text_rows
 from prm.formats.parquet_rows import MAGIC
 from prm.formats.registry import FORMATS, TABLE
 from prm.messages import Message
 
 HEAD_BYTES = 256 * 1024
 
-_UNREADABLE = {
-    b"PK\x03\x04": Message("packed_as_zip"),
-    b"\xff\xfe": Message("packed_as_utf16"),
-    b"\xfe\xff": Message("packed_as_utf16"),
-}
+TEXT_SUFFIXES = (".txt", ".text")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def detect(stream: BinaryIO, filename: str) -> str:
     """Name of the format of a file.
 
     The keys of its first record, or of as much of it as the head holds, decide; of CSV and Parquet the columns. Of
-    several formats whose keys are all there, the one with the most keys is taken.
+    several formats whose keys are all there, the one with the most keys is taken. Another file of named columns is a
+    table, whether or not its columns suffice; another text file is `plain`.
     Raises FormatError("unknown_format") saying what is wrong with the file, OSError where it cannot be read.
     """
     head = stream.read(HEAD_BYTES)
-    for magic, reason in _UNREADABLE.items():
-        if head.startswith(magic):
-            raise FormatError("unknown_format", Message("file_packed", filename=filename, reason=reason))
+    if head.startswith(b"PK\x03\x04") and filename.lower().endswith(".zip"):
+        raise FormatError("unknown_format", Message("packed_as_zip", filename=filename))
+    if head.startswith(_UTF16):
+        raise FormatError("unknown_format", Message("encoded_as_utf16", filename=filename))
     if not head.strip():
         raise FormatError("unknown_format", Message("file_has_no_content", filename=filename))
+    if not head.startswith(MAGIC) and b"\0" in head:
+        raise FormatError("unknown_format", Message("file_type_unknown", filename=filename))
     begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
     if not table.is_csv(head):
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
@@ -47,7 +48,11 @@ def detect(stream: BinaryIO, filename: str) -> str:
         return "plain"
     if not table.fault_of(mapping, begun):
         return TABLE
-    raise FormatError("unknown_format", Message("format_not_recognised", filename=filename, known=", ".join(FORMATS)))
+    if filename.lower().endswith(TEXT_SUFFIXES) and text_rows.is_text(head):
+        return "plain"
+    if begun.rows and (keys or len(begun.columns) > 1):
+        return TABLE
+    raise FormatError("unknown_format", Message("file_type_unknown", filename=filename))
 
 
 def format_with(keys: set[str]) -> str:

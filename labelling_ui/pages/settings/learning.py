@@ -66,6 +66,7 @@ class SourcesPart(AgreementFields, Part):
     """The agreement rule for sources."""
 
     heading = _("Which solutions teach, by their sources")
+    term = "source"
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
@@ -79,6 +80,7 @@ class GatePart(PolicyPart):
     """The settings of promotion, retention and the control comparison."""
 
     heading = _("What the gate asks, and what is kept")
+    term = "gate"
 
     gate_tolerance = forms.FloatField(label=_("Loss of F1 the gate tolerates"), help_text=_("0.02 is two points"))
     gate_min_holdout = forms.IntegerField(label=_("Labelled holdout solutions the gate needs"))
@@ -101,6 +103,7 @@ class RoundsPart(PolicyPart):
     """The fields of `RoundsPolicy`; quiet hours are lines of a text."""
 
     heading = _("When rounds begin by themselves")
+    term = "run"
     section = "rounds"
 
     cron = forms.CharField(

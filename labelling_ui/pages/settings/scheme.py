@@ -45,6 +45,7 @@ class RatingPart(SchemePart):
     """The settings of rating."""
 
     heading = _("How people rate")
+    term = "rating"
 
     stop_at_first_error = forms.BooleanField(required=False, label=_("Stop at the first error"))
     rate_alternatives = forms.BooleanField(required=False, label=_("Rate the alternatives at a position"))
@@ -77,6 +78,7 @@ class FirstErrorPart(SchemePart):
     """The questions at the first error."""
 
     heading = _("What is asked at the first error")
+    term = "first_error"
 
     ask_progress = forms.BooleanField(required=False, label=_("Ask how far the solution had got"))
     critique = forms.ChoiceField(

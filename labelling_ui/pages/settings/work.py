@@ -20,6 +20,7 @@ class GenerationsPart(PolicyPart):
     """The size and acquisition function of a generation, and the fields of `LaneMix` and `Caps`."""
 
     heading = _("What the queue holds")
+    term = "lane"
     places = {
         **{lane: f"mix.{lane}" for lane in LaneMix.__struct_fields__},
         **{name: f"caps.{name}" for name in Caps.__struct_fields__},
@@ -54,6 +55,7 @@ class QueuePart(PolicyPart):
     """The fields of `QueuePolicy`, with a field for each lane's labels."""
 
     heading = _("How work is handed out")
+    term = "lease"
     section = "queue"
     places = {f"wanted_{lane}": f"queue.wanted.{lane}" for lane in LabelsWanted.__struct_fields__}
 
@@ -110,6 +112,7 @@ class HintsPart(PolicyPart):
     """The fields of `HintsPolicy`, with the prefix `hints_`."""
 
     heading = _("The model’s hints")
+    term = "hint"
     places = {f"hints_{name}": f"hints.{name}" for name in HintsPolicy.__struct_fields__}
 
     hints_share = forms.FloatField(
@@ -164,6 +167,7 @@ class GoldPart(PolicyPart):
     """The fields of `GoldPolicy`."""
 
     heading = _("Hidden gold")
+    term = "gold"
     section = "gold"
 
     share = forms.FloatField(
@@ -189,6 +193,7 @@ class ScreeningPart(PolicyPart):
     """The fields of `ScreeningPolicy`."""
 
     heading = _("Screening")
+    term = "screening"
     section = "screening"
 
     items = forms.IntegerField(
@@ -212,6 +217,7 @@ class WatchPart(PolicyPart):
     """The fields of `QualityPolicy`."""
 
     heading = _("How labels are weighed and watched")
+    term = "consensus"
     section = "quality"
 
     consensus = forms.ChoiceField(

@@ -1,6 +1,6 @@
 import type { Catalogue } from "./en";
 
-/** Every word the workbench says, in German. */
+/** Every text of the workbench, in German. */
 
 const number = new Intl.NumberFormat("de");
 const tenths = new Intl.NumberFormat("de", { minimumFractionDigits: 1, maximumFractionDigits: 1 });

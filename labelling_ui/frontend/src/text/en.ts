@@ -2,7 +2,7 @@ import type { ErrorQuestion } from "../state/derived";
 import type { FinishReason, PracticeOutcome, StepKind } from "../api/types";
 import type { Answer, Stop } from "../state/model";
 
-/** Every word the workbench says, in English. Its shape is what every other language has to fill. */
+/** Every text of the workbench, in English. Other languages have the same shape. */
 
 const number = new Intl.NumberFormat("en");
 const count = (n: number, one: string, many = `${one}s`) => `${number.format(n)} ${n === 1 ? one : many}`;
@@ -366,7 +366,7 @@ export const en = {
     home: "Back to the project",
     again: (time: string) => `Checks again at ${time}`,
   },
-  /** For a screen reader alone. */
+  /** For screen readers only. */
   spoken: {
     handedIn: "Submitted.",
     next: (steps: number) => `Next solution, ${count(steps, "step")}.`,

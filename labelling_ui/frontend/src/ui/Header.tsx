@@ -11,7 +11,7 @@ interface Props {
   view: View;
   panel: Panel | null;
   onPanel: (panel: Panel) => void;
-  /** To the step that is worked on. */
+  /** A link to the current step. */
   onSkip: () => void;
 }
 

@@ -231,4 +231,4 @@ def test_files_together_run_one_after_the_other_and_each_keeps_its_report(projec
     assert (summary["files"], summary["live"], summary["failed"]) == (3, 0, 1)
     assert (summary["accepted"], summary["duplicates"]) == (20, 5)
     assert summary["rejected"] == 2
-    assert "README matches none of" in group.jobs.get(state="failed").error
+    assert "Stepmark cannot read d/README." in group.jobs.get(state="failed").error
