@@ -131,6 +131,15 @@ def test_odd_data_trains_without_a_fitted_threshold(traces, tmp_path: Path, back
     assert (manifest.fitted_on, manifest.threshold, manifest.temperature) == ("none", 0.5, 1.0)
 
 
+def test_too_few_calibration_solutions_fit_nothing(tmp_path: Path, backbone_folders) -> None:
+    pool = [Trace("one", "p", [Step("x"), Step("y")], labels=[GOOD, BAD])]
+    few = make_traces(6, seed=1, split="calibration", prefix="c")
+    write_traces(tmp_path / "data.jsonl", pool + few)
+    manifest, _ = run(tmp_path / "data.jsonl", tmp_path / "out", small(backbone_folders["llama"]))
+    assert (manifest.fitted_on, manifest.threshold, manifest.temperature) == ("none", 0.5, 1.0)
+    assert manifest.counts.held_solutions == 6, "they stopped training early"
+
+
 def test_the_shell_says_refused_data_in_one_line(tmp_path: Path) -> None:
     write_traces(tmp_path / "data.jsonl", make_traces(1, seed=0, split="holdout"))
     command = [
