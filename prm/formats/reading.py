@@ -60,17 +60,19 @@ def parsed_records(raws: Iterable[Raw], parse: Callable[[Any], Record]) -> Itera
         yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
 
 
-def original_records(stream: BinaryIO) -> Iterator[bytes | None]:
-    """What `read_records` and `read_documents` read, record by record as the file has it, each on one line.
+def original_records(stream: BinaryIO, members: Callable[[Any], Iterable[Any]] | None = None) -> Iterator[bytes | None]:
+    """Stream the records as the file has them, each on one line, in the order of `read_records`.
 
-    None stands for what is longer than MAX_RECORD_BYTES.
+    With `members`, in the order of `read_documents`. None stands for a record longer than MAX_RECORD_BYTES.
     """
-    head = stream.read(MAX_RECORD_BYTES + 1)
-    if _document(head) is not None:
-        yield on_one_line(head)
+    head = stream.read(CHUNK if members is None else MAX_RECORD_BYTES + 1)
+    document = None if members is None else _document(head)
+    if members is None or document is None:
+        for _, raw in raw_records(stream, head):
+            yield None if isinstance(raw, Rejection) else on_one_line(raw)
         return
-    for _, raw in raw_records(stream, head):
-        yield None if isinstance(raw, Rejection) else on_one_line(raw)
+    for member in members(document):
+        yield on_one_line(head) if member is document else msgspec.json.encode(member)
 
 
 def on_one_line(raw: bytes) -> bytes:
@@ -79,9 +81,9 @@ def on_one_line(raw: bytes) -> bytes:
 
 
 def _document(content: bytes) -> Any:
-    """The one JSON object that the content is; None for lines, an array, or what cannot be read."""
+    """The content as one JSON object; None for several lines of JSON, an array, or unreadable content."""
     text = content.removeprefix(BOM).strip()
-    if len(content) > MAX_RECORD_BYTES or not text.startswith(b"{") or b"\n" not in text:
+    if len(content) > MAX_RECORD_BYTES or not text.startswith(b"{"):
         return None
     try:
         return msgspec.json.decode(text)

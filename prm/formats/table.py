@@ -89,8 +89,10 @@ def reader_of(format: str, mapping: Mapping | None) -> Reader:
 
 
 def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], Iterator[bytes | None]]:
-    """A function that gives the records of a file as it has them, in the order in which its reader numbers them."""
-    return partial(original_rows, mapping=mapping or Mapping()) if format == TABLE else original_records
+    """A function that streams the records of a file unchanged, in the order of its reader."""
+    if format == TABLE:
+        return partial(original_rows, mapping=mapping or Mapping())
+    return partial(original_records, members=FORMATS.get(format).members)
 
 
 def sample(stream: BinaryIO, head: bytes = b"") -> Sample:

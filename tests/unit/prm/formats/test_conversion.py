@@ -16,6 +16,7 @@ from prm.formats.prm800k import prm800k
 from prm.formats.record import PathPosition, Rating, RecordAnnotation, Rejection
 from prm.formats.registry import FORMATS
 from prm.formats.rlhflow import rlhflow
+from prm.formats.table import originals_of
 from tests.unit.prm.formats import native
 
 WRITING = [name for name in FORMATS if FORMATS.get(name).writer is not None]
@@ -109,6 +110,19 @@ def test_a_run_is_written_without_ratings_of_what_tools_returned():
     record.annotations = [RecordAnnotation("human", "solution", path, first_error=-1)]
     [line] = [json.loads(raw) for raw in b"".join(messages.write([record])).splitlines()]
     assert line["step_labels"] == {"1": 1}
+
+
+MR_BEN = STORED["mr_ben"][1]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_records_of_one_object_are_read_and_numbered_alike(indent):
+    wrong = MR_BEN | {"Model_Solution_First_Error_Step": "7"}
+    content = json.dumps({"math": [MR_BEN, wrong], "logic": [MR_BEN]}, indent=indent).encode()
+    read = [item for _, item in mr_ben.read(io.BytesIO(content))]
+    originals = [json.loads(raw) for raw in originals_of("mr_ben", None)(io.BytesIO(content))]
+    assert [isinstance(item, Rejection) for item in read] == [False, True, False]
+    assert originals == [MR_BEN, wrong, MR_BEN]
 
 
 def test_an_odd_key_does_not_turn_a_solution_into_steps_and_text():
