@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from prm.backbones import load_backbone
+from prm.checkpoint import save_state
 from prm.config import Progress, TrainConfig
 from prm.errors import Cancelled, DataError, ModelFileError, TrainingError
 from prm.evaluation import evaluate
@@ -78,6 +79,12 @@ def test_a_tuned_backbone_comes_back_as_it_was_saved(data: Path, tmp_path: Path,
     name = "model.layers.0.self_attn.q_proj.weight"
     assert torch.equal(tuned[name], saved["backbone." + name])
     assert not torch.equal(tuned[name], base[name])
+
+
+def test_a_checkpoint_of_another_version_starts_the_run_again(data: Path, tmp_path: Path, backbone_folders) -> None:
+    save_state(tmp_path / "out/checkpoint/state.safetensors", {"x": torch.zeros(1)}, {"key": "other", "old_field": 1})
+    manifest, _ = run(data, tmp_path / "out", small(backbone_folders["llama"]))
+    assert manifest.metrics["epochs"] > 0
 
 
 def test_a_corrupt_checkpoint_is_refused(data: Path, tmp_path: Path, backbone_folders) -> None:
