@@ -154,10 +154,10 @@ class _Prefixes:
         with self._lock:
             self._kept[text.problem, text.steps] = session
             self._kept.move_to_end((text.problem, text.steps))
-            total = sum(prefix.kept_bytes for prefix in self._kept.values())
+            total = sum(prefix.cache_bytes for prefix in self._kept.values())
             while total > self._most and len(self._kept) > 1:
                 _, dropped = self._kept.popitem(last=False)
-                total -= dropped.kept_bytes
+                total -= dropped.cache_bytes
 
 
 def trace_of_text(text: Text) -> Trace:
