@@ -161,11 +161,12 @@ def test_real_files_start_a_project(manager, name):
     assert begun.project.generations.get().items.exists()
 
 
-def test_a_file_that_people_have_labelled_already_leaves_nothing_for_a_generation(manager):
-    content = b'{"problem": "p", "steps": ["a", "b"], "human_labels": [1, -1]}\n'
-    begun = start(manager, file=first_file(content, "own.jsonl"))
+def test_a_file_whose_solutions_have_all_their_labels_leaves_nothing_for_a_generation(manager):
+    line = {"problem": "p", "steps": ["a", "b"], "human_labels": [1, -1]}
+    content = "".join(json.dumps({**line, "annotator": name}) + "\n" for name in ("ana", "ben"))
+    begun = start(manager, file=first_file(content.encode(), "own.jsonl"))
     assert begun.job is not None
-    assert begun.job.annotations == 1
+    assert begun.job.annotations == 2
     assert not begun.project.generations.exists()
 
 
