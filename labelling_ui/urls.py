@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from labelling_ui.pages import (
     account,
     comparisons,
+    definitions,
     disputes,
     exports,
     generations,
@@ -116,6 +117,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("projects/new/", new_project.create, name="project-create"),
     path("projects/new/preview/", new_project.preview, name="project-create-preview"),
+    path("glossary/", definitions.glossary, name="glossary"),
     path("language/", account.language, name="language"),
     path("tokens/", account.tokens, name="tokens"),
     path("tokens/<int:token_id>/limits/", account.limit, name="token-limits"),

@@ -40,7 +40,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_json(path: Path, record: object) -> None:
-    """Replace `path` by the record as JSON, laid out for people. What is a kind of `str` (`Said`) is text there."""
+    """Replace `path` by the record as indented JSON; of a Message, its text."""
     write_atomic(path, msgspec.json.format(msgspec.json.encode(record, enc_hook=str), indent=2) + b"\n")
 
 
@@ -105,7 +105,7 @@ def read_records(path: Path | str, kind: type[T]) -> Iterator[T]:
 
 def write_records(path: Path | str, records: Iterable[object]) -> int:
     """Write one line a record, atomically replacing `path`; returns how many were written."""
-    encoder = msgspec.json.Encoder()
+    encoder = msgspec.json.Encoder(enc_hook=str)  # of a Message, its text
     count = 0
     with replacing(Path(path)) as out:
         for record in records:

@@ -191,12 +191,12 @@ def fit_abstention(uncertainty: Sequence[float], right: Sequence[bool], *, targe
     order = np.argsort(np.asarray(uncertainty), kind="stable")
     values, wrong = np.asarray(uncertainty)[order], ~np.asarray(right)[order]
     errors = np.cumsum(wrong)
-    steps = math.ceil(math.log2(n))
+    steps = n.bit_length()  # a binary search over n bars takes at most this many
     low, high, last = 0, n - 1, -1
     while low <= high:
         middle = (low + high) // 2
         end = int(np.searchsorted(values, values[middle], side="right"))  # equal ones are given together
-        if error_bound(int(errors[end - 1]), end, (1 - CONFIDENCE) / max(1, steps)) <= 1 - target:
+        if error_bound(int(errors[end - 1]), end, (1 - CONFIDENCE) / steps) <= 1 - target:
             last, low = end, middle + 1
         else:
             high = middle - 1

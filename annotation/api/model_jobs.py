@@ -102,7 +102,8 @@ class ModelImports(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """The project's model imports, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        return self.page_of(project.model_jobs.filter(kind=ModelJob.Kind.IMPORT), request, ModelJobRow.of)
+        jobs = project.model_jobs.filter(kind=ModelJob.Kind.IMPORT).select_related("project", "requested_by")
+        return self.page_of(jobs, request, ModelJobRow.of)
 
     @extend_schema(operation_id="import_model", request=ModelFolder, responses={202: ModelJobRow})
     def post(self, request: Request, slug: str) -> Response:

@@ -105,7 +105,7 @@ class ModelVersions(PagedView):
 
     @extend_schema(operation_id="list_models", responses=Page[ModelVersionRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The project's generations, latest first. Reviewers and managers only."""
+        """The project's models, latest first. Reviewers and managers only."""
         versions = find_project(request.user, slug, *STAFF).model_versions.order_by("-number")
         return self.page_of(versions, request, ModelVersionRow.of)
 

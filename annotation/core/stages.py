@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.lifecycle import Turn, got_on
+from annotation.core.lifecycle import Turn, save_progress
 from annotation.models import JobStage, StagedJob
 from prm.messages import Message
 
@@ -65,7 +65,7 @@ def do_stage(job: StagedJob, stages: Mapping[str, Stage], work: Callable[[Any, A
         return end_stage(job, stage, outcome)
     stage.figure, stage.attempts = outcome.figure, stage.attempts - 1
     stage.save(update_fields=["figure", "attempts"])
-    got_on(job)
+    save_progress(job)
     return Turn.AGAIN
 
 
@@ -75,5 +75,5 @@ def end_stage(job: StagedJob, stage: Any, outcome: Outcome) -> Turn | None:
     stage.state = State.SKIPPED if outcome.skipped else State.DONE
     stage.figure, stage.progress, stage.finished_at = outcome.figure, 1.0, timezone.now()
     stage.save(update_fields=["state", "figure", "progress", "finished_at"])
-    got_on(job)
+    save_progress(job)
     return Turn.AGAIN if job.stage else None

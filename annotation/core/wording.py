@@ -34,7 +34,7 @@ def read_message(kind: type[Message], value: Any) -> Message:
     return as_message(from_json(value))
 
 
-def message_of(state: Mapping[str, Any], name: str = "sentence") -> str:
+def message_of(state: Mapping[str, Any], name: str) -> str:
     """The text of a JSON object under a name: English there, and under `messages` with its code and values."""
     return from_json(state.get("messages", {}).get(name) or state.get(name) or "")
 

@@ -13,9 +13,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import migrations, models
 
-import annotation.models.generation
 import annotation.models.message_field
-import annotation.models.model_version
 
 SQL = Path(__file__).parent / "sql"
 
@@ -126,7 +124,7 @@ class Migration(migrations.Migration):
                 ("path", models.CharField(max_length=300)),
                 ("sha256", models.CharField(max_length=64)),
                 ("manifest", models.JSONField(default=dict)),
-                ("metrics", models.JSONField(default=annotation.models.model_version.Measurement)),
+                ("metrics", models.JSONField(default=dict)),
                 ("gate", models.JSONField(null=True)),
                 ("audits", models.JSONField(null=True)),
                 (
@@ -947,7 +945,7 @@ class Migration(migrations.Migration):
                 ),
                 ("acquisition", models.CharField(max_length=40)),
                 ("mix", models.JSONField(default=dict)),
-                ("recipe", models.JSONField(default=annotation.models.generation.Recipe)),
+                ("recipe", models.JSONField(default=dict)),
                 ("seed", models.BigIntegerField()),
                 ("budget", models.PositiveIntegerField()),
                 (

@@ -26,7 +26,7 @@ def one_live(*fields: str, name: str) -> models.UniqueConstraint:
 class Job(models.Model):
     """Background work: a row that a worker claims, with its progress and its end.
 
-    Every kind has the same lifecycle (`annotation.core.lifecycle`). `called` begins the names of its audit rows,
+    Every kind has the same lifecycle (`annotation.core.lifecycle`). `audit_name` begins the names of its audit rows,
     which are about its `subject` and end with its `COUNTS`; `TASK` is sent to its `queue` when it may be taken up.
     Of a `SHARED` one several workers may do a part at the same time. `attempts` counts how often in succession a
     worker took it up without getting on, `retries` how often a person let it go on. `failure` is the code of its error.
@@ -70,7 +70,7 @@ class Job(models.Model):
         return {model.KIND: model for model in apps.get_models() if issubclass(model, Job)}
 
     @property
-    def called(self) -> str:
+    def audit_name(self) -> str:
         return self.KIND
 
     @property

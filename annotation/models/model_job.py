@@ -43,7 +43,7 @@ class ModelJob(Job):
         constraints = [one_live("model_version", "kind", name="model_job_one_live_of_a_kind")]
 
     @property
-    def called(self) -> str:
+    def audit_name(self) -> str:
         return f"model.{self.kind}"
 
     @property

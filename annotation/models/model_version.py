@@ -14,10 +14,10 @@ from prm.messages import Message
 
 
 class Measurement(msgspec.Struct, kw_only=True):
-    """What a round measured of a version: of the holdout's solutions, those with a known first error.
+    """What a round measured on the holdout's solutions with a known first error.
 
-    `champion` is the number of the one that served then. `thresholds` are by the name of a model. The reports are of
-    the `challenger`, the zero-label `baseline` and the `rival`, which served; None without known solutions.
+    `champion` is the number of the champion at that time. `thresholds` has one entry per model. The reports are of the
+    `challenger`, of the `baseline` without labels and of the `rival`, the champion; None without such solutions.
     """
 
     holdout_solutions: int = 0

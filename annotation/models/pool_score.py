@@ -53,7 +53,10 @@ class PoolShard(models.Model):
 
 
 class ScoreAgreement(msgspec.Struct):
-    """Of `checked` stored scores, the `differing` were further than `tolerance` from fresh ones, `worst` at most."""
+    """A check of stored scores against fresh ones.
+
+    `differing` solutions, of `checked`, were off by more than `tolerance`; `worst` is the largest difference.
+    """
 
     checked: int
     differing: list[int]
@@ -62,10 +65,9 @@ class ScoreAgreement(msgspec.Struct):
 
 
 class PoolScoring(Job):
-    """A version's scoring of the pool: of the solutions that were last cut into shards, of which several workers score
-    some each at the same time.
+    """The scoring of the pool by one version. Several workers score shards of it at the same time.
 
-    `steps` and `seconds` are summed over workers. `agreement` is that of a sample of the stored scores with fresh ones.
+    `steps` and `seconds` are summed over workers. `agreement` compares a sample of stored scores with fresh ones.
     """
 
     KIND = "pool"

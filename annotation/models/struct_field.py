@@ -31,6 +31,8 @@ class StructField(JSON):
         """As plain JSON, so that migrations do not depend on the struct."""
         name, _path, args, kwargs = super().deconstruct()
         del kwargs["encoder"]
+        if kwargs.get("default") is self.struct:
+            kwargs["default"] = dict
         return name, "django.db.models.JSONField", args, kwargs
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:

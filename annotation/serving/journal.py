@@ -5,6 +5,7 @@ import logging
 import queue
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import msgspec
@@ -45,7 +46,8 @@ class Journal:
     def close(self) -> None:
         """Write the remaining rows. The next worker answers and logs the questions of rows that cannot be written."""
         self._closing.set()
-        self._behind.put(None)
+        with suppress(queue.Full):  # the writer then has rows to write, and sees after them that it is closing
+            self._behind.put_nowait(None)
         self._thread.join(timeout=10)
 
     def _run(self) -> None:
@@ -62,7 +64,7 @@ class Journal:
                     if self._closing.wait(1.0):
                         return
             close_old_connections()
-            if over:
+            if over or (self._closing.is_set() and self._behind.empty()):
                 return
 
     def _next(self) -> tuple[list[tuple[QueuedQuestion, Answer, datetime]], bool]:

@@ -6,6 +6,7 @@ Pool scoring runs in the worker's main thread.
 
 import logging
 import os
+import secrets
 import socket
 import threading
 import time
@@ -37,7 +38,7 @@ class ScoreThread(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="serving", daemon=True)
-        self.worker = f"{socket.gethostname()}-{os.getpid()}"
+        self.worker = new_name()
         self._stopping = threading.Event()
         self._shelf = Shelf(most=settings.SERVING_MODELS, kept_bytes=settings.SERVING_SESSION_MB * 2**20)
         self._journal = Journal()
@@ -151,6 +152,15 @@ class ScoreThread(threading.Thread):
     def _note_rate(self, rate: float) -> None:
         self._rate = rate if self._rate is None else (1 - WEIGHT) * self._rate + WEIGHT * rate
         request_queue.report_rate(self._rate)
+
+
+def new_name() -> str:
+    """The name of this process among the readers of the queue.
+
+    A restarted container has the host name and the process id of the one before. With the same name it would never
+    claim the questions that were left unanswered.
+    """
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def portions(batch: Sequence[QueuedQuestion], most_chars: int) -> Iterator[list[QueuedQuestion]]:

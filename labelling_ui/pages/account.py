@@ -1,4 +1,4 @@
-"""What a person decides for themselves: their language, and the tokens of their programs."""
+"""A person's own settings: the language and the tokens of their programs."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from labelling_ui.pages.listing import Table
 @require_POST
 @login_required
 def language(request: HttpRequest) -> HttpResponse:
-    """Back on the page that was being read, in the language chosen."""
+    """Change the language and return to the same page."""
     attempt(request, "", choose_language, language=request.POST.get("language", ""))
     back = request.POST.get("next", "")
     return redirect(back if url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}) else "home")
@@ -48,7 +48,7 @@ class TokenForm(forms.Form):
 
 
 class LimitsForm(forms.Form):
-    """How much scoring a token may ask for; what is left empty is no limit."""
+    """A token's scoring limits; an empty field means no limit."""
 
     requests_per_minute = limit_field(_("Requests a minute"))
     requests_per_day = limit_field(_("Requests a day"))

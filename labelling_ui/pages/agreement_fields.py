@@ -14,7 +14,7 @@ FIELDS = tuple(f"agreement_{name}" for name in NAMES)
 
 
 class AgreementFields(forms.Form):
-    """No source chosen: no rule."""
+    """The fields of the rule. Without a source there is no rule."""
 
     agreement_sources = forms.MultipleChoiceField(
         choices=choices.SOURCE_KINDS,
@@ -50,7 +50,7 @@ class AgreementFields(forms.Form):
         return sources
 
     def agreement(self) -> dict[str, Any] | None:
-        """The rule, as filters and policies hold it."""
+        """The rule as stored in filters and policies."""
         if not self.cleaned_data["agreement_sources"]:
             return None
         return {name: value for name in NAMES if (value := self.cleaned_data[f"agreement_{name}"])}

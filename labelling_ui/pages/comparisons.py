@@ -1,4 +1,4 @@
-"""Labels compared: one source with another, and labels made with the model's hints with labels made without."""
+"""Comparisons of labels: between sources, and between labels made with and without hints."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,7 @@ from labelling_ui.templatetags.figures import NOTHING, count, percent, points, s
 
 @dataclass(frozen=True)
 class Way(Number):
-    """Pairs of labels that compare in this way, linked to their solutions, and their share of all pairs."""
+    """One way in which pairs of labels can compare: the pairs, linked to their solutions, and their share."""
 
     def html(self, row: Any, slug: str = "") -> SafeString:
         n, pairs = self.value(row), row["counts"].pairs
@@ -49,9 +49,14 @@ SOURCES = [
 ]
 ARMS = [
     Column("name", _("Of the labels"), heading=True),
-    Number("hinted", _("With a hint"), write=conditional_escape),
+    Number("hinted", _("With a hint"), write=conditional_escape, term="hint"),
     Number("blind", _("Without"), write=conditional_escape),
-    Number("gap", _("Difference, points"), write=conditional_escape),
+    Number(
+        "gap",
+        _("Difference, points"),
+        write=conditional_escape,
+        help=_("With a hint minus without, in percentage points."),
+    ),
 ]
 SHARES = {
     "agrees": _("Same first error as the model"),
@@ -78,7 +83,7 @@ def hints(request: HttpRequest, member: Membership) -> HttpResponse:
 
 
 def _arms(comparison: Comparison) -> list[dict[str, Any]]:
-    """What differs between the two arms, a row each: the number of labels, shares of them, and the pace."""
+    """The rows of the table that compares both arms: number of labels, shares and pace."""
     hinted, blind, gaps = comparison.hinted, comparison.blind, comparison.gaps
     seconds, ratio = partial(decimal, digits=1), partial(decimal, digits=2)
     return [
@@ -109,7 +114,7 @@ def _share(share: Any) -> SafeString:
 
 
 def _verdict(comparison: Comparison) -> str:
-    """Whether people lean on the model, in a sentence."""
+    """A sentence that says whether people rely on the model."""
     misled, agrees = comparison.gaps.misled, comparison.gaps.agrees
     if misled is not None and misled.low > 0:
         return gettext("People follow the model into its errors more often where they see its scores.")

@@ -1,4 +1,4 @@
-"""Snapshots of the labels: made with filters, and downloaded in the formats that train elsewhere."""
+"""Snapshots of the labels: created with filters and downloaded in training formats."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -78,7 +78,7 @@ def _several(name: str) -> forms.MultipleChoiceField:
 
 
 class SnapshotForm(AgreementFields):
-    """Nothing chosen asks for everything."""
+    """The filters of a snapshot. An empty form means all labels."""
 
     field_order = (
         "splits", "source_kinds", "finish_reasons", "lanes", "generations", "hints", "submitted_from", "submitted_to",
@@ -112,7 +112,7 @@ class SnapshotForm(AgreementFields):
         generations.choices = [(n, str(n)) for n in numbers]
 
     def filters(self) -> dict[str, Any]:
-        """What `create_snapshot` takes."""
+        """The filters as `create_snapshot` expects them."""
         chosen = {name: value for name, value in self.cleaned_data.items() if value and name not in FIELDS}
         if rule := self.agreement():
             chosen["agreement"] = rule
@@ -124,7 +124,7 @@ class SnapshotForm(AgreementFields):
 
 COLUMNS = [
     When("made", _("Made"), "created_at", sort=True),
-    Column("sha256", _("Content"), write=digest),
+    Column("sha256", _("Content"), write=digest, term="snapshot"),
     Column(
         "asked_for",
         _("Asked for"),
@@ -152,7 +152,7 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
-    """What a download in each format holds and leaves out; of TRL also the file with every split, if it differs."""
+    """The contents and omissions of a download in each format; for TRL also the file with every split, if different."""
     files = []
     for format in EXPORTERS:
         if format == RECORDS:  # for another Stepmark, through the API
@@ -173,7 +173,7 @@ def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
 
 @project_page(MANAGER)
 def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
-    """The snapshot in a format, streamed; the page says why there is no such file."""
+    """Stream the snapshot in a format, or show on the page why it cannot be written."""
     snapshot = _find(member.project, snapshot_id)
     if format not in EXPORTERS:
         raise Http404("There is no such format.")
@@ -218,7 +218,7 @@ def _value(name: str, value: Any) -> str:
 
 
 def _moment(text: str) -> str:
-    """Times are in UTC; the first moment of a day is the day."""
+    """A time in UTC; midnight is shown as the day alone."""
     moment = datetime.fromisoformat(text).astimezone(UTC)
     day = date_format(moment.date(), "DATE_FORMAT")
     return day if moment.time() == moment.min.time() else f"{day}, {moment:%H:%M} UTC"

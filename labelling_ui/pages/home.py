@@ -1,4 +1,4 @@
-"""The projects of the person who is signed in."""
+"""The projects of the signed-in person."""
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Sum

@@ -79,7 +79,7 @@ REFUSED = [
 
 @project_page(MANAGER)
 def test_results(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """The form, and behind an upload what the results changed."""
+    """Show the form; after an upload, show what the results changed."""
     form = ResultsForm(request.POST if request.method == "POST" else None, request.FILES or None)
     applied = None
     if request.method == "POST" and form.is_valid():

@@ -1,4 +1,4 @@
-"""Sampling from a policy: what to ask for, a preview of three samples, and the progress of each run."""
+"""Sampling from a policy: the form, a preview of three samples, and the progress of each run."""
 
 from typing import Any
 
@@ -80,7 +80,7 @@ class SamplingForm(forms.Form):
         ]  # fmt: skip
 
     def wish(self) -> Wish:
-        """What the form asks for; it is valid."""
+        """The settings of a valid form."""
         wish = dict(self.cleaned_data)
         wish["prompt"] = wish["prompt"] or proposed_prompt(wish["endpoint"])
         return Wish(**wish)
@@ -118,7 +118,7 @@ def samplings(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """What the policy writes on the first problems, asked as the form says."""
+    """Show samples of the first problems with the form's settings."""
     form = _form(request, member)
     context: dict[str, Any] = {"form": form}
     if form.is_valid():

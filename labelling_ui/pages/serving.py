@@ -1,4 +1,4 @@
-"""What programs ask of the model: traffic, latency, flags, limits, and the log of every served score."""
+"""The model in use by programs: traffic, latency, flags, limits, and the log of served scores."""
 
 from datetime import timedelta
 from functools import partial
@@ -39,7 +39,7 @@ VERDICTS = {
 
 
 class LimitsForm(forms.Form):
-    """What each token may ask for in this project, and how long the log is kept."""
+    """The scoring limits per token in this project, and the retention of the log."""
 
     requests_per_minute = forms.IntegerField(min_value=0, label=_("Requests a minute"))
     requests_per_day = forms.IntegerField(min_value=0, label=_("Requests a day"))
@@ -98,9 +98,20 @@ COLUMNS = [
     Column("request", _("Request"), lambda row: f"{row.request}/{row.index}", heading=True),
     Column("token", _("By"), _who),
     Number("model", _("Model"), "model_number", sort=True, write=str),
-    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2)),
-    Number("first_suspicious", _("First suspicious"), shown=_first_suspicious),
-    Number("uncertainty", _("Uncertainty"), sort=True, write=partial(decimal, digits=2)),
+    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2), term="score"),
+    Number(
+        "first_suspicious",
+        _("First suspicious"),
+        shown=_first_suspicious,
+        help=_("The first step whose score is below the model’s threshold."),
+    ),
+    Number(
+        "uncertainty",
+        _("Uncertainty"),
+        sort=True,
+        write=partial(decimal, digits=2),
+        help=_("How much the heads of the model’s ensemble disagree; 0 is full agreement."),
+    ),
     Column("flags", _("Flags"), lambda row: " ".join(_flags(row)), shown=lambda row: tags(_flags(row))),
     Duration("seconds", _("Time"), sort=True),
 ]
@@ -209,10 +220,18 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
     ]
     failed = line(gettext("failed"), "first", "failed")
     return [
-        bar_chart(gettext("Requests"), requests, places=places, no_values=gettext("No requests yet."), least_step=1),
+        bar_chart(
+            gettext("Requests"),
+            requests,
+            help=gettext("Requests for scores in each hour or day."),
+            places=places,
+            no_values=gettext("No requests yet."),
+            least_step=1,
+        ),
         line_chart(
             gettext("Latency"),
             latency,
+            help=gettext("The time from a request to its answer: the median and the 95th percentile."),
             places=places,
             no_values=gettext("Shown once requests were answered."),
             form=lambda seconds: f"{decimal(1000 * seconds)} ms",
@@ -220,12 +239,18 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
         line_chart(
             gettext("Doubtful scores"),
             doubts,
+            help=gettext("The share of solutions where the model abstained, or that differ from its training data."),
             places=places,
             no_values=gettext("Needs a model with thresholds for both: train one."),
             form=percent,
             top=1.0,
         ),
         bar_chart(
-            gettext("Failed requests"), failed, places=places, no_values=gettext("No failed requests."), least_step=1
+            gettext("Failed requests"),
+            failed,
+            help=gettext("Requests that ended in an error in each hour or day."),
+            places=places,
+            no_values=gettext("No failed requests."),
+            least_step=1,
         ),
     ]

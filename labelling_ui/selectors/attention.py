@@ -1,4 +1,4 @@
-"""Concerns that need a person, each with a count and the page that lists its rows."""
+"""Tasks that need a person, each with a count and the page that lists its rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ FAILURES_COUNT_FOR = timedelta(days=14)
 
 @dataclass(frozen=True)
 class Concern:
-    """`href` leads to the rows behind the count, empty where this member may not open them."""
+    """A count of open tasks; `href` is the page of its rows, empty if this member may not open it."""
 
     label: str
     count: int
@@ -34,7 +34,7 @@ class Concern:
 
 
 def concerns(member: Membership) -> list[Concern]:
-    """Everything that waits for someone in this project. Counts of zero are left out."""
+    """The open tasks of this project. Counts of zero are left out."""
     return [concern for concern in _all(member) if concern.count]
 
 

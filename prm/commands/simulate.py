@@ -115,9 +115,14 @@ def _counts(text: str) -> tuple[int, ...]:
 
 
 def _shares(text: str) -> tuple[float, ...]:
-    return tuple(float(part) for part in text.split(","))
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers separated by commas") from None
 
 
 def _seeds(text: str) -> tuple[int, ...]:
     first, dash, last = text.partition("-")
-    return tuple(range(at_least(0)(first), at_least(0)(last) + 1)) if dash else tuple(range(at_least(1)(first)))
+    return (
+        tuple(range(at_least(0)(first), at_least(int(first))(last) + 1)) if dash else tuple(range(at_least(1)(first)))
+    )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from prm.formats.parts import Content, call_text, step_text, text_of
-from prm.formats.reading import Unreadable, whole
+from prm.formats.reading import Unreadable, fits, whole
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -74,7 +74,7 @@ def atif(value: Any) -> Record:
 @atif.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
     """The run if it was read in this format."""
-    return [record.extra] if str(record.extra.get("schema_version", "")).startswith("ATIF") else []
+    return [record.extra] if fits(record.extra, _Run) and record.extra["schema_version"].startswith("ATIF") else []
 
 
 def _completions(step: _Step) -> Iterator[Completion]:

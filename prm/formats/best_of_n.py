@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from prm.formats.reading import other_fields
 from prm.formats.record import Record, sampled, sampled_texts
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -28,6 +29,9 @@ class _Line(msgspec.Struct):
     generator: str = ""
 
 
+_IDS = ("problem_id", "candidate_index")
+
+
 @file_format(
     "best_of_n",
     label=Message("format_best_of_n"),
@@ -37,7 +41,6 @@ class _Line(msgspec.Struct):
 )
 def best_of_n(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
-    own = ("problem_id", "candidate_index")
     return Record(
         problem=line.problem,
         positions=sampled(line.steps),
@@ -47,7 +50,7 @@ def best_of_n(value: Any) -> Record:
         generator=line.generator,
         final_answer=line.final_answer,
         final_answer_correct=line.is_correct,
-        extra={key: value[key] for key in value if key in own or key not in _Line.__struct_fields__},
+        extra=other_fields(value, _Line) | {key: value[key] for key in _IDS},
     )
 
 
@@ -64,7 +67,8 @@ def _lines(record: Record) -> list[dict[str, Any]]:
         "is_correct": record.final_answer_correct,
         **({"generator": record.generator} if record.generator else {}),
     }
-    return [line | record.extra]
+    ids = {key: record.extra[key] for key in _IDS if key in record.extra}
+    return [line | other_fields(record.extra, _Line) | ids]
 
 
 @best_of_n.unpacks

@@ -18,7 +18,7 @@ _PYTHON_ITEM = re.compile(
     r"\s*(?P<item>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|-?\d+(?:\.\d+)?(?:e-?\d+)?|None|True|False)\s*(?P<next>,|$)",
     re.DOTALL,
 )
-_WHOLE = re.compile(r"[+-]?\d{1,9}(?:\.0*)?")
+_WHOLE = re.compile(r"[+-]?(?P<digits>\d+)(?:\.0*)?")
 
 
 def is_empty(cell: Any) -> bool:
@@ -60,12 +60,13 @@ def number(cell: Any, column: str) -> float | None:
     return None if math.isnan(value) else value
 
 
-def whole_number(cell: Any, column: str) -> int | None:
-    """None where the cell is empty; "3" and "3.0" are 3."""
+def whole_number(cell: Any, column: str, *, digits: int = 9) -> int | None:
+    """The number in a cell, None if it is empty; "3" and "3.0" are 3. Raises Unreadable beyond `digits` digits."""
     word = text(cell, column).strip()
     if not word:
         return None
-    if not _WHOLE.fullmatch(word):
+    match = _WHOLE.fullmatch(word)
+    if not match or len(match["digits"]) > digits:
         raise Unreadable(column, Message("word_not_whole_number", word=_short(word)))
     return int(word.partition(".")[0])
 

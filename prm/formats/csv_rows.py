@@ -50,9 +50,11 @@ def raw_rows(
         if row == []:
             continue
         if not names:
-            if isinstance(row, list) and any("\0" in name or not _is_utf8(name) for name in row):
+            if isinstance(row, Rejection):
+                raise OSError(row.reason)
+            if any("\0" in name or not _is_utf8(name) for name in row):
                 raise OSError(Message("header_not_utf8"))
-            names = column_names(row) if isinstance(row, list) else []
+            names = column_names(row)
             continue
         number += 1
         if number >= skip:

@@ -12,7 +12,7 @@ import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
-from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.record import Completion, Record, RecordAnnotation, as_given, stored_line
 from prm.formats.registry import file_format
 from prm.messages import Message
 
@@ -48,7 +48,7 @@ def math_shepherd(value: Any) -> Record:
         ],
     )
     if _native(record, record.annotations[0]) != value:
-        record.annotations[0].native = {"line": value}
+        record.annotations[0].native = {"format": "math_shepherd", "line": value}
     return record
 
 
@@ -67,17 +67,18 @@ def _marks(pieces: list[str], label: str) -> list[str]:
 
 @math_shepherd.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
-    if "line" in annotation.native:
-        line: dict[str, Any] = annotation.native["line"]
+    if line := stored_line(annotation, "math_shepherd"):
         return line
     steps, ratings = rated_along(record, annotation)
-    if None in ratings:
-        return None
     problem, task = as_given(record, annotation, "problem"), as_given(record, annotation, "domain")
+    if None in ratings or any(TAG in text for text in (problem, *steps)):
+        return None
+    if not steps or not _FIRST_STEP.match(steps[0]) or _FIRST_STEP.search(problem):  # only "Step 1" ends the problem
+        return None
     marks = ["+" if rating != -1 else "-" for rating in ratings]
     return {
         "input": f"{problem} " + "\n".join(f"{step} {TAG}" for step in steps),
         "label": f"{problem} " + "\n".join(f"{step} {mark}" for step, mark in zip(steps, marks, strict=True)),
         **({"task": task} if task else {}),
-        **as_given(record, annotation, "extra"),
+        **other_fields(as_given(record, annotation, "extra"), _Line),
     }

@@ -45,7 +45,7 @@ class _Line(msgspec.Struct):
 def record_of(value: Any) -> Record:
     """The record of one line; raises msgspec.ValidationError or Unreadable naming the place."""
     line = msgspec.convert(value, _Line)
-    start = next((k for k, message in enumerate(line.messages) if message.role == "user"), None)
+    start = _start(line)
     if start is None:
         raise Unreadable("messages", Message("no_user_message"))
     steps = line.messages[start + 1 :]
@@ -66,6 +66,11 @@ def record_of(value: Any) -> Record:
 
 
 messages = file_format("messages", label=Message("format_messages"), keys=("messages", "role"))(record_of)
+
+
+def _start(line: _Line) -> int | None:
+    """The index of the first user message, which is the problem."""
+    return next((index for index, message in enumerate(line.messages) if message.role == "user"), None)
 
 
 def _labels(line: _Line, start: int) -> list[int | None] | None:
@@ -95,16 +100,22 @@ def _kind(message: _Message, last: bool) -> StepKind:
 @messages.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
     """The run if it was read in this format, with the ratings of its first annotation."""
-    return [_native(record)] if "messages" in record.extra else []
-
-
-def _native(record: Record) -> dict[str, Any]:
+    try:
+        line = msgspec.convert(record.extra, _Line)
+    except msgspec.ValidationError:  # `messages` of another format
+        return []
+    start = _start(line)
+    if start is None or len(line.messages) != start + 1 + len(record.positions):
+        return []
     label: RecordAnnotation | None = next(iter(record.annotations), None)
     if label is None:
-        return record.extra
+        return [record.extra]
     if "step_labels" in label.native:
-        return {**as_given(record, label, "extra"), "step_labels": label.native["step_labels"]}
-    offset = 1 + next(k for k, message in enumerate(record.extra["messages"]) if message["role"] == "user")
-    ratings = step_ratings(label, len(record.positions))
-    by_index = {str(offset + k): rating for k, rating in enumerate(ratings) if rating is not None}
-    return {**record.extra, "step_labels": by_index}
+        return [{**as_given(record, label, "extra"), "step_labels": label.native["step_labels"]}]
+    ratings = enumerate(step_ratings(label, len(record.positions)), start=start + 1)
+    by_index = {
+        str(index): rating
+        for index, rating in ratings
+        if rating is not None and line.messages[index].role == "assistant"
+    }
+    return [{**record.extra, "step_labels": by_index}]

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.labels import NONE, annotator_in, index_in, index_label, label_to_write
+from prm.formats.labels import NONE, annotator_in, error_along, index_in, index_label, label_to_write
 from prm.formats.reading import Unreadable
-from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
+from prm.formats.record import Record, RecordAnnotation, as_given, sampled, stored_line
 from prm.formats.registry import file_format
 from prm.messages import Message
 
@@ -64,7 +64,7 @@ def mr_ben(value: Any) -> Record:
         final_answer_correct={"correct": True, "incorrect": False}.get(line.Model_Solution_Correctness or ""),
         annotations=[_label(line, steps, annotator_in(value, SOURCE))],
     )
-    record.annotations[0].native = {"line": value}
+    record.annotations[0].native = {"format": SOURCE, "line": value}
     return record
 
 
@@ -98,22 +98,21 @@ def _code_steps(code: str) -> list[str]:
 @mr_ben.writes
 def _lines(record: Record) -> Iterator[dict[str, Any]]:
     label = label_to_write(record.annotations, SOURCE)
-    if label := label or next((a for a in record.annotations if "line" in a.native), None):
+    if label := label or next((one for one in record.annotations if stored_line(one, SOURCE)), None):
         yield _native(record, label)
 
 
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    if "line" in annotation.native:
-        line: dict[str, Any] = annotation.native["line"]
+    if line := stored_line(annotation, SOURCE):
         return line
-    assert annotation.first_error is not None
+    steps, error = error_along(record, annotation)
     correct = as_given(record, annotation, "final_answer_correct")
     return {
         "Question": as_given(record, annotation, "problem"),
         "Subject": as_given(record, annotation, "domain"),
         "Ground_Truth_Answer": as_given(record, annotation, "reference_answer") or "",
         "Sampled_Model": as_given(record, annotation, "generator"),
-        "Model_Solution_Steps": sampled_texts(record),
+        "Model_Solution_Steps": steps,
         **({} if correct is None else {"Model_Solution_Correctness": "correct" if correct else "incorrect"}),
-        FIELD: NO_ERROR if annotation.first_error == NONE else str(annotation.first_error + 1),
+        FIELD: NO_ERROR if error == NONE else str(error + 1),
     }

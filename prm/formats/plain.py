@@ -68,7 +68,7 @@ def originals(stream: BinaryIO) -> Iterator[bytes | None]:
     """As `original_records`; a record of plain text is a JSON string of it."""
     head = _head(stream)
     if not text_rows.is_text(head):
-        yield from original_records(stream, head)
+        yield from original_records(stream, head=head)
         return
     for _, text in text_rows.entries(pieces_of(stream, head), longest=MAX_RECORD_BYTES):
         yield None if text is None else msgspec.json.encode(text.decode(errors="replace"))
@@ -125,7 +125,7 @@ def _lines(record: Record) -> list[dict[str, Any]]:
     written = [[_native_step(completion) for completion in at] for at in record.positions if at]
     line = Line(
         problem=record.problem,
-        steps=[steps[0] if len(steps) == 1 else steps for steps in written] or None,
+        steps=None if record.solution_text is not None else [at[0] if len(at) == 1 else at for at in written],
         solution=record.solution_text,
         answer=record.reference_answer,
         id=record.external_id or None,
@@ -138,7 +138,7 @@ def _lines(record: Record) -> list[dict[str, Any]]:
         outcome_source=record.outcome_source,
         provenance=record.provenance,
     )
-    return [{**record.extra, **msgspec.to_builtins(line)}]
+    return [{**other_fields(record.extra, Line), **msgspec.to_builtins(line)}]
 
 
 def _text(word: Word) -> str | None:

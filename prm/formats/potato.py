@@ -128,8 +128,9 @@ def _of_lines(file: Path, folder: str) -> Annotator:
     annotator = Annotator(folder)
     with file.open("rb") as lines:
         for line in lines:
-            value = msgspec.json.decode(line)
-            annotator.labels[str(value["id"])] = _of_schemes(value.get("label_annotations") or {})
+            if line.strip():
+                value = msgspec.json.decode(line)
+                annotator.labels[str(value["id"])] = _of_schemes(value.get("label_annotations") or {})
     return annotator
 
 

@@ -26,6 +26,7 @@ from prm.formats.record import (
     RecordAnnotation,
     alternative_of,
     as_given,
+    stored_line,
 )
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -177,10 +178,9 @@ def _state(shown: _Completion) -> RatingState:
 
 
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    native = annotation.native if annotation.native.get("format") == "prm800k" else {}
-    if "line" in native:
-        line: dict[str, Any] = native["line"]
+    if line := stored_line(annotation, "prm800k"):
         return line
+    native = annotation.native if annotation.native.get("format") == "prm800k" else {}
     question = {
         "problem": as_given(record, annotation, "problem"),
         "ground_truth_solution": as_given(record, annotation, "reference_solution"),

@@ -77,7 +77,7 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
     }
     wrong = [number for number, rating in enumerate(ratings, start=1) if rating == -1]
     return {
-        **as_given(record, annotation, "extra"),
+        **other_fields(as_given(record, annotation, "extra"), _Line),
         "modified_question": as_given(record, annotation, "problem"),
         "modified_process": steps,
         "error_steps": annotation.native.get("error_steps", wrong),

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.labels import annotator_in, index_label
+from prm.formats.labels import annotator_in, error_along, index_label
 from prm.formats.reading import other_fields
-from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
+from prm.formats.record import Record, RecordAnnotation, as_given, sampled
 from prm.formats.registry import file_format
 from prm.traces import Trace
 
@@ -43,16 +43,19 @@ def processbench(value: Any) -> Record:
 
 @processbench.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    native = {
+    steps, error = error_along(record, annotation)
+    optional = {
         "id": as_given(record, annotation, "external_id"),
         "generator": as_given(record, annotation, "generator"),
-        "problem": as_given(record, annotation, "problem"),
-        "steps": sampled_texts(record),
         "final_answer_correct": as_given(record, annotation, "final_answer_correct"),
-        "label": annotation.first_error,
     }
-    known = {key: value for key, value in native.items() if value not in ("", None)}
-    return {**as_given(record, annotation, "extra"), **known}
+    return {
+        **other_fields(as_given(record, annotation, "extra"), _Line),
+        **{key: value for key, value in optional.items() if value not in ("", None)},
+        "problem": as_given(record, annotation, "problem"),
+        "steps": steps,
+        "label": error,
+    }
 
 
 @processbench.unpacks

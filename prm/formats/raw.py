@@ -58,8 +58,8 @@ def excerpt_of(raw: bytes) -> str:
 
 def _raw_records(chunks: Iterator[bytes]) -> Iterator[Raw]:
     head = next(chunks, b"").removeprefix(BOM).lstrip(b" \t\r")
-    while head.isspace():
-        head += next(chunks, b"x")
+    while head.isspace() and (chunk := next(chunks, b"")):
+        head += chunk
     return _array(head, chunks) if head.lstrip()[:1] == b"[" else _lines(head, chunks)
 
 

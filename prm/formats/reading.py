@@ -60,17 +60,22 @@ def parsed_records(raws: Iterable[Raw], parse: Callable[[Any], Record]) -> Itera
         yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
 
 
-def original_records(stream: BinaryIO, head: bytes = b"") -> Iterator[bytes | None]:
-    """What `read_records` and `read_documents` read, record by record as the file has it, each on one line.
+def original_records(
+    stream: BinaryIO, members: Callable[[Any], Iterable[Any]] | None = None, *, head: bytes = b""
+) -> Iterator[bytes | None]:
+    """Stream the records as the file has them, each on one line, in the order of `read_records`.
 
-    None stands for what is longer than MAX_RECORD_BYTES. `head` has been read from the stream already.
+    With `members`, in the order of `read_documents`. None stands for a record longer than MAX_RECORD_BYTES. `head` has
+    been read from the stream already.
     """
-    head += stream.read(MAX_RECORD_BYTES + 1)
-    if _document(head) is not None:
-        yield on_one_line(head)
+    head += stream.read(CHUNK if members is None else MAX_RECORD_BYTES + 1)
+    document = None if members is None else _document(head)
+    if members is None or document is None:
+        for _, raw in raw_records(stream, head):
+            yield None if isinstance(raw, Rejection) else on_one_line(raw)
         return
-    for _, raw in raw_records(stream, head):
-        yield None if isinstance(raw, Rejection) else on_one_line(raw)
+    for member in members(document):
+        yield on_one_line(head) if member is document else msgspec.json.encode(member)
 
 
 def on_one_line(raw: bytes) -> bytes:
@@ -79,9 +84,9 @@ def on_one_line(raw: bytes) -> bytes:
 
 
 def _document(content: bytes) -> Any:
-    """The one JSON object that the content is; None for lines, an array, or what cannot be read."""
+    """The content as one JSON object; None for several lines of JSON, an array, or unreadable content."""
     text = content.removeprefix(BOM).strip()
-    if len(content) > MAX_RECORD_BYTES or not text.startswith(b"{") or b"\n" not in text:
+    if len(content) > MAX_RECORD_BYTES or not text.startswith(b"{"):
         return None
     try:
         return msgspec.json.decode(text)
@@ -136,6 +141,15 @@ def whole(document: Any) -> list[Any]:
 def other_fields(value: dict[str, Any], known: type[msgspec.Struct]) -> dict[str, Any]:
     """What an object holds besides the fields of a struct."""
     return {key: value[key] for key in value if key not in known.__struct_fields__}
+
+
+def fits(value: Any, kind: type[msgspec.Struct]) -> bool:
+    """Whether a decoded value has the fields of a struct."""
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:

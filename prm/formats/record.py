@@ -192,6 +192,11 @@ def as_given(record: Record, annotation: RecordAnnotation, field: str) -> Any:
     return given[field] if field in given else getattr(record, field)
 
 
+def stored_line(annotation: RecordAnnotation, format: str) -> dict[str, Any] | None:
+    """The line that the label was read from, if it is of this format and its fields cannot express the line."""
+    return annotation.native.get("line") if annotation.native.get("format") == format else None
+
+
 def alternative_of(at: list[Completion], completion: Completion, *, used: set[int]) -> int:
     """Index of the completion of the same text and kind at a position, outside `used`.
 

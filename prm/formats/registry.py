@@ -31,6 +31,7 @@ Parse = Callable[[Any], Record]
 Lines = Callable[[Record], Iterable[Any]]
 LabelLine = Callable[[Record, RecordAnnotation], dict[str, Any] | None]
 
+Members = Callable[[Any], Iterable[Any]]
 Unpack = Callable[[Trace, Record], Iterable[Trace]]
 Published = Callable[[Record], Iterable[tuple[str, TraceScore]]]
 Judged = Literal["steps", "prmbench", "best of n"]
@@ -46,8 +47,9 @@ class Format:
     recognised by other means, or chosen by name. `read` streams (line, record or rejection) from after the first
     `skip` of them.
 
-    The library measures on such a file what `judged` says, and takes its solutions to be of `split`. `unpack` makes
-    the traces of a record, and `published` gives the scores that it carries, by the name of the model.
+    `judged` names the measurements that such a file allows, and `split` the split of its solutions. `unpack` makes the
+    traces of a record, and `published` yields the scores in a record with the name of the model. `members` are the
+    records of a file that is one JSON object; None for a format without such files.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Format:
     judged: Judged = "steps"
     unpack: Unpack = lambda trace, record: [trace]
     published: Published | None = None
+    members: Members | None = None
 
     def unpacks(self, unpack: Unpack) -> Unpack:
         """A decorator for the function that makes the traces of a record from the one that all formats have."""
@@ -124,7 +127,7 @@ def file_format(
     *,
     label: str,
     keys: tuple[str, ...] = (),
-    members: Callable[[Any], Iterable[Any]] | None = None,
+    members: Members | None = None,
     array: bool = False,
     split: Split = "pool",
     judged: Judged = "steps",
@@ -142,7 +145,7 @@ def file_format(
             if members is None
             else partial(read_documents, members=members, parse=parse)
         )
-        added = Format(name, label, read, keys, array=array, split=split, judged=judged)
+        added = Format(name, label, read, keys, array=array, split=split, judged=judged, members=members)
         FORMATS.add(name, added, module=parse.__module__)
         return added
 

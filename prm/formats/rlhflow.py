@@ -11,7 +11,7 @@ import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
-from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.record import Completion, Record, RecordAnnotation, as_given, stored_line
 from prm.formats.registry import file_format
 from prm.messages import Message
 
@@ -54,7 +54,7 @@ def rlhflow(value: Any) -> Record:
         ],
     )
     if _native(record, record.annotations[0]) != value:
-        record.annotations[0].native = {"line": value}
+        record.annotations[0].native = {"format": "rlhflow", "line": value}
     return record
 
 
@@ -70,8 +70,7 @@ def _part(content: str) -> tuple[str, str, str]:
 
 @rlhflow.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
-    if "line" in annotation.native:
-        line: dict[str, Any] = annotation.native["line"]
+    if line := stored_line(annotation, "rlhflow"):
         return line
     steps, ratings = rated_along(record, annotation)
     if None in ratings or not steps:
@@ -80,4 +79,4 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
     turns = []
     for step, rating in zip(steps, ratings, strict=True):
         turns += [{"role": "user", "content": step}, {"role": "assistant", "content": "-" if rating == -1 else "+"}]
-    return {"conversations": turns, **as_given(record, annotation, "extra")}
+    return {"conversations": turns, **other_fields(as_given(record, annotation, "extra"), _Line)}

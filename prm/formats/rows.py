@@ -1,6 +1,7 @@
 """A row of a table as a record, by a mapping of its columns."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -204,7 +205,7 @@ def _text_of(row: Row, given: str | Column) -> str:
 
 _MADE_BY: dict[str, Callable[[Any, str], Any]] = {
     "temperature": cells.number,
-    "seed": cells.whole_number,
+    "seed": partial(cells.whole_number, digits=100),
     "settings": cells.object_in,
 }
 

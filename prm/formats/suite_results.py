@@ -28,18 +28,22 @@ def read_cases(stream: BinaryIO) -> Iterator[Case]:
     Which solution a test is of stands in a property `solution` of the test or its suite, else in the suite's name or
     in the test's class name: both are given, and the caller, who knows the ids, decides. Entities and DTDs are refused.
     """
-    suites: list[Element] = []
+    inside: list[Element] = []  # from the root down
     try:
         for event, element in iterparse(stream, events=("start", "end"), forbid_dtd=True):
-            if element.tag == "testsuite":
-                suites.append(element) if event == "start" else suites.pop()
-            elif event == "start" and not suites and element.tag != "testsuites":
-                raise Unreadable("", Message("not_a_junit_report", tag=element.tag))
-            elif event == "end" and element.tag == "testcase":
+            if event == "start":
+                if not inside and element.tag not in ("testsuites", "testsuite"):
+                    raise Unreadable("", Message("not_a_junit_report", tag=element.tag))
+                inside.append(element)
+                continue
+            inside.pop()
+            if element.tag == "testcase":
                 failed = element.find("failure") is not None or element.find("error") is not None
                 skipped = element.find("skipped") is not None
+                suites = [outer for outer in inside if outer.tag == "testsuite"]
                 yield Case(tuple(_names(element, suites)), False if failed else None if skipped else True)
-                suites[-1].remove(element)
+                if inside:
+                    inside[-1].remove(element)  # memory does not grow with the report
     except (ParseError, DefusedXmlException) as error:
         raise Unreadable("", Message("report_unreadable", error=error)) from None
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from prm.formats.parts import Content, step_text, text_of
-from prm.formats.reading import Unreadable, whole
+from prm.formats.reading import Unreadable, fits, whole
 from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -81,7 +81,7 @@ def swe_agent(value: Any) -> Record:
 @swe_agent.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
     """The run if it was read in this format."""
-    return [record.extra] if "trajectory" in record.extra and "info" in record.extra else []
+    return [record.extra] if fits(record.extra, _Run) else []
 
 
 def _steps(run: _Run) -> Iterator[Completion]:

@@ -55,9 +55,8 @@ OWN = Mapping(
 _LISTS = {"steps": pyarrow.string(), "step_kinds": pyarrow.string(), "ratings": pyarrow.int8()}
 _TYPES = {
     "made_by_temperature": pyarrow.float64(),
-    "made_by_seed": pyarrow.int64(),
     "first_error": pyarrow.int32(),
-    "source_rollouts": pyarrow.int32(),
+    "source_rollouts": pyarrow.int64(),
     "final_answer_correct": pyarrow.bool_(),
 }
 
@@ -90,10 +89,10 @@ def reader_of(format: str, mapping: Mapping | None) -> Reader:
 
 
 def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], Iterator[bytes | None]]:
-    """A function that gives the records of a file as it has them, in the order in which its reader numbers them."""
+    """A function that streams the records of a file unchanged, in the order of its reader."""
     if format == TABLE:
         return partial(original_rows, mapping=mapping or Mapping())
-    return plain.originals if format == "plain" else original_records
+    return plain.originals if format == "plain" else partial(original_records, members=FORMATS.get(format).members)
 
 
 def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
@@ -170,8 +169,8 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
         "first_error": label and label.first_error,
         "source_kind": label and label.source_kind,
         "source_name": label and (label.annotator or label.source_name),
-        "source_policy": detail.get("policy"),
-        "source_rollouts": detail.get("rollouts"),
+        "source_policy": policy if isinstance(policy := detail.get("policy"), str) else None,
+        "source_rollouts": rollouts if type(rollouts := detail.get("rollouts")) is int else None,
         "domain": record.domain,
         "source_group": record.source_group,
         "split": record.split or None,
@@ -181,8 +180,10 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
 
 
 def _made_by(provenance: Provenance | None) -> Row:
+    """The fields as cells. A seed may have more digits than a number in Parquet, so it is text."""
     fields = msgspec.structs.asdict(provenance or Provenance())
-    return fields | {"settings": _json(fields["settings"])}
+    seed = None if fields["seed"] is None else str(fields["seed"])
+    return fields | {"seed": seed, "settings": _json(fields["settings"])}
 
 
 def _json(value: dict[str, Any]) -> str | None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import Annotated, BinaryIO, TypeVar, cast
 
 import msgspec
 
@@ -40,11 +40,15 @@ class Samples(msgspec.Struct):
     pred: list[str]
     score: list[bool]
     answer: str | None = None
-    pred_score: list[list[float]] = []
+    pred_score: list[Annotated[list[float], msgspec.Meta(min_length=1)]] = []
 
     def __post_init__(self) -> None:
-        if not len(self.code) == len(self.pred) == len(self.score):
-            raise ValueError(f"{len(self.code)} responses, {len(self.pred)} answers, {len(self.score)} judgements")
+        lengths = {name: len(getattr(self, name)) for name in ("code", "pred", "score", "pred_score")}
+        same = {lengths["code"], lengths["pred"], lengths["score"]} | (
+            {len(self.pred_score)} if self.pred_score else set()
+        )
+        if len(same) > 1:
+            raise ValueError(Message("samples_uneven", **lengths))
 
 
 def traces_of(record: Samples) -> Iterator[Trace]:

@@ -67,7 +67,8 @@ def who_and_when(value: Any) -> Record:
 @who_and_when.writes_label
 def _native(record: Record, label: RecordAnnotation) -> dict[str, Any] | None:
     """The run as it was read in this format, with the first error that is known of it."""
-    if "history" not in record.extra:
+    history = record.extra.get("history") if "question" in record.extra else None
+    if not isinstance(history, list) or len(history) != len(record.positions):
         return None
     return {
         **as_given(record, label, "extra"),

@@ -66,6 +66,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "report_unreadable": "the report cannot be read: {error}",
     "row_not_utf8": "not UTF-8 text",
     "row_too_long": "longer than {n} MB",
+    "samples_uneven": "The lists differ in length: `code` has {code}, `pred` {pred}, `score` {score}, `pred_score` {pred_score}",
     "step_index_invalid": "Expected a step from 0 to {last}, or -1 for no error, got {error}",
     "step_number_invalid": "Expected a step number (the first step is 1) or {none}, got '{given}'",
     "steps_column_needed": "Choose the column that holds the steps or the solution.",

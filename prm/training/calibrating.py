@@ -21,6 +21,8 @@ from prm.training.lanes import CachedLane, TunedLane
 from prm.training.supervision import Supervision
 from prm.trust import AbstentionBar, DomainBar, fit_abstention, fit_domain, verdict
 
+UNFITTED = (1.0, 0.5, 1.0)  # temperature, threshold and outcome temperature of a model without calibration
+
 
 def calibrate(
     held: Sequence[Trace], encoded: Sequence[Encoded], known: Supervision, logits: Tensor
@@ -45,7 +47,7 @@ def _settled(held: Sequence[Trace], encoded: Sequence[Encoded]) -> list[tuple[sl
     ]
 
 
-def outcome_temperature(known: Supervision, logits: Tensor) -> float:
+def fit_outcome_temperature(known: Supervision, logits: Tensor) -> float:
     """The temperature of p(final answer right), fitted at the held solutions' last steps; 1 where none is known."""
     return fit_temperature(logits.double().numpy(), known.right.double().numpy(), known.ends.double().numpy())
 

@@ -25,7 +25,7 @@ from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
 from prm.messages import Message
 from prm.training.caches import Cache
-from prm.training.calibrating import abstention_bar, calibrate, domain_bar, outcome_temperature
+from prm.training.calibrating import UNFITTED, abstention_bar, calibrate, domain_bar, fit_outcome_temperature
 from prm.training.costs import Arithmetic, Meter
 from prm.training.dataset import Document, TrainingData, as_documents, documents, read_training_data
 from prm.training.distributed import ALONE, Team, shard_layers
@@ -194,7 +194,11 @@ class Training:
         config, log, known = self.config, self.log, lessons.held_known
         log.say("calibrate", 0, 1)
         logits, outcome_logits = fitting.held_logits()
-        temperature, threshold = calibrate(lessons.parts.held, lessons.held, known, logits)
+        temperature, threshold, outcome_temperature = UNFITTED
+        if lessons.parts.held_from != "none":  # too few held solutions stop training early, and fit nothing
+            temperature, threshold = calibrate(lessons.parts.held, lessons.held, known, logits)
+            if outcome_logits is not None:
+                outcome_temperature = fit_outcome_temperature(known, outcome_logits)
         trust = self._trust(fitting, lessons, backbone, logits, temperature, threshold)
         tensors = fitting.tensors()
         if self.team.size > 1:
@@ -207,7 +211,7 @@ class Training:
             data_sha256=digest,
             counts=counts(lessons.parts, lessons.taught, lessons.fit, lessons.known),
             temperature=temperature,
-            outcome_temperature=1.0 if outcome_logits is None else outcome_temperature(known, outcome_logits),
+            outcome_temperature=outcome_temperature,
             threshold=threshold,
             fitted_on=lessons.parts.held_from,
             metrics=fitting.metrics(),

@@ -27,13 +27,15 @@ def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Mem
     (`invalid_username`, `invalid_role`), Conflict (`already_member`).
     """
     require_role(by, project, Membership.Role.MANAGER)
-    username = username.strip()
-    user = User.objects.filter(username=username).first()
-    password = None
+    username = User.normalize_username(username.strip())
+    user, created, password = User.objects.filter(username=username).first(), False, None
     if user is None:
         _check_username(username)
+        user, created = User.objects.get_or_create(username=username)  # another manager may invite the same person
+    if created:
         password = secrets.token_urlsafe(12)
-        user = User.objects.create_user(username, password=password)
+        user.set_password(password)
+        user.save(update_fields=["password"])
         Preference.objects.create(user=user, first_password=True)
         audit.record(by=by, action="account.open", target=user, project=project, after={"username": username})
     return add_member(by=by, project=project, user=user, role=role), password

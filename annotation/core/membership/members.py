@@ -99,12 +99,14 @@ def domains_of(project: Project) -> list[str]:
 
 @transaction.atomic
 def remove(*, by: User, membership: Membership) -> None:
-    """End a membership. Their annotations stay; a lease in hand goes back when it expires.
+    """End a membership; a second time changes nothing. Annotations stay, and active leases run until they expire.
 
     Raises Forbidden, Conflict (`last_manager`).
     """
     require_role(by, membership.project, Membership.Role.MANAGER)
     membership = _lock(membership)
+    if not membership.active:
+        return
     _keep_a_manager(membership)
     membership.active = False
     membership.save(update_fields=["active"])

@@ -1,4 +1,4 @@
-"""The parts of the settings on what a round learns from, how it trains, what the gate asks, and when it begins."""
+"""The settings of rounds: training, label sources, the gate and the schedule."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +20,7 @@ from prm.messages import Message
 
 
 class TrainingPart(PolicyPart):
-    """What trains, and how."""
+    """The settings of training."""
 
     heading = _("What a round trains")
 
@@ -46,7 +46,7 @@ class TrainingPart(PolicyPart):
         widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
         label=_("Choices, as JSON"),
         help_text=_(
-            'What the training guide (docs/training.md) calls the config: {"lane": "lora", "epochs": 3}. '
+            'What the training guide (docs/guides/ml-engineer.md) calls the config: {"lane": "lora", "epochs": 3}. '
             "What is left out has its default."
         ),
     )
@@ -63,9 +63,10 @@ class TrainingPart(PolicyPart):
 
 
 class SourcesPart(AgreementFields, Part):
-    """The rule of agreement between sources."""
+    """The agreement rule for sources."""
 
     heading = _("Which solutions teach, by their sources")
+    term = "source"
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
@@ -76,9 +77,10 @@ class SourcesPart(AgreementFields, Part):
 
 
 class GatePart(PolicyPart):
-    """When a model is promoted, which are kept, and what is compared."""
+    """The settings of promotion, retention and the control comparison."""
 
     heading = _("What the gate asks, and what is kept")
+    term = "gate"
 
     gate_tolerance = forms.FloatField(label=_("Loss of F1 the gate tolerates"), help_text=_("0.02 is two points"))
     gate_min_holdout = forms.IntegerField(label=_("Labelled holdout solutions the gate needs"))
@@ -101,6 +103,7 @@ class RoundsPart(PolicyPart):
     """The fields of `RoundsPolicy`; quiet hours are lines of a text."""
 
     heading = _("When rounds begin by themselves")
+    term = "run"
     section = "rounds"
 
     cron = forms.CharField(
@@ -152,7 +155,7 @@ class RoundsPart(PolicyPart):
         return lines
 
     def note(self) -> str:
-        """The next rounds by the schedule in the form, in its time zone; empty if it has none or cannot be read."""
+        """The next rounds by the form's schedule and time zone; empty without a valid schedule."""
         cron, zone = self["cron"].value(), self["time_zone"].value()
         try:
             times = [date_format(time, "D Y-m-d H:i") for time in example_times(cron, zone)] if cron else []

@@ -1,4 +1,4 @@
-"""The parts of the settings on what people are asked of a step, how the answers look, and the keys."""
+"""The settings of the label scheme: questions, answers and keys."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from labelling_ui.pages.settings.part import Part
 
 
 class TermsField(forms.CharField):
-    """Terms, one a line: `name | explanation`; a line `# group` names the group of those below it."""
+    """Terms, one per line: `name | explanation`. A line `# group` starts a group."""
 
     widget = forms.Textarea({"rows": 5})
 
@@ -43,9 +43,10 @@ class SchemePart(Part):
 
 
 class RatingPart(SchemePart):
-    """How the steps are gone through."""
+    """The settings of rating."""
 
     heading = _("How people rate")
+    term = "rating"
 
     stop_at_first_error = forms.BooleanField(required=False, label=_("Stop at the first error"))
     rate_alternatives = forms.BooleanField(required=False, label=_("Rate the alternatives at a position"))
@@ -75,9 +76,10 @@ class RatingPart(SchemePart):
 
 
 class FirstErrorPart(SchemePart):
-    """What is wanted where the solution goes wrong."""
+    """The questions at the first error."""
 
     heading = _("What is asked at the first error")
+    term = "first_error"
 
     ask_progress = forms.BooleanField(required=False, label=_("Ask how far the solution had got"))
     critique = forms.ChoiceField(
@@ -221,7 +223,7 @@ class AnswersPart(Part):
 
 
 class KeysPart(Part):
-    """What every key stands for; an empty field is the usual key."""
+    """The key of each action; an empty field means the default key."""
 
     heading = _("Keys of the workbench")
     layout = "columns by-four"
@@ -237,7 +239,7 @@ class KeysPart(Part):
             )
 
     def clean(self) -> None:
-        """No two things share a key; the domain refuses that too, but knows no names of them."""
+        """Refuse a key used twice. The domain refuses it too, but without the actions' names."""
         chosen = {about: self.cleaned_data.get(f"key_{about}") or DEFAULT_KEYS[about] for about in KEYS}
         for about, key in chosen.items():
             if self.cleaned_data.get(f"key_{about}") and (

@@ -1,4 +1,4 @@
-"""The parts of the settings on how work is chosen, handed out, paced, checked by gold and watched."""
+"""The settings of work: generations, queue, pace, hints, feedback, gold, screening and quality alarms."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -17,9 +17,10 @@ def _acquisitions() -> list[tuple[str, str]]:
 
 
 class GenerationsPart(PolicyPart):
-    """How many solutions, how they are chosen, and the fields of `LaneMix` and `Caps`."""
+    """The size and acquisition function of a generation, and the fields of `LaneMix` and `Caps`."""
 
     heading = _("What the queue holds")
+    term = "lane"
     places = {
         **{lane: f"mix.{lane}" for lane in LaneMix.__struct_fields__},
         **{name: f"caps.{name}" for name in Caps.__struct_fields__},
@@ -54,6 +55,7 @@ class QueuePart(PolicyPart):
     """The fields of `QueuePolicy`, with a field for each lane's labels."""
 
     heading = _("How work is handed out")
+    term = "lease"
     section = "queue"
     places = {f"wanted_{lane}": f"queue.wanted.{lane}" for lane in LabelsWanted.__struct_fields__}
 
@@ -107,9 +109,10 @@ class PacePart(PolicyPart):
 
 
 class HintsPart(PolicyPart):
-    """The fields of `HintsPolicy`, each under its name with `hints_` before it."""
+    """The fields of `HintsPolicy`, with the prefix `hints_`."""
 
     heading = _("The model’s hints")
+    term = "hint"
     places = {f"hints_{name}": f"hints.{name}" for name in HintsPolicy.__struct_fields__}
 
     hints_share = forms.FloatField(
@@ -143,17 +146,17 @@ class HintsPart(PolicyPart):
 
 
 class FeedbackPart(PolicyPart):
-    """The fields of `FeedbackPolicy`, each with `told_` before its name."""
+    """The fields of `FeedbackPolicy`, with the prefix `feedback_`."""
 
     heading = _("What people see of how they label")
-    places = {"told_gold": "feedback.gold", "told_peers": "feedback.peers"}
+    places = {"feedback_gold": "feedback.gold", "feedback_peers": "feedback.peers"}
 
-    told_gold = forms.BooleanField(
+    feedback_gold = forms.BooleanField(
         required=False,
         label=_("Their share of right answers on hidden gold"),
         help_text=_("of days that are over, and from ten answers on, so that nobody learns what was gold"),
     )
-    told_peers = forms.BooleanField(
+    feedback_peers = forms.BooleanField(
         required=False,
         label=_("How often they agree with others on the same solutions"),
         help_text=_("of days that are over, and from ten solutions on"),
@@ -164,6 +167,7 @@ class GoldPart(PolicyPart):
     """The fields of `GoldPolicy`."""
 
     heading = _("Hidden gold")
+    term = "gold"
     section = "gold"
 
     share = forms.FloatField(
@@ -189,6 +193,7 @@ class ScreeningPart(PolicyPart):
     """The fields of `ScreeningPolicy`."""
 
     heading = _("Screening")
+    term = "screening"
     section = "screening"
 
     items = forms.IntegerField(
@@ -212,6 +217,7 @@ class WatchPart(PolicyPart):
     """The fields of `QualityPolicy`."""
 
     heading = _("How labels are weighed and watched")
+    term = "consensus"
     section = "quality"
 
     consensus = forms.ChoiceField(

@@ -17,7 +17,7 @@ def generation(project: Project) -> Generation:
     """Of three control items, one was ranked instead."""
     found = project.generations.get()
     ranked = LaneRecipe(
-        from_=2000, drawn=1, how="ranked", of_a_problem=1, of_a_domain=0.5, without_outcome=1500,
+        from_=2000, drawn=1, how="ranked", max_per_problem=1, max_domain_share=0.5, without_outcome=1500,
         cost=CostModel(8.0, 1.5, 0.05),
     )  # fmt: skip
     drawn = LaneRecipe(from_=40, drawn=2, how="at random")

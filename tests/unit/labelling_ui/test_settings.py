@@ -11,7 +11,7 @@ from annotation.core.membership.projects import change_project
 from annotation.models import Project
 from labelling_ui.pages.settings.views import PAGES
 from tests.unit.labelling_ui.settings_form import as_opened, errors_of
-from tests.waiting import until
+from tests.waiting import is_waited_for, until
 
 NAMES = [page.name for page in PAGES]
 
@@ -20,13 +20,6 @@ NAMES = [page.name for page in PAGES]
 def manager(client: Client, people: dict[str, User], project: Project) -> Client:
     client.force_login(people["manager"])
     return client
-
-
-def is_waited_for() -> bool:
-    """Whether somebody waits for a lock of this connection; `pg_stat_activity` would not change in a transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
-        return cursor.rowcount > 0
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -22,7 +22,7 @@ export interface components {
             /** @description When there may be work again; null if unknown. */
             retry_at: string | null;
         };
-        /** @description What a project asks of a step beside its rating; stored as it is, without what was not said. */
+        /** @description Answers about a step besides its rating, as the project asks for them; omitted answers are not stored. */
         Dimensions: {
             /**
              * @description Clauses of the project's policy that the step breaks.
@@ -57,7 +57,7 @@ export interface components {
              */
             critique_ratings?: (-1 | 0 | 1)[];
         };
-        /** @description What a project asks of a step beside its rating; stored as it is, without what was not said. */
+        /** @description Answers about a step besides its rating, as the project asks for them; omitted answers are not stored. */
         DimensionsRequest: {
             /**
              * @description Clauses of the project's policy that the step breaks.
@@ -118,19 +118,19 @@ export interface components {
             expires_at: string;
         };
         /**
-         * @description How an answer stands to what is known. First errors are positions, -1 for none, None where the person gave up.
+         * @description An answer compared with the reference. First errors are positions, -1 for none; null if the person gave up.
          *
-         *         `accepted` are further first errors that count as right, `explanation` and `comment` say why.
+         *         `accepted` are other first errors that count as right; `explanation` and `comment` give the reason.
          */
         Explanation: {
             /** @enum {unknown} */
             outcome: "gave_up" | "invented" | "missed" | "right" | "too_early" | "too_late";
-            said: number | null;
-            known: number;
+            answer: number | null;
+            reference: number;
             accepted: number[];
             explanation: string;
             comment: string;
-            steps: components["schemas"]["StepWords"][];
+            steps: components["schemas"]["StepComparison"][];
         };
         /** @description One position of the path; `ratings` in the order in which the completions were shown. */
         GivenPosition: {
@@ -156,11 +156,7 @@ export interface components {
             /** @default [] */
             ratings?: components["schemas"]["GivenRatingRequest"][];
         };
-        /**
-         * @description A word on the completion `step` (its id).
-         *
-         *         What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
-         */
+        /** @description A rating of the completion `step` (its id). UNSET fields are left out of the submission's hash. */
         GivenRating: {
             step: number;
             /** @enum {unknown} */
@@ -178,11 +174,7 @@ export interface components {
             accepted?: boolean;
             dimensions?: components["schemas"]["Dimensions"];
         };
-        /**
-         * @description A word on the completion `step` (its id).
-         *
-         *         What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
-         */
+        /** @description A rating of the completion `step` (its id). UNSET fields are left out of the submission's hash. */
         GivenRatingRequest: {
             step: number;
             /** @enum {unknown} */
@@ -200,7 +192,7 @@ export interface components {
             accepted?: boolean;
             dimensions?: components["schemas"]["DimensionsRequest"];
         };
-        /** @description A marked stretch of a step's text, in code points; `end` is not in it. */
+        /** @description A marked span of a step's text, in code points; `end` is exclusive. */
         GivenSpan: {
             start: number;
             end: number;
@@ -209,7 +201,7 @@ export interface components {
             /** @default  */
             comment: string;
         };
-        /** @description A marked stretch of a step's text, in code points; `end` is not in it. */
+        /** @description A marked span of a step's text, in code points; `end` is exclusive. */
         GivenSpanRequest: {
             start: number;
             end: number;
@@ -299,7 +291,7 @@ export interface components {
             /** @default null */
             colour: ("blue" | "green" | "grey" | "orange" | "purple" | "red" | "teal" | "yellow") | null;
         };
-        /** @description What a person handed in, as it was. */
+        /** @description A label as it was submitted. */
         OwnLabel: {
             solution: number;
             revision: number;
@@ -328,7 +320,7 @@ export interface components {
              */
             screening: components["schemas"]["Standing"] | null;
         };
-        /** @description A solution of the practice set: how often the person has answered it, and the outcome of the last time. */
+        /** @description A solution of the practice set: how often the person has answered it, and the outcome of the latest answer. */
         Place: {
             solution: number;
             answered: number;
@@ -347,7 +339,7 @@ export interface components {
             version: number;
             saved_at: string;
         };
-        /** @description A position whose score by the model stood before the person. */
+        /** @description A position at which the annotator saw the model's score. */
         SeenHintRequest: {
             position: number;
             /**
@@ -357,14 +349,14 @@ export interface components {
             before?: number | null;
         };
         /**
-         * @description How a person's screening stands: `given` of its `items`, and the `outcome` of the last one that is over.
+         * @description A person's screening: how many of its `items` are `finished`, and the `outcome` of the latest that has ended.
          *
-         *         "passed", "failed", "again" (another attempt is theirs), or None for none yet. `right` of `of` answers led to it:
-         *         None where the policy does not tell, and where somebody decided without.
+         *         The outcome is "passed", "failed", "again" (another attempt is allowed), or null if none has ended. `right` of `of`
+         *         answers led to it; null if the policy hides the numbers, or if a manager decided.
          */
         Standing: {
             items: number;
-            given: number;
+            finished: number;
             /** @default null */
             outcome: string | null;
             /** @default null */
@@ -382,16 +374,16 @@ export interface components {
             critiques: string[];
         };
         /**
-         * @description What the reference (`known`) and the person (`said`) say of a completion, None where they say nothing.
+         * @description The rating of a completion by the `reference` and in the person's `answer`, null if it has none.
          *
          *         `error_type` and `comment` are the reference's.
          */
-        StepWords: {
+        StepComparison: {
             step: number;
             position: number;
             text: string;
-            known: ("bad" | "good" | "neutral" | "unsure") | null;
-            said: ("bad" | "good" | "neutral" | "unsure") | null;
+            reference: ("bad" | "good" | "neutral" | "unsure") | null;
+            answer: ("bad" | "good" | "neutral" | "unsure") | null;
             error_type: string;
             comment: string;
         };
@@ -405,7 +397,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had. */
+        /** @description A label as a client submits it. UNSET fields are left out of the hash. */
         SubmissionRequest: {
             /**
              * Format: uuid
@@ -436,7 +428,7 @@ export interface components {
             reference_disputed?: boolean;
             /** @description Progress of the solution at its first error: 0 nowhere, 4 all but the end. */
             progress?: number;
-            /** @description Hints in the order in which they were seen. */
+            /** @description Hints in the order in which the annotator saw them. */
             hints_seen?: components["schemas"]["SeenHintRequest"][];
         };
         /** @description Everything the workbench needs for one solution. The lane is never included. */
