@@ -66,6 +66,20 @@ TERMS = {
             "keeps the batch or sets it aside."
         ),
     ),
+    "blind_arm": Term(
+        _("Blind arm"),
+        _(
+            "The solutions that are drawn to have no hints. Comparing their labels with the others shows how "
+            "hints influence people."
+        ),
+    ),
+    "brier": Term(
+        _("Brier score"),
+        _(
+            "The mean squared difference between a score and the outcome (1 for correct, 0 for wrong). 0 is "
+            "perfect, and lower is better."
+        ),
+    ),
     "calibration": Term(
         _("Calibration"),
         _(
@@ -226,10 +240,6 @@ TERMS = {
             "All solutions that are available for labelling and training, excluding the holdout and calibration "
             "problems."
         ),
-    ),
-    "posterior": Term(
-        _("Posterior"),
-        _("The probability of each rating of a step, given everyone’s labels and their reliability."),
     ),
     "prm": Term(
         _("Process reward model (PRM)"),

@@ -139,7 +139,7 @@ class HintsPart(PolicyPart):
         choices=Membership.Role.choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label=_("Who sees hints"),
+        label=_("Roles that see hints"),
     )
 
 
