@@ -90,8 +90,8 @@ TERMS = {
     "calibration_error": Term(
         _("Calibration error"),
         _(
-            "How far scores are from observed frequencies on average (ECE), in hundredths. At 5, steps scored 80 "
-            "% are correct about 75 to 85 % of the time."
+            "How far scores are from observed frequencies on average (ECE), in hundredths. At 5, steps with a "
+            "score of 0.8 are correct in about 75 to 85 of 100 cases."
         ),
     ),
     "challenger": Term(
@@ -103,7 +103,7 @@ TERMS = {
         _("The model that serves: it scores requests and ranks the solutions to label next."),
     ),
     "confidence_interval": Term(
-        _("95 % interval"),
+        _("Confidence interval"),
         _(
             "A range that contains the true value in 95 of 100 repetitions of the measurement. A wide interval "
             "means too little data for a firm conclusion."
