@@ -188,7 +188,7 @@ TERMS = {
     "informedness": Term(
         _("Informedness"),
         _(
-            "How much better than chance someone recognises bad steps: the share of bad steps they call bad, "
+            "How much better than chance someone recognises bad steps. It is the share of bad steps they call bad, "
             "minus the share of other steps they call bad. 1 is perfect and 0 is chance."
         ),
     ),

@@ -182,7 +182,7 @@ def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse
 
 @project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, row_id: int) -> HttpResponseBase:
-    attempt(request, "", reviewing.ask_for_review_of_row, row=_row(member, row_id))
+    attempt(request, "", reviewing.request_review_of_row, row=_row(member, row_id))
     return redirect("served-score", member.project.slug, row_id)
 
 
