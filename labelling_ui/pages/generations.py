@@ -47,7 +47,7 @@ def generations(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 ITEMS = [
-    Number("rank", _("Place"), sort=True, heading=True, write=str),
+    Number("rank", _("Rank"), sort=True, heading=True, write=str),
     Column("solution", _("Solution"), "solution_id", sort="solution", link="solution"),
     Column("domain", _("Domain"), "solution__problem__domain", sort=True),
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),

@@ -92,7 +92,7 @@ class FirstErrorPart(SchemePart):
             ("given", _("by rating the imported explanations")),
         ],
         label=_("What is wrong with the step"),
-        help_text=_("if no imported explanation is correct, people write one"),
+        help_text=_("If no imported explanation is correct, people write one."),
     )
     ask_own_step = forms.BooleanField(required=False, label=_("Ask for a corrected step"))
     error_types = TermsField(
@@ -115,7 +115,7 @@ class BesidePart(SchemePart):
     recovery = forms.BooleanField(
         required=False,
         label=_("Ask whether a step recovers from an error"),
-        help_text=_("for agent runs that continue after an error"),
+        help_text=_("For agent runs that continue after an error."),
     )
     policy_clauses = TermsField(
         required=False,
