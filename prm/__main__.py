@@ -22,8 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     in_json = IN_JSON in (sys.argv if arguments is None else arguments)
     try:
-        options = make_parser().parse_args(arguments)  # opens the files that options name, so input may be invalid
-        # One of several processes may be waiting for the others where no polite signal reaches it.
+        options = make_parser().parse_args(arguments)  # it also opens input files, so a DataError is possible
+        # A launched process may be waiting for the others in a call that SIGTERM does not interrupt.
         if options.die_with_parent and not die_with_parent(signal.SIGKILL if is_launched() else signal.SIGTERM):
             return Cancelled.exit_code
         options.run(options)

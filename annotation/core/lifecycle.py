@@ -1,8 +1,8 @@
 """The lifecycle of every kind of job: a worker claims it, reports heartbeats, and ends, cancels or resumes it.
 
-The row is the only state. A message only says that a worker may claim the job: a duplicate does nothing, and the sweep
-sends a lost one again. A worker resumes a job where the last one stopped. A job fails if several workers in succession
-die without progress.
+The row is the only state. A Celery message only says that a worker may claim the job: a duplicate does nothing, and the
+sweep replaces a lost one. A worker resumes a job where the last one stopped. A job fails if several workers in
+succession die without progress.
 
 A job may have parts. Each message of a staged job (`annotation.core.stages`) names the stage to run. A `SHARED` job has
 one seat for each worker of its queue. Each seat has its own messages and its own lock, does a part, and enqueues itself
@@ -95,7 +95,7 @@ def run_job(
     """
     tickets.take(model, pk, part)
     job, turn = do_part(model, pk, perform, part=part, on_failure=on_failure)
-    # The next worker would find the lock taken, so it is asked for only when the lock is free again.
+    # Enqueued after the lock is released: before, the next worker would find the job taken.
     if job is not None and turn is Turn.AGAIN:
         send(job, part if job.SHARED else None)
     return job
@@ -157,7 +157,7 @@ def find_job(project: Project, kind: str, pk: int) -> Job:
 
 
 def raise_if_cancelled(job: Job) -> None:
-    """Raises Cancelled if somebody cancelled the job."""
+    """Raise Cancelled if somebody has cancelled the job."""
     if type(job)._default_manager.filter(pk=job.pk, cancel_requested=True).exists():
         raise Cancelled
 

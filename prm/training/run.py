@@ -150,9 +150,9 @@ class Training:
     def _lessons(self, parts: TrainingData, backbone: Backbone) -> Lessons:
         self.log.meter.enter("tokenise")
         taught = documents(parts.fit, self.config)
-        heard = partial(self._heard, "tokenise")
-        fit = encode_cached([document.trace for document in taught], backbone, self.cache, heard)
-        held = encode_cached(parts.held, backbone, self.cache, heard)
+        on_progress = partial(self._on_progress, "tokenise")
+        fit = encode_cached([document.trace for document in taught], backbone, self.cache, on_progress)
+        held = encode_cached(parts.held, backbone, self.cache, on_progress)
         known = Supervision.of(taught, fit, self.config.neutral)
         return Lessons(
             parts, taught, fit, held, known, Supervision.of(as_documents(parts.held), held, self.config.neutral)
@@ -171,7 +171,7 @@ class Training:
             team,
             self.passes,
             lambda lengths: self.log.meter.add_passes(lengths, self.passes.tokens, backbone, arithmetic),
-            partial(self._heard, "cache"),
+            partial(self._on_progress, "cache"),
         )
         features = reader.read(lessons.fit)
         if team.leads:
@@ -261,7 +261,7 @@ class Training:
             ),
         )
 
-    def _heard(self, stage: Stage, done: int, of: int) -> None:
+    def _on_progress(self, stage: Stage, done: int, of: int) -> None:
         self.log.check()
         self.log.say(stage, done, of)
 

@@ -7,7 +7,7 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The four answers: their meaning is the same in every project, and so are the labels that are stored. */
+        /** @description The look of the four answers. Their meaning, and the stored labels, are the same in every project. */
         Answers: {
             good: components["schemas"]["Look"];
             neutral: components["schemas"]["Look"];
@@ -101,9 +101,9 @@ export interface components {
             };
         };
         /**
-         * @description A step that deserves `rating`, beside the guidelines: `before` is what it follows, `why` says what decides.
+         * @description A step with its correct `rating`, shown with the guidelines: `before` is the preceding text, `why` the reason.
          *
-         *         Texts are in the light markup of steps: Markdown with formulas.
+         *         Texts have the markup of steps: Markdown with formulas.
          */
         Example: {
             /** @enum {unknown} */
@@ -217,17 +217,18 @@ export interface components {
         /**
          * @description How annotators rate. The default is PRM800K phase 2: stop at the first error.
          *
-         *         `offer_neutral` and `offer_unsure`: good and bad are always there. `offer_accepting`: one key finds several steps
-         *         good, those before a first error or all that are left; without it every step is rated by hand. After the first
-         *         error, as asked: how far the solution had got (`ask_progress`), a critique of the wrong step ("written" by the
-         *         annotator; or "given" ones rated, and one written where none is good), the alternatives at its position, a step of
-         *         the annotator's own. Of any step, as asked: which `policy_clauses` it breaks, whether it is consistent with an
-         *         earlier one, whether it is redundant, and, where work goes on behind an error, whether it recovers from one. `keys`
-         *         renames keys of DEFAULT_KEYS.
-         *
-         *         `choose_path` is PRM800K phase 1: at each position one of the candidates, or a step of the person's own
-         *         (`ask_own_step`), is the way on, and only then the next position's candidates are shown. `rate_alternatives` then
-         *         asks for a rating of every candidate that was shown, without it the one that is taken is enough.
+         *         - `offer_neutral`, `offer_unsure`: answers besides good and bad.
+         *         - `offer_accepting`: one key rates several steps as good, those before a first error or all remaining ones. Without
+         *           it, every step is rated by itself.
+         *         - After the first error, a project can ask how far the solution got (`ask_progress`), for a `critique` of the wrong
+         *           step ("written" by the annotator; or "given" critiques to rate, and a written one if none of them is good), for
+         *           ratings of the alternatives at its position, and for the annotator's own step.
+         *         - About every step, a project can ask which `policy_clauses` it breaks, whether it is consistent with an earlier
+         *           step, whether it is redundant and, if rating continues after an error, whether it recovers from one.
+         *         - `keys` overrides keys of DEFAULT_KEYS.
+         *         - `choose_path` is PRM800K phase 1: at each position the annotator chooses one of the candidates, or writes a step
+         *           (`ask_own_step`), before the candidates of the next position are shown. With `rate_alternatives` every candidate
+         *           that was shown needs a rating, without it only the chosen one.
          */
         LabelScheme: {
             /** @default true */
@@ -279,9 +280,9 @@ export interface components {
             sent_back: string | null;
         };
         /**
-         * @description How one answer appears. An empty name or help is the workbench's own word, in the reader's language.
+         * @description The look of an answer. An empty name or help means the workbench's own text, in the reader's language.
          *
-         *         Every answer has a sign of its own shape, so that no colour is ever the only thing that tells two apart.
+         *         Every answer also has a sign of its own shape, so that colour is never the only difference.
          */
         Look: {
             /** @default  */
@@ -470,7 +471,7 @@ export interface components {
              */
             generator: null;
         };
-        /** @description One of a list to choose from: a type of error, a clause of a policy. Those of one `group` stand together. */
+        /** @description An entry of a list of choices: an error type or a policy clause. Entries of one `group` are shown together. */
         Term: {
             name: string;
             /** @default  */

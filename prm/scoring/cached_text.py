@@ -21,7 +21,7 @@ BRANCHING = (DynamicLayer, DynamicSlidingWindowLayer)  # layers that grow by new
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedText:
     """What is kept of texts, one row each.
 
     `mask` [rows, tokens] is 0 on padding, `last` [rows, width] the state of each last token, `statistics` those of
@@ -33,15 +33,15 @@ class Kept:
     last: Tensor
     statistics: tuple[Tensor, ...]
 
-    def rows(self, index: Sequence[int]) -> "Kept":
+    def rows(self, index: Sequence[int]) -> "CachedText":
         """These rows, in this order, each as often as it is named."""
         chosen = torch.tensor(index, device=self.mask.device)
         cache = branch(self.cache)
         cache.batch_select_indices(chosen)
-        return Kept(cache, self.mask[chosen], self.last[chosen], tuple(self.statistics[row] for row in index))
+        return CachedText(cache, self.mask[chosen], self.last[chosen], tuple(self.statistics[row] for row in index))
 
 
-def can_keep(backbone: Backbone) -> bool:
+def has_reusable_cache(backbone: Backbone) -> bool:
     """Whether the backbone's state is a cache of keys and values and nothing else (no recurrent layer)."""
     return all(type(layer) in BRANCHING for layer in DynamicCache(config=backbone.model.config).layers)
 
@@ -54,7 +54,9 @@ def branch(cache: DynamicCache) -> DynamicCache:
 
 
 @torch.no_grad()
-def keep(backbone: Backbone, texts: Sequence[Encoded], features: Sequence[Feature]) -> tuple[Kept, list[Tensor]]:
+def read_text(
+    backbone: Backbone, texts: Sequence[Encoded], features: Sequence[Feature]
+) -> tuple[CachedText, list[Tensor]]:
     """Read texts from their beginning: what is kept of them, and each one's step features [steps, width]."""
     longest = max(len(text.ids) for text in texts)
     padding = [longest - len(text.ids) for text in texts]
@@ -79,13 +81,13 @@ def keep(backbone: Backbone, texts: Sequence[Encoded], features: Sequence[Featur
     )
     offsets = [row * longest + pad for row, pad in enumerate(padding)]
     rows = _describe(backbone, reading, texts, offsets, features, None)
-    return Kept(cache, mask, last[:, -1], tuple(_statistics(part, features) for part in rows)), rows
+    return CachedText(cache, mask, last[:, -1], tuple(_statistics(part, features) for part in rows)), rows
 
 
 @torch.no_grad()
-def read_on(
-    backbone: Backbone, kept: Kept, texts: Sequence[Encoded], features: Sequence[Feature]
-) -> tuple[Kept, list[Tensor]]:
+def extend_text(
+    backbone: Backbone, cached: CachedText, texts: Sequence[Encoded], features: Sequence[Feature]
+) -> tuple[CachedText, list[Tensor]]:
     """Read one text on from each row: what is kept then, and each text's step features [steps, width].
 
     The positions in `texts` count from where the kept text ends. Texts of uneven length are padded on the right,
@@ -95,14 +97,14 @@ def read_on(
     lengths = torch.tensor([len(text.ids) for text in texts], device=backbone.device)
     ids = torch.tensor([list(text.ids) + [0] * (longest - len(text.ids)) for text in texts], device=backbone.device)
     place = torch.arange(longest, device=backbone.device)
-    mask = torch.cat([kept.mask, (place < lengths[:, None]).long()], dim=1)
-    cache = branch(kept.cache)
+    mask = torch.cat([cached.mask, (place < lengths[:, None]).long()], dim=1)
+    cache = branch(cached.cache)
     last, middle = decode(
         backbone,
         features,
         input_ids=ids,
         attention_mask=mask,
-        position_ids=kept.mask.sum(1, keepdim=True) + place,
+        position_ids=cached.mask.sum(1, keepdim=True) + place,
         past_key_values=cache,
         use_cache=True,
     )
@@ -112,15 +114,15 @@ def read_on(
     reading = Reading(
         torch.cat([ids.new_zeros(n), ids.flatten()]),
         torch.cat([ends, before.flatten()]),
-        torch.cat([kept.last, last.flatten(0, 1)]),
-        None if middle is None else torch.cat([torch.zeros_like(kept.last), middle.flatten(0, 1)]),
+        torch.cat([cached.last, last.flatten(0, 1)]),
+        None if middle is None else torch.cat([torch.zeros_like(cached.last), middle.flatten(0, 1)]),
     )
     offsets = [n + row * longest for row in range(n)]
-    rows = _describe(backbone, reading, texts, offsets, features, kept.statistics)
+    rows = _describe(backbone, reading, texts, offsets, features, cached.statistics)
     statistics = tuple(
-        torch.cat([old, _statistics(new, features)]) for old, new in zip(kept.statistics, rows, strict=True)
+        torch.cat([old, _statistics(new, features)]) for old, new in zip(cached.statistics, rows, strict=True)
     )
-    return Kept(cache, mask, last[torch.arange(n), lengths - 1], statistics), rows
+    return CachedText(cache, mask, last[torch.arange(n), lengths - 1], statistics), rows
 
 
 def _describe(
