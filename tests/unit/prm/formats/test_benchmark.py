@@ -126,7 +126,10 @@ def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path
             json.dumps(PROCESSBENCH | {"steps": [1]}).encode(),
             r"line 1, field `steps\[0\]`: Expected a text, got a whole number",
         ),
-        (json.dumps(SAMPLES | {"pred": []}).encode(), "line 1: The lists differ in length: `code` has 2, `pred` 0, `score` 2, `pred_score` 2"),
+        (
+            json.dumps(SAMPLES | {"pred": []}).encode(),
+            "line 1: The lists differ in length: `code` has 2, `pred` 0, `score` 2, `pred_score` 2",
+        ),
     ],
 )
 def test_bad_files_are_refused_in_one_sentence_that_names_the_place(
