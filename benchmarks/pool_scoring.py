@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
     options = parser.parse_args()
     shutil.rmtree(ROOT, ignore_errors=True)
-    with servers(ROOT, given={}) as addresses:
+    with servers(ROOT, external={}) as addresses:
         os.environ |= dict(addresses) | {"VAR_DIR": str(ROOT), "DJANGO_SETTINGS_MODULE": "config.settings.local"}
         import django
         from django.core.management import call_command

@@ -134,7 +134,7 @@ def main() -> None:
             os.environ |= {"VAR_DIR": folder, "DJANGO_SETTINGS_MODULE": "config.settings.test"}
             from launch.embedded import servers
 
-            with servers(Path(folder), given={}, durable=False) as addresses:
+            with servers(Path(folder), external={}, durable=False) as addresses:
                 os.environ |= addresses
                 import django
 

@@ -38,7 +38,7 @@ def _start_servers() -> None:
         except LaunchError:
             continue
         try:
-            os.environ.update(RUNNING.enter_context(servers(root, given=os.environ, durable=False)))
+            os.environ.update(RUNNING.enter_context(servers(root, external=os.environ, durable=False)))
         except LaunchError as error:
             raise pytest.UsageError(str(error)) from None
         os.environ["VAR_DIR"] = str(root)

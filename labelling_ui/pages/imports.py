@@ -57,7 +57,7 @@ class FilesField(forms.FileField):
 
 
 class FilesForm(forms.Form):
-    """Exactly one kind of source; `uploads` are the ids that the page's script got for what it sent in pieces."""
+    """The source of an import, exactly one kind; `uploads` are ids of files that the page uploaded in pieces."""
 
     file = FilesField(
         label=_("Files"),
@@ -104,7 +104,7 @@ class FilesForm(forms.Form):
 
 
 def start_import(*, by: User, project: Project, form: FilesForm, posted: QueryDict) -> list[ImportJob]:
-    """Start what the form asks for. Raises DomainError."""
+    """Start the import that the form describes. Raises DomainError."""
     data = form.cleaned_data
     manner = Manner(data["format"], data["decomposition"], options_of(posted))
     try:
@@ -119,13 +119,13 @@ def start_import(*, by: User, project: Project, form: FilesForm, posted: QueryDi
 
 
 def options_of(posted: QueryDict) -> ImportOptions:
-    """The options that the page's fields say. Raises DomainError (`invalid_options`)."""
+    """The import options from the page's fields. Raises DomainError (`invalid_options`)."""
     named = {name: posted[name] for name in OPTIONS if posted.get(name)}
     return msgspec.structs.replace(read_options(named), mapping=mapping_of(posted))
 
 
 def format_choices() -> list[tuple[str, str]]:
-    """Every format that is registered, and detection."""
+    """The choices of the format field: detection, and every registered format."""
     formats = [(name, in_words(FORMATS.get(name).label)) for name in FORMATS]
     return [("auto", gettext("find out from the file")), *formats]
 
@@ -200,7 +200,7 @@ class ImportForm(FilesForm):
 
 
 class TextForm(forms.Form):
-    """A text to try the rules on."""
+    """A text to try the splitting rules on."""
 
     rule = forms.ChoiceField(
         choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
@@ -295,7 +295,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """What a rule makes of a text that was pasted."""
+    """The steps into which a rule splits a pasted text."""
     form = TextForm(request.POST)
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
@@ -322,7 +322,7 @@ def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:
 
 
 def originals(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    """The lines that were not taken, as they were sent."""
+    """Download the rejected lines as they were in the file."""
     return _originals(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
 
 
@@ -359,7 +359,7 @@ def _originals(request: HttpRequest, member: Membership, job_id: int) -> HttpRes
 
 
 def _why_nothing_is_new(job: ImportJob) -> str:
-    """What became of a finished file that brought nothing; empty where it brought something."""
+    """Why a finished import added nothing; empty if it added something."""
     if job.state != ImportJob.State.DONE or job.accepted:
         return ""
     if job.rejected and job.duplicates:

@@ -1,4 +1,4 @@
-"""What each column of a table holds, as the import page shows it and as a person corrects it."""
+"""The column mapping of a table on the import page: shown as detected, corrected by a person."""
 
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -91,7 +91,7 @@ SEPARATORS = {"\\n": "\n", "\\t": "\t"}
 
 
 def mapping_of(posted: QueryDict) -> Mapping | None:
-    """The mapping that the fields say; None where there are none. Raises DomainError (`invalid_mapping`)."""
+    """The mapping from the form's fields; None if it has none. Raises DomainError (`invalid_mapping`)."""
     columns, holds = posted.getlist("column"), posted.getlist("holds")
     if not columns or len(columns) != len(holds):
         return None
@@ -118,7 +118,7 @@ def mapping_of(posted: QueryDict) -> Mapping | None:
 
 
 def for_page(preview: Preview) -> dict[str, Any]:
-    """What the mapping's part of the page shows; nothing where the file is no table."""
+    """The context of the mapping's part of the page; empty if the file is not a table."""
     if preview.begun is None or preview.mapping is None:
         return {}
     steps = preview.mapping.steps or StepsMapping(["-"])
@@ -130,7 +130,7 @@ def for_page(preview: Preview) -> dict[str, Any]:
 
 
 def _columns(mapping: Mapping, begun: Sample) -> list[dict[str, Any]]:
-    """Each column with its first values, what it holds, and the details of the label in it."""
+    """Each column with its first values, its role, and the details of the label in it."""
     held = _held(mapping)
     labels = {column: label for label in mapping.labels for column in label.columns[:1]}
     names = [*begun.columns, *(column for column in held if column not in begun.columns)]
@@ -191,7 +191,7 @@ def _labels(holding: dict[str, list[tuple[int, str]]], posted: QueryDict) -> Ite
 
 
 def _details(number: int, holding: dict[str, list[tuple[int, str]]], posted: QueryDict) -> dict[str, Any]:
-    """How the label is written, and its source: said for all rows, or by a column of each."""
+    """How the label is written, and its source: one for all rows, or a column."""
 
     def of_field(field: str) -> Any:
         if found := holding.get(f"source_{field}"):

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.labels import NONE, annotator_in, index_label
+from prm.formats.labels import NONE, annotator_in, error_along, index_label
 from prm.formats.reading import other_fields
-from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, sampled_texts
+from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 
 
@@ -44,11 +44,12 @@ def big_bench_mistake(value: Any) -> Record:
 
 @big_bench_mistake.writes_label
 def _native(record: Record, label: RecordAnnotation) -> dict[str, Any]:
+    steps, error = error_along(record, label)
     return {
         **as_imported(record, label, "extra"),
         "input": as_imported(record, label, "problem"),
-        "steps": sampled_texts(record),
+        "steps": steps,
         "answer": as_imported(record, label, "final_answer"),
         "target": as_imported(record, label, "reference_answer") or "",
-        "mistake_index": None if label.first_error == NONE else label.first_error,
+        "mistake_index": None if error == NONE else error,
     }

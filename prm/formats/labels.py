@@ -108,6 +108,7 @@ def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:
 class Step(NamedTuple):
     """A step as written by a format with one completion per position."""
 
+    position: int
     text: str
     kind: StepKind
     rating: int | None
@@ -121,13 +122,24 @@ def steps_along(record: Record, label: RecordAnnotation | None) -> list[Step]:
     for position, completions in enumerate(record.positions):
         step = taken.get(position)
         if step is not None and step.alternative is None:
-            steps.append(Step(step.own_text or "", "reasoning", None))
+            steps.append(Step(position, step.own_text or "", "reasoning", None))
         elif step is not None and step.alternative:
             completion = completions[step.alternative]
-            steps.append(Step(completion.text, completion.kind, step.rating.rating if step.rating else None))
+            rating = step.rating.rating if step.rating else None
+            steps.append(Step(position, completion.text, completion.kind, rating))
         elif completions:
-            steps.append(Step(completions[0].text, completions[0].kind, sampled[position]))
+            steps.append(Step(position, completions[0].text, completions[0].kind, sampled[position]))
     return steps
+
+
+def error_along(record: Record, label: RecordAnnotation) -> tuple[list[str], int]:
+    """The texts of the steps along a label's path, and the index of its first error among them, NONE for none.
+
+    The index differs from the position if an earlier position has no step. The first error must be known.
+    """
+    along = steps_along(record, label)
+    positions = [step.position for step in along]
+    return [step.text for step in along], NONE if label.first_error == NONE else positions.index(label.first_error or 0)
 
 
 def rated_along(record: Record, label: RecordAnnotation) -> tuple[list[str], list[int | None]]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.labels import NONE, annotator_in, index_in, index_label, label_to_write
+from prm.formats.labels import NONE, annotator_in, error_along, index_in, index_label, label_to_write
 from prm.formats.reading import Unreadable
-from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, sampled_texts, stored_line
+from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, stored_line
 from prm.formats.registry import file_format
 from prm.messages import Message
 
@@ -105,14 +105,14 @@ def _lines(record: Record) -> Iterator[dict[str, Any]]:
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
     if line := stored_line(annotation, SOURCE):
         return line
-    assert annotation.first_error is not None
+    steps, error = error_along(record, annotation)
     correct = as_imported(record, annotation, "final_answer_correct")
     return {
         "Question": as_imported(record, annotation, "problem"),
         "Subject": as_imported(record, annotation, "domain"),
         "Ground_Truth_Answer": as_imported(record, annotation, "reference_answer") or "",
         "Sampled_Model": as_imported(record, annotation, "generator"),
-        "Model_Solution_Steps": sampled_texts(record),
+        "Model_Solution_Steps": steps,
         **({} if correct is None else {"Model_Solution_Correctness": "correct" if correct else "incorrect"}),
-        FIELD: NO_ERROR if annotation.first_error == NONE else str(annotation.first_error + 1),
+        FIELD: NO_ERROR if error == NONE else str(error + 1),
     }

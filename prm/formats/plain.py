@@ -5,13 +5,19 @@ position, of which people choose one (a scheme's `choose_path`). `solution` is a
 Optional keys are `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer`,
 `final_answer_correct`, `outcome_source` (the source of the last one) and `provenance`. Other keys are stored with the
 solution. The format has no labels.
+
+A file of plain text is read as such lines too (`text_rows`).
 """
 
-from typing import Any
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, BinaryIO
 
 import msgspec
 
-from prm.formats.reading import Unreadable, other_fields
+from prm.formats import text_rows
+from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
+from prm.formats.reading import Numbered, Unreadable, original_records, other_fields, parsed_records
 from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -46,10 +52,43 @@ class Line(msgspec.Struct, omit_defaults=True):
     provenance: Provenance | None = None
 
 
-@file_format("plain", label=Message("format_plain"))
-def plain(value: Any) -> Record:
+def _parse(value: Any) -> Record:
     line = msgspec.convert(value, Line)
     return record_of(line, other_fields(value, Line))
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from after the first `skip` of them, of JSON or of plain text."""
+    head = _head(stream)
+    raws = _text_records(stream, head, skip) if text_rows.is_text(head) else raw_records(stream, head, skip)
+    return parsed_records(raws, _parse)
+
+
+def originals(stream: BinaryIO) -> Iterator[bytes | None]:
+    """As `original_records`; a record of plain text is a JSON string of it."""
+    head = _head(stream)
+    if not text_rows.is_text(head):
+        yield from original_records(stream, head=head)
+        return
+    for _, text in text_rows.entries(pieces_of(stream, head), longest=MAX_RECORD_BYTES):
+        yield None if text is None else msgspec.json.encode(text.decode(errors="replace"))
+
+
+def _head(stream: BinaryIO) -> bytes:
+    """The first bytes, with the first character that is neither white space nor a byte order mark."""
+    head = b""
+    while len(head.lstrip()) <= len(BOM) and (piece := stream.read(CHUNK)):
+        head += piece
+    return head
+
+
+def _text_records(stream: BinaryIO, head: bytes, skip: int) -> Iterator[Raw]:
+    entries = text_rows.entries(pieces_of(stream, head), longest=MAX_RECORD_BYTES)
+    return (text_rows.raw_row(line, text) for line, text in islice(entries, skip, None))
+
+
+plain = file_format("plain", label=Message("format_plain"))(_parse)
+plain.read = read
 
 
 def record_of(line: Line, extra: dict[str, Any]) -> Record:

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.labels import annotator_in, index_label
+from prm.formats.labels import annotator_in, error_along, index_label
 from prm.formats.reading import other_fields
-from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, sampled_texts
+from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 from prm.traces import Trace
 
@@ -43,6 +43,7 @@ def processbench(value: Any) -> Record:
 
 @processbench.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
+    steps, error = error_along(record, annotation)
     optional = {
         "id": as_imported(record, annotation, "external_id"),
         "generator": as_imported(record, annotation, "generator"),
@@ -52,8 +53,8 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
         **other_fields(as_imported(record, annotation, "extra"), _Line),
         **{key: value for key, value in optional.items() if value not in ("", None)},
         "problem": as_imported(record, annotation, "problem"),
-        "steps": sampled_texts(record),
-        "label": annotation.first_error,
+        "steps": steps,
+        "label": error,
     }
 
 

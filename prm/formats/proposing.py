@@ -125,6 +125,11 @@ def _are_texts(values: list[Any]) -> bool:
     return bool(values) and all(isinstance(value, str) for value in values)
 
 
+def _are_worked(values: list[Any]) -> bool:
+    """Whether most of the values are texts of several lines."""
+    return _are_texts(values) and 2 * sum("\n" in value.strip() for value in values) > len(values)
+
+
 def _steps(table: _Table) -> StepsMapping | None:
     if column := table.take(_STEPS, _are_lists):
         return StepsMapping([column])
@@ -138,6 +143,8 @@ def _steps(table: _Table) -> StepsMapping | None:
         return StepsMapping([column], form="text")
     if column := table.take(_TEXTS, _are_lists):
         return StepsMapping([column])
+    if column := table.take(("answer",), _are_worked):  # GSM8K: the answer is the solution
+        return StepsMapping([column], form="text")
     return None
 
 

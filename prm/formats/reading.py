@@ -59,12 +59,15 @@ def parsed_records(raws: Iterable[Raw], parse: Callable[[Any], Record]) -> Itera
         yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
 
 
-def original_records(stream: BinaryIO, members: Callable[[Any], Iterable[Any]] | None = None) -> Iterator[bytes | None]:
+def original_records(
+    stream: BinaryIO, members: Callable[[Any], Iterable[Any]] | None = None, *, head: bytes = b""
+) -> Iterator[bytes | None]:
     """Stream the records as the file has them, each on one line, in the order of `read_records`.
 
-    With `members`, in the order of `read_documents`. None stands for a record longer than MAX_RECORD_BYTES.
+    With `members`, in the order of `read_documents`. None stands for a record longer than MAX_RECORD_BYTES. `head` has
+    been read from the stream already.
     """
-    head = stream.read(CHUNK if members is None else MAX_RECORD_BYTES + 1)
+    head += stream.read(CHUNK if members is None else MAX_RECORD_BYTES + 1)
     document = None if members is None else _document(head)
     if members is None or document is None:
         for _, raw in raw_records(stream, head):

@@ -14,7 +14,7 @@ import msgspec
 import pyarrow
 
 from prm.errors import FormatError
-from prm.formats import csv_rows, parquet_rows
+from prm.formats import csv_rows, parquet_rows, plain
 from prm.formats.labels import Step, steps_along
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.proposing import propose
@@ -92,7 +92,7 @@ def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], I
     """A function that streams the records of a file unchanged, in the order of its reader."""
     if format == TABLE:
         return partial(original_rows, mapping=mapping or Mapping())
-    return partial(original_records, members=FORMATS.get(format).members)
+    return plain.originals if format == "plain" else partial(original_records, members=FORMATS.get(format).members)
 
 
 def sample(stream: BinaryIO, head: bytes = b"") -> Sample:

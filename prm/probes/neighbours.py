@@ -4,7 +4,7 @@ It also shows which features moved the score, and which heads disagree.
 
 A step's place is the activation of each hidden unit of each head, scaled by the unit's influence on the score and
 projected on fixed random axes (Johnson and Lindenstrauss 1984). On the sandbox, labels near a place agree with the
-score better than among standardised features or in the heads' first layer (docs/probes.md).
+score better than among standardised features or in the heads' first layer (research/probes.md).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -59,7 +59,6 @@ def delete_weights(version: ModelVersion) -> bool:
             by=None,
             action="model.delete_weights",
             target=version,
-            project=version.project,
             before={"path": version.path, "sha256": version.sha256},
             after={"keep_models": version.project.policies.keep_models},
         )

@@ -40,7 +40,7 @@ def check_scores(version: ModelVersion, *, size: int = SAMPLE) -> ScoreAgreement
     with transaction.atomic():
         PoolScoring.objects.filter(model_version=version).update(agreement=agreement, checked_at=timezone.now())
         if agreement.differing:
-            audit.record(by=None, action="pool.disagree", target=version, project=version.project, after=figures)
+            audit.record(by=None, action="pool.disagree", target=version, after=figures)
     if agreement.differing:
         message = Message(
             "stored_scores_wrong",

@@ -11,7 +11,7 @@ from django.db import OperationalError, transaction
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
-from annotation.core.lifecycle import Turn, do_part, got_on, run_job, send
+from annotation.core.lifecycle import Turn, do_part, end_job, run_job, save_progress, send
 from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
 from annotation.loop import registry
@@ -22,7 +22,8 @@ from annotation.models import Membership, ModelVersion, PoolScoring, Project
 from prm.messages import Message
 
 State = PoolScoring.State
-WAIT_SECONDS = 0.2  # where every shard that is left is in another worker's hands
+WAIT_SECONDS = 0.2  # while other workers hold all remaining shards
+ENDING = "end of a scoring"  # the lock of the worker that checks the scores and ends the job
 
 
 def begin_scoring(version: ModelVersion, *, by: User | None = None) -> int:
@@ -71,37 +72,40 @@ def score_news() -> int:
 
 
 def rescore_pool(*, by: User, version: ModelVersion) -> int:
-    """Throw a version's scores away and score the pool anew; returns how many solutions there are.
+    """Delete a version's scores and score the pool again; returns how many solutions it has.
 
     Raises Forbidden, Conflict (`weights_deleted`, `pool_busy`).
     """
     require_role(by, version.project, Membership.Role.MANAGER)
     if version.weights_deleted_at is not None:
         raise Conflict(Message("cannot_score_without_weights", n=version.number), code="weights_deleted")
-    try:
-        with transaction.atomic():
-            drop_partition(version)
-            PoolScoring.objects.filter(model_version=version).update(
-                state=State.DONE, failure="", error="", wanted=0, agreement=None, checked_at=None
-            )
-            wanted = begin_scoring(version, by=by)
-            audit.record(
-                by=by, action="pool.rescore", target=version, project=version.project, after={"solutions": wanted}
-            )
-    except OperationalError as error:
-        raise Conflict(Message("pool_busy")) from error
+    with advisory_lock(ENDING, version.pk) as free:
+        if not free:
+            raise Conflict(Message("pool_busy"))
+        try:
+            with transaction.atomic():
+                drop_partition(version)
+                PoolScoring.objects.filter(model_version=version).update(
+                    state=State.DONE, failure="", error="", wanted=0, agreement=None, checked_at=None
+                )
+                wanted = begin_scoring(version, by=by)
+                audit.record(by=by, action="pool.rescore", target=version, after={"solutions": wanted})
+        except OperationalError as error:
+            raise Conflict(Message("pool_busy")) from error
     return wanted
 
 
 def _score_some(scoring: PoolScoring) -> Turn | None:
     """Score one slice. A worker that finds none left checks a sample of the stored scores. Raises DomainError."""
     version = scoring.model_version
-    found = score_slice(version).found
-    if version.pool_shards.exists():
-        got_on(scoring)
-        return Turn.AGAIN if found else Turn.ELSEWHERE
-    with advisory_lock("check of stored scores", version.pk) as alone:
-        if not alone:
-            return Turn.ELSEWHERE
-        checking.check_scores(version)
-    return None
+    scored = score_slice(version)
+    if not version.pool_shards.exists():
+        with advisory_lock(ENDING, version.pk) as alone:
+            if not alone:
+                return Turn.ELSEWHERE
+            if not version.pool_shards.exists():  # unless the pool was cut again before the lock
+                checking.check_scores(version)
+                end_job(scoring, State.DONE)
+                return None
+    save_progress(scoring)
+    return Turn.AGAIN if scored else Turn.ELSEWHERE

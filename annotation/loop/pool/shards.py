@@ -6,7 +6,6 @@ where none is left, so that no solution is ever in two.
 """
 
 import time
-from dataclasses import dataclass
 from itertools import islice
 
 from django.contrib.auth.models import User
@@ -39,14 +38,6 @@ RETURNING cardinality(solutions)
 """
 
 
-@dataclass(frozen=True)
-class Slice:
-    """What one task did: solutions scored, and whether a shard was free to take."""
-
-    solutions: int
-    found: bool
-
-
 def cut_shards(version: ModelVersion, *, by: User | None = None) -> int:
     """Cut what the version has not scored of its project's pool, for a scoring that waits; returns how many solutions.
 
@@ -70,19 +61,19 @@ def cut_shards(version: ModelVersion, *, by: User | None = None) -> int:
     return wanted
 
 
-def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> Slice:
-    """Score of a free shard what fits in about `seconds`; the rest of it stays for the next slice.
+def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> int:
+    """Score what fits in about `seconds` of a free shard; returns how many solutions, 0 if no shard is free.
 
-    Raises DomainError (`model_unusable`).
+    The rest of the shard stays for the next slice. Raises DomainError (`model_unusable`).
     """
-    scoring.loaded_scorer(version)  # which may take long, and no shard is held meanwhile
+    scoring.loaded_scorer(version)  # loading may take long: it must not hold a shard
     started = time.monotonic()
     with transaction.atomic():
         shard = (
             PoolShard.objects.select_for_update(skip_locked=True).filter(model_version=version).order_by("pk").first()
         )
         if shard is None:
-            return Slice(0, found=False)
+            return 0
         done, rows = _score(version, shard.solutions, started + seconds)
         write_scores(version, rows)
         if rest := shard.solutions[done:]:
@@ -94,7 +85,7 @@ def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> Sli
             steps=F("steps") + sum(len(row.mean) - row.unscored_steps for row in rows),
             seconds=F("seconds") + time.monotonic() - started,
         )
-    return Slice(done, found=True)
+    return done
 
 
 def _score(version: ModelVersion, ids: list[int], deadline: float) -> tuple[int, list[PoolScore]]:

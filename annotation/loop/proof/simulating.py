@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.core.errors import DomainError
-from annotation.core.lifecycle import beat, got_on, run_job
+from annotation.core.lifecycle import beat, run_job, save_progress
 from annotation.core.membership.backbones import check_backbone
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop.gateway.traces import write_known_traces
@@ -43,7 +43,7 @@ def _simulate(simulation: SimulationRun) -> None:
         if progress := PROGRESS.match(line):
             done, of, simulation.message = progress.groups()
             simulation.progress = int(done) / max(int(of), 1)
-            got_on(simulation, "progress", "message")
+            save_progress(simulation, "progress", "message")
         elif line.strip() and "\t" not in line and "|" not in line:
             beat(simulation, message=line.strip())
 
@@ -69,7 +69,7 @@ def _simulate(simulation: SimulationRun) -> None:
     except (ProcessFailed, ProcessStalled) as error:
         raise DomainError(Message("simulation_failed", error=error)) from error
     simulation.result, simulation.progress = json.loads((folder / REPORT).read_bytes()), 1.0
-    got_on(simulation, "result", "progress")
+    save_progress(simulation, "result", "progress")
 
 
 def _command(

@@ -42,7 +42,6 @@ def start_simulation(
         by=by,
         action="simulation.start",
         target=simulation,
-        project=project,
         after={"snapshot": snapshot.sha256, "functions": chosen, "seeds": seeds, "budget": budget},
     )
     send(simulation)

@@ -74,7 +74,6 @@ def _confirm(by: User, version: ModelVersion) -> ModelVersion:
             by=by,
             action="model.confirm",
             target=version,
-            project=version.project,
             before={"answers_programs": False},
             after={"answers_programs": True},
         )
@@ -101,7 +100,6 @@ def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersio
         by=by,
         action="model.promote",
         target=version,
-        project=version.project,
         before={"champion": before.number if before else None},
         after={"champion": version.number, "reason": reason},
     )
@@ -127,7 +125,6 @@ def set_domain_champion(*, by: User, version: ModelVersion, domain: str) -> Doma
         by=by,
         action="model.serve_domain",
         target=version,
-        project=version.project,
         before={"domain": domain, "champion": earlier.model_version.number if earlier else None},
         after={"domain": domain, "champion": version.number},
     )
@@ -147,7 +144,6 @@ def clear_domain_champion(*, by: User, project: Project, domain: str) -> None:
         by=by,
         action="model.serve_domain",
         target=version,
-        project=project,
         before={"domain": domain, "champion": version.number},
         after={"domain": domain, "champion": None},
     )

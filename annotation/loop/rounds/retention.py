@@ -33,7 +33,7 @@ def _prune(run: TrainingRun, now: datetime) -> bool:
     if not ended.update(pruned_at=now):
         return False
     points, _by_table = RunPoint.objects.filter(run=run).delete()
-    audit.record(by=None, action="run.prune", target=run, project=run.project, after={"log_lines": points})
+    audit.record(by=None, action="run.prune", target=run, after={"log_lines": points})
     folders = [run_folder(run)] if run.model_version_id else [run_folder(run), model_folder(run)]
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)

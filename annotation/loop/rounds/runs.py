@@ -64,7 +64,6 @@ def prepare_run(
         by=by,
         action="run.request",
         target=run,
-        project=project,
         after={"number": run.number, "trigger": trigger, "reason": run.reason},
     )
     return run

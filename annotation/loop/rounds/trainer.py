@@ -42,7 +42,7 @@ def train(
     except ProcessStalled as error:
         raise DomainError(Message("trainer_silent", error=error), code="trainer_stalled") from error
     except ProcessFailed as error:
-        if error.code == REFUSED_DATA:
+        if error.exit_code == REFUSED_DATA:
             refused = Message("trainer_refused_data", reason=error.reason)
             raise DomainError(refused, code="training_data_refused") from error
         raise DomainError(Message("trainer_ended", error=error), code="training_failed") from error

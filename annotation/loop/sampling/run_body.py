@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.core.errors import DomainError
-from annotation.core.lifecycle import Postponed, got_on, heed, run_job, send
+from annotation.core.lifecycle import Postponed, raise_if_cancelled, run_job, save_progress, send
 from annotation.files.store import store_chunk
 from annotation.loop.gateway.policies import CONCURRENCY, AskedPolicy, Reply
 from annotation.loop.sampling.following import follow
@@ -50,7 +50,7 @@ def _sample(run: SamplingRun, seconds: float | None, on_progress: Tell) -> None:
         )
         _commit(run, some, replies)
         on_progress(run)
-        heed(run)
+        raise_if_cancelled(run)
         some = _next(run)
         if some and seconds is not None and time.monotonic() - started >= seconds:
             raise Postponed
@@ -87,7 +87,7 @@ def _commit(run: SamplingRun, some: Sequence[SampledProblem], replies: Sequence[
     """Store what came with the progress it makes."""
     for chosen, reply in zip(some, replies, strict=True):
         _import_reply(run, chosen, reply)
-    got_on(
+    save_progress(
         run, "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused", "right", "wrong",
         "ungraded", "calls", "prompt_tokens", "completion_tokens",
     )  # fmt: skip

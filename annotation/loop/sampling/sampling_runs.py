@@ -72,7 +72,6 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
         by=by,
         action="sampling.start",
         target=run,
-        project=project,
         after={"endpoint": run.endpoint, "model": run.model, "problems": run.problems, "samples": run.samples},
     )
     return run
@@ -177,7 +176,7 @@ def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
 
     Raises as `resume_job`, DomainError (`unknown_endpoint`), Conflict (`nothing_left`).
     """
-    run = resume_job(by=by, job=job)
+    run = resume_job(by=by, job=job, even_if_done=True)
     model_of(run.endpoint)
     unfinished = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
     if not unfinished.exists():

@@ -15,8 +15,6 @@ from prm.search.endpoint import Cost
 from prm.traces import Step
 
 SOLVED = SearchResult([Step("The answer is 2.")], "2", 0.9, [0.9], True, 1, 1, Cost(calls=1, completion_tokens=5))
-
-
 AWAY = Message("server_timed_out", url="http://policy", path="/v1", timeout=3)
 
 

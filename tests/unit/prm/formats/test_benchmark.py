@@ -114,7 +114,7 @@ def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path
     [
         (b"", "no records"),
         (b"hello\n", "line 1: JSON is malformed"),
-        (b'{"a": 1}\n', "file matches none of prm800k, .*: no record in its first lines has the fields of one"),
+        (b'{"a": 1}\n', "Choose the column that holds the problem. The columns are: a."),
         (b"[1, 2", "line 1: Expected an object, got a whole number"),
         (b'[{"a": 1', "line 1: the file ends in the middle of this record"),
         (b"\x1f\x8bnot gzip after all", "file"),

@@ -48,6 +48,29 @@ def test_every_format_reads_what_it_writes_of_another(target, source, data):
         assert not isinstance(item, Rejection), (source, item.field, item.reason)
 
 
+@pytest.mark.parametrize(
+    ("target", "field", "index"),
+    [
+        ("processbench", "label", 1),
+        ("big_bench_mistake", "mistake_index", 1),
+        ("mr_ben", "Model_Solution_First_Error_Step", "2"),
+    ],
+)
+def test_the_first_error_is_an_index_of_the_steps_that_are_written(target, field, index):
+    own = {"text": "a", "rating": None, "source": "human", "flagged": False}
+    wrong = {"text": "b", "rating": -1, "flagged": False}
+    steps = [
+        {"completions": None, "human_completion": own, "chosen_completion": None},
+        {"completions": [{"text": "c", "rating": 0}, wrong], "human_completion": None, "chosen_completion": None},
+    ]
+    line = {"labeler": "x", "question": {"problem": "p"}, "label": {"steps": steps, "finish_reason": "found_error"}}
+    record = read_one(prm800k, line)
+    content = b"".join(FORMATS.get(target).write([record]))
+    [written] = json.loads(content) if content.startswith(b"[") else [json.loads(content)]
+    assert written[field] == index
+    assert "b" in json.dumps(written)
+
+
 @pytest.mark.parametrize("target", WRITING)
 def test_other_keys_of_a_solution_never_stand_for_fields_of_the_format(target):
     record = read_one(FORMATS.get("plain"), {"problem": "p", "steps": ["Step 1: a", "b"]})

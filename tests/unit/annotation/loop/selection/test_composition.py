@@ -128,6 +128,26 @@ def test_the_first_generation_may_be_ranked_by_surprise():
         generations.request_first_generation(by=manager, project=project)
 
 
+@pytest.mark.parametrize("cold_start", ["random", "surprisal"])
+def test_two_requests_at_the_same_time_open_one_first_generation(monkeypatch, cold_start):
+    project, _version, _solutions = scored_pool(30, cold_start=cold_start)
+    manager = MembershipFactory(project=project, role="manager").user
+    composed = generations.compose
+
+    def compose_beside_another(*arguments, **options):
+        monkeypatch.setattr(generations, "compose", composed)
+        generations.open_first_generation(by=manager, project=project)
+        return composed(*arguments, **options)
+
+    monkeypatch.setattr(generations, "compose", compose_beside_another)
+    if cold_start == "random":
+        with pytest.raises(Conflict, match="already open"):
+            generations.open_first_generation(by=manager, project=project)
+    else:
+        generations.open_requested(project.pk, manager.pk)
+    assert [generation.number for generation in project.generations.all()] == [0]
+
+
 @pytest.mark.parametrize("listed", [["/nowhere"], []])
 def test_a_backbone_that_is_not_there_or_not_listed_leaves_the_start_to_chance(settings, listed):
     settings.BACKBONES = listed
