@@ -61,10 +61,15 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Chart:
-    """A plot with its axes; `no_values` is the text that replaces a plot without values."""
+    """A plot with its axes. `help` explains it in a sentence; `term` is the glossary's key of the title.
+
+    `no_values` is the text that replaces a plot without values.
+    """
 
     title: str
+    help: str
     no_values: str = ""
+    term: str = ""
     legend: list[tuple[str, str]] = field(default_factory=list)
     x_ticks: list[Tick] = field(default_factory=list)
     y_ticks: list[Tick] = field(default_factory=list)
@@ -156,12 +161,20 @@ def x_ticks_of(labels: Sequence[str]) -> list[Tick]:
 
 
 def bar_chart(
-    title: str, series: Series, *, places: str, no_values: str = "", form: Format = plain, least_step: float = 0.0
+    title: str,
+    series: Series,
+    *,
+    help: str,
+    places: str,
+    no_values: str = "",
+    term: str = "",
+    form: Format = plain,
+    least_step: float = 0.0,
 ) -> Chart:
     """A chart with one bar per label; with a `least_step` of 1 the ticks are whole numbers."""
     known = [p.value for p in series.points if p.value]
     if not known:
-        return Chart(title, no_values)
+        return Chart(title, help, no_values, term)
     axis = Axis(0.0, max(known), least_step=least_step)
     slot = 100 / len(series.points)
     bars = [
@@ -180,6 +193,8 @@ def bar_chart(
     labels = [p.label for p in series.points]
     return Chart(
         title,
+        help,
+        term=term,
         x_ticks=x_ticks_of(labels),
         y_ticks=axis.ticks(form),
         bars=bars,
@@ -188,13 +203,15 @@ def bar_chart(
     )
 
 
-def share_chart(title: str, series: Sequence[Series], *, places: str, no_values: str = "") -> Chart:
+def share_chart(
+    title: str, series: Sequence[Series], *, help: str, places: str, no_values: str = "", term: str = ""
+) -> Chart:
     """A chart of shares: stacked columns, each as high as the plot."""
     labels = common_places(series)
     counts = [{p.label: p.value or 0.0 for p in s.points} for s in series]
     totals = [sum(by_label.get(label, 0.0) for by_label in counts) for label in labels]
     if not any(totals):
-        return Chart(title, no_values)
+        return Chart(title, help, no_values, term)
     slot = 100 / len(labels)
     bars = []
     for i, (label, total) in enumerate(zip(labels, totals, strict=True)):
@@ -209,6 +226,8 @@ def share_chart(title: str, series: Sequence[Series], *, places: str, no_values:
             base += height
     return Chart(
         title,
+        help,
+        term=term,
         legend=legend_of(series),
         x_ticks=x_ticks_of(labels),
         y_ticks=[Tick(at, f"{at} %") for at in (0, 50, 100)],
@@ -222,8 +241,10 @@ def line_chart(
     title: str,
     series: Sequence[Series],
     *,
+    help: str,
     places: str,
     no_values: str = "",
+    term: str = "",
     form: Format = plain,
     bottom: float | None = 0.0,
     top: float | None = None,
@@ -235,7 +256,7 @@ def line_chart(
     labels = common_places(series)
     known = [v for s in series for p in s.points for v in (p.value, p.low, p.high) if v is not None]
     if not known:
-        return Chart(title, no_values)
+        return Chart(title, help, no_values, term)
     axis = Axis(min(known) if bottom is None else bottom, max(known) if top is None else top)
     lines, dots = [], []
     for line in series:
@@ -255,6 +276,8 @@ def line_chart(
             dots.append(Mark(line.look, x, axis.place(point.value or 0.0), title=tooltip, href=point.href))
     return Chart(
         title,
+        help,
+        term=term,
         legend=legend_of(series),
         x_ticks=x_ticks_of(labels),
         y_ticks=axis.ticks(form),
@@ -266,7 +289,7 @@ def line_chart(
 
 
 def gain_chart(
-    title: str, samples: Sequence[float], *, gain: float, low: float, high: float, tolerance: float
+    title: str, samples: Sequence[float], *, help: str, gain: float, low: float, high: float, tolerance: float
 ) -> Chart:
     """A chart of the gate: a histogram of the bootstrapped gain in points, its interval and the tolerance."""
     values = [100 * s for s in samples] or [100 * low, 100 * gain, 100 * high]
@@ -291,6 +314,8 @@ def gain_chart(
             bars.append(Mark(look, i * 100 / bins + 0.2, 0.0, 100 / bins - 0.4, 88 * n / max(counts), tooltip))
     return Chart(
         title,
+        help,
+        term="f1",
         x_ticks=[Tick(across(at), _change(at)) for at in round_steps(least, most, 6)],
         bars=bars,
         lines=[Stroke("interval", f"M{across(100 * low):.2f} 5 H{across(100 * high):.2f}")],

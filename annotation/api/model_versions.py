@@ -14,7 +14,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, read_query
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, Id, Written
+from annotation.core.bounds import Count, Id, NonBlank
 from annotation.core.membership.access import STAFF, find_project, find_visible
 from annotation.loop.model_jobs.retention import due_versions
 from annotation.loop.pool.scoring import rescore_pool
@@ -171,7 +171,7 @@ class DomainChampionRow(Row):
 
 
 class ChosenDomain(msgspec.Struct):
-    domain: Annotated[Written, Meta(max_length=100, description="The domain of at least one problem in the project.")]
+    domain: Annotated[NonBlank, Meta(max_length=100, description="The domain of at least one problem in the project.")]
 
 
 class DomainChampions(PagedView):

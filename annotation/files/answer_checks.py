@@ -33,7 +33,7 @@ def start_answer_check(*, by: User | None, project: Project, overwrite: bool = F
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if AnswerCheck.objects.filter(project=project, state__in=AnswerCheck.LIVE).exists():
         raise Conflict(Message("check_running"))
     total = gradable(project).count()
@@ -134,7 +134,7 @@ def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -
     raise_if_cancelled(check)
     now_here = {row.pk: row for row in Solution.objects.select_for_update().filter(pk__in=[row.pk for row in chunk])}
     references = dict(Problem.objects.filter(solutions__in=now_here).values_list("pk", "reference_answer"))
-    before, after, disagreements = {}, {}, []
+    before, after, changed, disagreements = {}, {}, [], []
     for read, verdict in zip(chunk, verdicts, strict=True):
         check.correct += verdict.correct is True
         check.wrong += verdict.correct is False
@@ -152,7 +152,8 @@ def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -
         before[str(solution.pk)] = _outcome(solution)
         solution.final_answer_correct, solution.outcome_source = verdict.correct, GRADER
         after[str(solution.pk)] = _outcome(solution)
-        solution.save(update_fields=["final_answer_correct", "outcome_source"])
+        changed.append(solution)
+    Solution.objects.bulk_update(changed, ["final_answer_correct", "outcome_source"])
     OutcomeDisagreement.objects.bulk_create(disagreements)
     if after:
         audit.record(by=check.requested_by, action="outcomes.grade", target=check, before=before, after=after)

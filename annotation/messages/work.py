@@ -87,6 +87,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "sent_back_already": "This label was already sent back, and the annotator has not answered yet.",
     "sent_back_ended": "This request was already answered or taken back.",
     "solution_had_before": "{name} has already had solution {solution}, and nobody gets a solution twice.",
+    "solution_is_gold": "Solution {solution} is gold, so it cannot be queued. Retire the gold first.",
     "solution_practised": "People have practised on solution {solution} and know its answer, so it cannot be queued.",
     "solutions_not_in_project": "Solution {missing} is not in {project}.",
     "step_misplaced": "Step {step} is not at position {position} of this solution.",

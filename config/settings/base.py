@@ -78,6 +78,7 @@ TEMPLATES = [
                 "labelling_ui.templatetags.figures",
                 "labelling_ui.templatetags.navigation",
                 "labelling_ui.templatetags.tables",
+                "labelling_ui.templatetags.terms",
             ],
         },
     }

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 
+from labelling_ui.glossary import TERMS
 from labelling_ui.templatetags import figures
 
 
@@ -25,7 +26,7 @@ class Column:
     `name`) or a function of the row. `sort` is the field to order by, True for the path. `link` is the page of a value,
     whose address has the project and the value. `write` formats the value for the page; `shown` formats the row, if the
     value alone is not enough. `heading` marks the column that names its row. A `filtered` column is also a filter, with
-    its `choices`.
+    its `choices`. `term` is the label's key in the glossary; `help` explains the label in this table, in a sentence.
     """
 
     name: str
@@ -39,6 +40,8 @@ class Column:
     heading: bool = False
     choices: Any = ()
     filtered: bool = False
+    term: str = ""
+    help: Any = ""
 
     number: ClassVar[bool] = False
     downloads: ClassVar[bool] = True
@@ -52,6 +55,11 @@ class Column:
     def order(self) -> str:
         """The field to order by, empty for none."""
         return self.path if self.sort is True else self.sort or ""
+
+    @property
+    def explanation(self) -> Any:
+        """A sentence for the table's head; empty for none."""
+        return self.help or (TERMS[self.term].definition if self.term else "")
 
     def value(self, row: Any) -> Any:
         if callable(self.source):
@@ -88,14 +96,23 @@ class Duration(Number):
 
 
 @dataclass(frozen=True)
-class Share(Number):
+class Statistic(Number):
+    """A number that needs an explanation."""
+
+    def __post_init__(self) -> None:
+        if not self.explanation:
+            raise TypeError(f"Column {self.name!r} is a statistic: give it `term` or `help`.")
+
+
+@dataclass(frozen=True)
+class Share(Statistic):
     """A share from 0 to 1, in percent on the page."""
 
     write: Callable[[Any], Any] = figures.percent
 
 
 @dataclass(frozen=True)
-class Estimate(Number):
+class Estimate(Statistic):
     """A statistic with its interval below: an object or a mapping with value, low and high."""
 
     def csv(self, row: Any) -> object:

@@ -65,7 +65,7 @@ class NewProjectForm(forms.Form):
 @login_required
 def create(request: HttpRequest) -> HttpResponse:
     if not may_create_projects(request.user):
-        raise PermissionDenied(gettext("Managers and staff create projects. Ask one of them for yours."))
+        raise PermissionDenied(gettext("Only managers and staff can create projects. Ask one of them."))
     form = NewProjectForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data

@@ -36,7 +36,7 @@ class InviteForm(forms.Form):
     username = forms.CharField(
         max_length=150,
         label=_("User name"),
-        help_text=_("Somebody new gets an account and a first password."),
+        help_text=_("New people get an account and a first password."),
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none"}),
     )
     role = forms.ChoiceField(choices=Membership.Role.choices, label=_("Role"))
@@ -104,9 +104,22 @@ def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Col
             _("Median time"),
             lambda m: m.median_ms and m.median_ms / 1000,
             sort="median_ms",
+            help=_("The median active time on one label, without breaks."),
         ),
-        Share("agreement", _("Agreement"), lambda m: agreement.get(m.pk)),
-        Share("gold", _("Right on gold"), lambda m: gold[m.pk].right.value if m.pk in gold else None),
+        Share(
+            "agreement",
+            _("Agreement"),
+            lambda m: agreement.get(m.pk),
+            term="agreement",
+            help=_("The share of other people’s labels on the same solutions that name the same first error."),
+        ),
+        Share(
+            "gold",
+            _("Right on gold"),
+            lambda m: gold[m.pk].right.value if m.pk in gold else None,
+            term="gold",
+            help=_("The share of gold answers within the project’s tolerance of the known first error."),
+        ),
         When("joined", _("Joined"), "joined_at", sort=True),
         Control("actions", _("Actions")),
     ]
@@ -115,14 +128,14 @@ def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Col
 RATING_NAMES = (_("good"), _("neutral"), _("bad"))
 GOLD_COLUMNS = [
     When("submitted", _("Submitted"), "submitted_at", sort=True),
-    Choice("lane", _("Lane"), sort=True, choices=Lane.choices),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, term="lane"),
     Number("solution", _("Solution"), "solution_id", sort=True, link="solution", write=str),
-    FirstError("first_error", _("First error"), sort=True),
+    FirstError("first_error", _("First error"), sort=True, term="first_error"),
     FirstError("known", _("Known"), "solution__gold_answer__annotation__first_error"),
 ]
 
 
-GENERATION = Column("generation", _("Generation"), "who", heading=True)
+GENERATION = Column("generation", _("Generation"), "who", heading=True, term="generation")
 
 
 @project_page(*STAFF)
@@ -161,9 +174,9 @@ def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     person = _find(member, member_id)
     outcome = request.POST.get("outcome", "")
     message = {
-        "passed": gettext("%(name)s may label."),
-        "again": gettext("%(name)s is screened next."),
-        "failed": gettext("%(name)s gets no more items."),
+        "passed": gettext("%(name)s can label now."),
+        "again": gettext("%(name)s gets a screening next."),
+        "failed": gettext("%(name)s gets no more work."),
         "paused": gettext("%(name)s is paused."),
     }.get(outcome, "")
     done = message % {"name": person.user.username} if message else ""
@@ -176,7 +189,7 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     """Choose the domains that a person labels, or all."""
     person = _find(member, member_id)
     domains = None if request.POST.get("all") else request.POST.getlist("domains")
-    message = gettext("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
+    message = gettext("%(name)s gets problems from the domains you chose.") % {"name": person.user.username}
     attempt(request, message, qualify, membership=person, domains=domains)
     return redirect("member", member.project.slug, person.pk)
 
@@ -207,7 +220,7 @@ def _nth(row: Figures, *, n: int) -> Any:
 
 def _confusion(project: Project, person: Membership) -> Table:
     """The confusion table of the member's ratings against the reference."""
-    ratings = (gettext("they say %(name)s") % {"name": name} for name in RATING_NAMES)
+    ratings = (gettext("rated %(name)s") % {"name": name} for name in RATING_NAMES)
     columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(ratings)]
     rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]
     return Table(rows, [Column("reference", gettext("Reference"), "who", heading=True), *columns])

@@ -47,8 +47,14 @@ def _by_day(mine: OwnWork) -> Chart:
         Point(day_of_month(day), of.labels, note=_("labels, %(time)s") % {"time": duration(of.seconds)})
         for day, of in mine.days.items()
     ]
-    title = _("Your labels by day, the last %(n)s days") % {"n": DAYS}
-    return bar_chart(title, Series(_("labels"), "first", points), places=_("day"), least_step=1)
+    title = _("Your labels by day, last %(n)s days") % {"n": DAYS}
+    return bar_chart(
+        title,
+        Series(_("labels"), "first", points),
+        help=_("The labels you submitted each day, and the time you spent on them."),
+        places=_("day"),
+        least_step=1,
+    )
 
 
 def _sent_back(member: Membership) -> dict[str, list[SentBack]]:

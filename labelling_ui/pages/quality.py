@@ -31,7 +31,7 @@ class SetAsideForm(forms.Form):
     annotator = PersonField(Membership.objects.none(), label=_("Annotator"))
     since = forms.DateTimeField(label=_("From"), widget=forms.DateTimeInput({"type": "datetime-local"}))
     until = forms.DateTimeField(label=_("To"), widget=forms.DateTimeInput({"type": "datetime-local"}))
-    reason = forms.CharField(max_length=500, label=_("Why"))
+    reason = forms.CharField(max_length=500, label=_("Explanation"))
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
@@ -47,19 +47,49 @@ COLUMNS = [
     When("since", _("From"), sort=True),
     When("until", _("To"), sort=True),
     Choice("judged_by", _("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
-    Number("judged", _("Judged"), "evidence__judged"),
-    Number("differed", _("Differed"), "evidence__differed"),
-    Number("expected", _("Usual"), "evidence__expected"),
+    Number("judged", _("Judged"), "evidence__judged", help=_("Labels in the batch that could be compared.")),
+    Number("differed", _("Differed"), "evidence__differed", help=_("Compared labels that differ from the judge’s.")),
+    Number(
+        "expected",
+        _("Expected"),
+        "evidence__expected",
+        help=_("How many would differ if this batch were like the earlier ones."),
+    ),
     State("state", _("State"), sort=True, choices=LabelBatch.State.choices, filtered=True),
 ]
 TRUST = [
     Column("by", _("Labels by"), "who", heading=True),
-    Number("measured", _("Informedness"), "figures__measured__value", shown=lambda row: _measured(row.figures)),
-    Share("finds", _("Finds bad steps"), "figures__finds"),
-    Share("invents", _("Calls others bad"), "figures__invents"),
-    Number("labels", _("Shared labels"), "figures__labels"),
-    Number("votes", _("Shared steps"), "figures__votes"),
-    Number("weight", _("Weight in training"), "figures__informedness", write=partial(decimal, digits=2)),
+    Number(
+        "measured",
+        _("Informedness"),
+        "figures__measured__value",
+        shown=lambda row: _measured(row.figures),
+        term="informedness",
+    ),
+    Share(
+        "finds",
+        _("Bad steps found"),
+        "figures__finds",
+        help=_("The share of the bad steps that this person calls bad."),
+    ),
+    Share(
+        "invents",
+        _("False alarms"),
+        "figures__invents",
+        help=_("The share of the other steps that this person calls bad."),
+    ),
+    Number(
+        "labels", _("Shared labels"), "figures__labels", help=_("Labels on solutions that somebody else labelled too.")
+    ),
+    Number("votes", _("Shared steps"), "figures__votes", help=_("Steps that this person and somebody else rated.")),
+    Number(
+        "weight",
+        _("Weight in training"),
+        "figures__informedness",
+        write=partial(decimal, digits=2),
+        term="reliability",
+        help=_("Training weights this person’s labels by this figure, which starts at the average of all people."),
+    ),
 ]
 
 
@@ -101,7 +131,7 @@ def set_aside(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Set labels aside without an alarm."""
     form = SetAsideForm(request.POST, project=member.project)
     if not form.is_valid():
-        messages.error(request, gettext("Name an annotator, from when to when, and why."))
+        messages.error(request, gettext("Choose an annotator, a period and a reason."))
         return redirect("quality", member.project.slug)
     attempt(request, gettext("Set aside."), batches.set_aside_by_hand, project=member.project, **form.cleaned_data)
     return redirect("quality", member.project.slug)

@@ -41,7 +41,7 @@ def _started_by(run: TrainingRun) -> str | None:
 
 
 COLUMNS = [
-    Column("run", _("Run"), "number", sort=True, link="run", heading=True),
+    Column("run", _("Run"), "number", sort=True, link="run", heading=True, term="run"),
     State("state", _("State"), sort=True, choices=TrainingRun.State.choices, filtered=True),
     Choice("started_by", _("Started by"), _started_by, sort="trigger", choices=words.TRIGGERS),
     When("started", _("Started"), "created_at", sort=True),
@@ -160,10 +160,16 @@ def _loss_chart(run: TrainingRun) -> Chart:
     if held := [Point(f"{step or 0}", loss) for step, _loss, loss in shown if loss is not None]:
         series.append(Series(gettext("held out"), "second", held))
     return line_chart(
-        gettext("Loss, nats a labelled step"),
+        gettext("Loss, in nats per labelled step"),
         series,
+        help=gettext(
+            "How training proceeds: both curves should fall, and a held-out curve that rises means overfitting."
+        ),
+        term="loss",
         places=gettext("step"),
-        no_values=gettext("The loss shows here during training.") if run.live else gettext("Nothing was trained."),
+        no_values=gettext("The loss appears here during training.")
+        if run.live
+        else gettext("This run trained no model."),
         form=lambda loss: short(loss, 3),
     )
 
@@ -175,6 +181,7 @@ def _gain_chart(run: TrainingRun) -> Chart | None:
     return gain_chart(
         gettext("Gain in holdout F1, in points"),
         gate.samples,
+        help=gettext("Challenger minus champion: the gate promotes if the interval stays right of the tolerated loss."),
         gain=gate.gain,
         low=gate.low,
         high=gate.high,

@@ -22,6 +22,7 @@ from labelling_ui.pages.columns import Choice, Column, Number, Opening
 from labelling_ui.pages.gold import gold_of, may_be_gold
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.people import people_of
+from labelling_ui.templatetags.terms import term
 
 
 class SolutionFilters(Filters):
@@ -89,12 +90,14 @@ COLUMNS = [
     Column("solution", _("Solution"), "pk", sort=True, link="solution", heading=True),
     Opening("problem", _("Problem"), "problem__text"),
     Column("domain", _("Domain"), "problem__domain", sort=True),
-    Choice("split", _("Split"), sort=True, choices=choices.SPLITS),
-    Column("policy", _("Policy model"), "generator", sort=True),
-    Choice("answer", _("Final answer"), _outcome, sort="final_answer_correct", choices=words.OUTCOMES),
+    Choice("split", _("Split"), sort=True, choices=choices.SPLITS, term="split"),
+    Column("policy", _("Policy model"), "generator", sort=True, term="policy_model"),
+    Choice(
+        "answer", _("Final answer"), _outcome, sort="final_answer_correct", choices=words.OUTCOMES, term="final_answer"
+    ),
     Number("labels", _("Labels"), lambda s: s.labels or 0, sort="labels"),
-    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2)),
-    Number("gain", _("Gain, nats"), sort=True, write=partial(decimal, digits=3)),
+    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2), term="score"),
+    Number("gain", _("Gain, nats"), sort=True, write=partial(decimal, digits=3), term="gain"),
 ]
 
 
@@ -165,9 +168,9 @@ def _facts(solution: Solution) -> list[tuple[Any, Any]]:
     """The known origin of the solution."""
     made = solution.origin
     known = [
-        (_("Policy model"), made.policy or solution.generator),
+        (term("policy_model"), made.policy or solution.generator),
         (_("Temperature"), made.temperature),
-        (_("Seed"), made.seed),
+        (term("seed"), made.seed),
         (_("Reasoning shown"), dict(choices.VISIBILITIES).get(made.visibility or "")),
         (_("Run"), made.run),
         *((name, value) for name, value in sorted(made.settings.items())),

@@ -75,10 +75,11 @@ PROBED = re.compile(r"measured by a (?P<dtype>\w+) matmul of (?P<size>\d+) here"
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost figure, and how it was measured."""
+    """A cost figure, a sentence that explains it, and how it was measured."""
 
     name: str
     value: str
+    help: str
     source: str = ""
 
 
@@ -87,25 +88,47 @@ def costs_of(version: ModelVersion) -> list[Cost]:
     costs = version.manifest.get("costs")
     if not costs:
         return []
-    shown = [Cost(gettext("device"), _device(costs))]
+    shown = [Cost(gettext("device"), _device(costs), gettext("The hardware that training ran on."))]
     stage = next((costs["stages"][name] for name in MAIN_STAGES if costs["stages"].get(name, {}).get("tokens")), None)
     if stage is not None:
         shown += [
-            Cost(gettext("useful tokens a second"), decimal(stage["tokens_per_second"])),
-            Cost(gettext("padding"), f"{decimal(100 * stage['padded_share'], 1)} %"),
-            Cost(gettext("utilisation"), f"{decimal(100 * stage['utilisation'], 1)} %", _peak(costs)),
+            Cost(
+                gettext("useful tokens per second"),
+                decimal(stage["tokens_per_second"]),
+                gettext("Tokens read per second, without padding."),
+            ),
+            Cost(
+                gettext("padding"),
+                f"{decimal(100 * stage['padded_share'], 1)} %",
+                gettext("The share of tokens that only fill up batches."),
+            ),
+            Cost(
+                gettext("utilisation"),
+                f"{decimal(100 * stage['utilisation'], 1)} %",
+                gettext("The share of the processor’s peak speed that training reaches."),
+                _peak(costs),
+            ),
         ]
     memory = f"{decimal(costs['peak_memory_bytes'] / 1e9, 2)} GB"
-    shown.append(Cost(gettext("peak memory"), memory, _source(costs["memory_kind"])))
+    shown.append(
+        Cost(
+            gettext("peak memory"),
+            memory,
+            gettext("The most memory that training used at once."),
+            _source(costs["memory_kind"]),
+        )
+    )
     if costs["energy_joules"] is not None:
         energy = f"{decimal(costs['energy_joules'] / 3600, 1)} Wh"
-        shown.append(Cost(gettext("energy"), energy, _source(costs["energy_source"])))
+        shown.append(
+            Cost(gettext("energy"), energy, gettext("The energy that training used."), _source(costs["energy_source"]))
+        )
     seconds = [
         f"{STAGES.get(name, name)} {decimal(stage_costs['seconds'], 1)} s"
         for name, stage_costs in costs["stages"].items()
         if stage_costs["seconds"] >= 0.05
     ]
-    shown.append(Cost(gettext("time"), ", ".join(seconds)))
+    shown.append(Cost(gettext("time"), ", ".join(seconds), gettext("How long each stage of training took.")))
     return shown
 
 

@@ -44,9 +44,9 @@ def disarm() -> None:
     sympy_parser.parse_expr = _atom
 
 
-def compare(given: str, reference: str) -> bool | None:
+def compare(stated: str, reference: str) -> bool | None:
     """Whether the answer equals the reference; None where one cannot be read, or they are not shown to differ."""
-    answer, wanted = _read(given), _read(reference)
+    answer, wanted = _read(stated), _read(reference)
     if answer is None or wanted is None:
         return None
     if verify(wanted, answer, allow_set_relation_comp=True, timeout_seconds=None, raise_on_error=True):

@@ -1,6 +1,6 @@
 """The process that does algebra on hostile answers: `python -m prm.answers.child MEGABYTES`, started by a `Grader`.
 
-A line in is `[given, reference, seconds]` in JSON, a line out `true`, `false` or `null`. It says `"ready"` first. What
+A line in is `[stated, reference, seconds]` in JSON, a line out `true`, `false` or `null`. It says `"ready"` first. What
 takes longer than its seconds is null; where Python cannot be interrupted, the kernel or the one who asked kills it. It
 ends when it is asked no more, because nobody holds the other end.
 
@@ -65,8 +65,8 @@ def main() -> None:
     forbid_evaluation()
     _say("ready")
     for line in sys.stdin:
-        given, reference, seconds = json.loads(line)
-        _say(_within(seconds, given, reference))
+        stated, reference, seconds = json.loads(line)
+        _say(_within(seconds, stated, reference))
 
 
 def _warm_up() -> None:
@@ -78,13 +78,13 @@ def _warm_up() -> None:
         compare(*pair)
 
 
-def _within(seconds: float, given: str, reference: str) -> bool | None:
+def _within(seconds: float, stated: str, reference: str) -> bool | None:
     from prm.answers.algebra import compare
 
     limit_cpu(2 * seconds)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        return compare(given, reference)
+        return compare(stated, reference)
     except (_OutOfTime, Exception):
         return None
     finally:

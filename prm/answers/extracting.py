@@ -27,7 +27,7 @@ TIDY = " \t\r\n*_`"
 
 
 @dataclass(frozen=True)
-class Found:
+class ExtractedAnswer:
     """An answer, and whether the text marks it as the answer."""
 
     text: str
@@ -41,19 +41,19 @@ def final_answer(text: str) -> str | None:
     return answer.text if answer else None
 
 
-def find_answer(text: str) -> Found | None:
+def find_answer(text: str) -> ExtractedAnswer | None:
     text = text[-READ:]
     stated = last_boxed(text) or _tagged(text)
     if stated:
-        return Found(stated, marked=True)
+        return ExtractedAnswer(stated, marked=True)
     marked = MARKED.findall(text)
     phrase = _in_phrase(marked[-1]) if marked else None
     if phrase:
-        return Found(phrase, marked=True)
+        return ExtractedAnswer(phrase, marked=True)
     if options := OPTION.findall(text[-LONGEST_PHRASE:]):
-        return Found(options[-1].upper(), marked=True)
+        return ExtractedAnswer(options[-1].upper(), marked=True)
     closing = _in_closing(text)
-    return Found(closing, marked=False) if closing else None
+    return ExtractedAnswer(closing, marked=False) if closing else None
 
 
 def last_boxed(text: str) -> str | None:

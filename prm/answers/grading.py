@@ -25,18 +25,18 @@ SYMBOLIC = re.compile(r"[\d+/^=<>{}\[\]√π∞∪≤≥±]|\\[A-Za-z]|\b[A-Za-z
 WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}")
 
 
-def grade(given: str, reference: str) -> bool | None:
+def grade(stated: str, reference: str) -> bool | None:
     """Whether an answer equals the reference; None if that needs algebra or is unknown.
 
     Numbers are equal by value, with or without unit, a percentage as its number or its hundredth; choices by their
     letter; texts by what they say. Numbers, choices, and yes and no, are wrong where they differ; other texts are not
     called wrong.
     """
-    if max(len(given), len(reference)) > LONGEST:
+    if max(len(stated), len(reference)) > LONGEST:
         return None
-    if given == reference and not given.isspace() and given:
+    if stated == reference and stated.strip():
         return True
-    answer, wanted = _bare(given), _bare(reference)
+    answer, wanted = _bare(stated), _bare(reference)
     if not answer or not wanted:
         return None
     numbers = _quantities(answer, wanted)
@@ -45,11 +45,11 @@ def grade(given: str, reference: str) -> bool | None:
     return True if _plain(answer) == _plain(wanted) else _decided(answer, wanted)
 
 
-def needs_algebra(given: str, reference: str) -> bool:
+def needs_algebra(stated: str, reference: str) -> bool:
     """Whether both are mathematics that `grade` does not know, so that a `Grader` can say more."""
-    if max(len(given), len(reference)) > LONGEST:
+    if max(len(stated), len(reference)) > LONGEST:
         return False
-    answer, wanted = _bare(given), _bare(reference)
+    answer, wanted = _bare(stated), _bare(reference)
     return (
         grade(answer, wanted) is None
         and not _quantities(answer, wanted)

@@ -54,17 +54,17 @@ class Grader:
             child.kill()
             child.communicate()
 
-    def grade(self, given: str, reference: str) -> bool | None:
+    def grade(self, stated: str, reference: str) -> bool | None:
         """Whether an answer equals the reference; None if unknown within the limits of time and memory."""
-        verdict = grade(given, reference)
-        if verdict is not None or self._is_late() or not needs_algebra(given, reference):
+        verdict = grade(stated, reference)
+        if verdict is not None or self._is_late() or not needs_algebra(stated, reference):
             return verdict
-        pair = (given, reference)
+        pair = (stated, reference)
         with self._turn:
             if pair not in self._known:
                 if len(self._known) >= REMEMBERED:
                     self._known.clear()
-                self._known[pair] = self._ask(given, reference)
+                self._known[pair] = self._ask(stated, reference)
             return self._known[pair]
 
     def agrees(self, solution: str, reference: str) -> bool | None:
@@ -101,8 +101,8 @@ class Grader:
     def _is_late(self) -> bool:
         return self._until is not None and time.monotonic() > self._until
 
-    def _ask(self, given: str, reference: str) -> bool | None:
-        question = json.dumps([given, reference, self._seconds]).encode() + b"\n"
+    def _ask(self, stated: str, reference: str) -> bool | None:
+        question = json.dumps([stated, reference, self._seconds]).encode() + b"\n"
         child = self._child or self._start()
         if child is None:
             return None

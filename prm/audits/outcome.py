@@ -58,13 +58,13 @@ def audit(subject: Subject, rng: Random) -> Finding:
         "wrong final answer": rank_steps(subject, of_step == 0),
     }
     minima = _minima(subject)
-    spoiled, mended = _spoil(subject, rng), _mend(subject)
+    made_wrong, made_right = _answers_made_wrong(subject, rng), _answers_made_right(subject)
     figures = [ranking.figure(name, "Step AUROC") for name, ranking in strata.items()]
     figures += [
         Figure(name="lowest score", value=minima.lowest, n=minima.n, of="wrong solutions", group="On the last step"),
         Figure(name="first error", value=minima.errors, n=minima.n, of="wrong solutions", group="On the last step"),
-        *_swap_figures(subject, spoiled, "right answer made wrong"),
-        *_swap_figures(subject, mended, "wrong answer made right"),
+        *_swap_figures(subject, made_wrong, "right answer made wrong"),
+        *_swap_figures(subject, made_right, "wrong answer made right"),
     ]
     return conclude(
         audit="outcome",
@@ -75,9 +75,9 @@ def audit(subject: Subject, rng: Random) -> Finding:
             above_chance(strata["wrong final answer"], Message("among_wrong_answers")),
             above_chance(strata["right final answer"], Message("among_right_answers")),
             _minima_check(minima),
-            _causal_check([*spoiled.rows, *mended.rows], max(spoiled.earlier, mended.earlier)),
-            _spoiled_check(subject.mean(spoiled.last_step, spoiled.rows), len(spoiled.rows)),
-            _mended_check(subject.mean(mended.last_step, mended.rows), len(mended.rows)),
+            _causal_check([*made_wrong.rows, *made_right.rows], max(made_wrong.earlier, made_right.earlier)),
+            _wrong_answer_check(subject.mean(made_wrong.last_step, made_wrong.rows), len(made_wrong.rows)),
+            _right_answer_check(subject.mean(made_right.last_step, made_right.rows), len(made_right.rows)),
         ],
         figures=figures,
         charts=[
@@ -90,8 +90,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 series=[
                     Series(name, ["right made wrong", "wrong made right"], [_moved(subject, s, of) for s in swaps])
                     for name, of, swaps in (
-                        ("last step", "last_step", (spoiled, mended)),
-                        ("solution", "solution", (spoiled, mended)),
+                        ("last step", "last_step", (made_wrong, made_right)),
+                        ("solution", "solution", (made_wrong, made_right)),
                     )
                 ],
             ),
@@ -118,7 +118,7 @@ def _minima(subject: Subject) -> Minima:
     return Minima(subject.mean(lowest, rows), subject.mean(last, rows), excess, len(rows))
 
 
-def _spoil(subject: Subject, rng: Random) -> Swap:
+def _answers_made_wrong(subject: Subject, rng: Random) -> Swap:
     """Right solutions whose answer is made wrong in the last step."""
     chosen = {
         row: with_wrong_answer(trace, rng)
@@ -128,7 +128,7 @@ def _spoil(subject: Subject, rng: Random) -> Swap:
     return _swap(subject, chosen)
 
 
-def _mend(subject: Subject) -> Swap:
+def _answers_made_right(subject: Subject) -> Swap:
     """Solutions wrong before their last step whose answer is made right there."""
     answers = right_answers(subject.traces)
     chosen = {}
@@ -205,7 +205,7 @@ def _causal_check(rows: Sequence[int], earlier: float) -> Check:
     return Check("ok", rule, Message("earlier_scores_unaffected"))
 
 
-def _spoiled_check(move: Metric, n: int) -> Check:
+def _wrong_answer_check(move: Metric, n: int) -> Check:
     rule = "The last step's score falls when a right answer is made wrong, else attention"
     if n < ENOUGH or move.high is None:
         return Check("cannot tell", rule, Message("too_few_answers_made_wrong", n=n))
@@ -215,7 +215,7 @@ def _spoiled_check(move: Metric, n: int) -> Check:
     return Check("ok", rule, Message("wrong_answer_lowers_score", fall=fall))
 
 
-def _mended_check(move: Metric, n: int) -> Check:
+def _right_answer_check(move: Metric, n: int) -> Check:
     rule = f"The last step's score does not clearly rise by {LIFT} when a wrong answer is made right, else attention"
     if n < ENOUGH:
         return Check("cannot tell", rule, Message("too_few_answers_made_right", n=n))

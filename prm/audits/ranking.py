@@ -82,7 +82,7 @@ def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner
     if min(n_errors, len(p) - n_errors) < ENOUGH:
         nothing = Metric(None, None, None)
         return Ranking(nothing, nothing, nothing, nothing, nothing, n_steps=len(p), n_errors=n_errors)
-    index, chars = _turned(index.astype(float), error), _turned(chars.astype(float), error)
+    index, chars = _oriented(index.astype(float), error), _oriented(chars.astype(float), error)
 
     def measure(weights: Array) -> dict[str, Array]:
         scores, by_index, by_length = (ranking(one, error, weights)[0] for one in (1 - p, index, chars))
@@ -125,6 +125,6 @@ def clear(metric: Metric, bar: float) -> bool:
     return metric.low is not None and metric.low > bar
 
 
-def _turned(values: Array, error: Array) -> Array:
+def _oriented(values: Array, error: Array) -> Array:
     """The values, or their negatives where those rank errors better."""
     return -values if ranking(values, error, np.ones(len(values)))[0] < 0.5 else values

@@ -95,7 +95,7 @@ def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Sc
         return
     for name, scores in read_published(options.scores).items():
         by_id = {score.id: score for score in scores}
-        yield _Scored(name, None, Threshold(0.5, "nothing: one half stands"), None, partial(_found, by_id))
+        yield _Scored(name, None, Threshold(0.5, "nothing: one half stands"), None, partial(_scores_for, by_id))
 
 
 def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
@@ -118,7 +118,7 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
     )
 
 
-def _found(by_id: dict[str, TraceScore], traces: Sequence[Trace]) -> list[TraceScore]:
+def _scores_for(by_id: dict[str, TraceScore], traces: Sequence[Trace]) -> list[TraceScore]:
     missing = [trace.id for trace in traces if trace.id not in by_id]
     if missing:
         raise DataError(Message("solutions_without_score", n=len(missing), missing=missing[0]))

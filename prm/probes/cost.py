@@ -5,7 +5,8 @@ end (an outcome model), and a pass over every prefix, as scorers do that know on
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -63,12 +64,24 @@ class Cost(msgspec.Struct, frozen=True):
     choices: list[Choice]
 
 
+def solutions_to_time(scorer: Scorer, traces: Iterable[Trace], most: int) -> list[Trace]:
+    """The first solutions that have steps, all of which fit the context, at most `most`. Raises DataError for none."""
+    backbone = scorer.backbone
+
+    def fits(trace: Trace) -> bool:
+        [item] = encode([trace], backbone.tokenizer, backbone.layout, backbone.context)
+        return len(item.spans) == item.n_steps > 0
+
+    chosen = list(islice(filter(fits, traces), most))
+    if not chosen:
+        raise DataError(Message("no_solution_for_costs"))
+    return chosen
+
+
 def ways_to_score(scorer: Scorer, traces: Sequence[Trace], *, repeats: int = 3) -> list[Way]:
-    """Time the three ways on solutions of which all steps fit the context, in batches of the scorer's token budget."""
+    """Time the three ways on `solutions_to_time`, in batches of the scorer's token budget."""
     backbone = scorer.backbone
     whole = encode(traces, backbone.tokenizer, backbone.layout, backbone.context)
-    if any(len(item.spans) < item.n_steps or not item.spans for item in whole):
-        raise DataError(Message("no_solution_for_costs"))
     ends = [Encoded(item.ids, item.spans[-1:], 1) for item in whole]
     prefixes = [Encoded(item.ids[: span[1]], (span,), 1) for item in whole for span in item.spans]
     arithmetic = Arithmetic.of(backbone, predictions="statistics" in scorer.features)

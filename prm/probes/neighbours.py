@@ -4,7 +4,7 @@ Beside them, what moved the score, and which heads disagree.
 
 A step's place is what each hidden unit of each head makes of it, scaled by how far that unit can move the score,
 laid on fixed random axes (Johnson and Lindenstrauss 1984). On the sandbox the labels around a place agree with
-the score better there than among standardised features or in the heads' first layer: docs/explanation/probes.md.
+the score better there than among standardised features or in the heads' first layer: research/probes.md.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

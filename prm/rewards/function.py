@@ -95,7 +95,7 @@ class Reward:
     def __call__(self, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any) -> list[float]:
         """One reward a completion. Raises DataError where a column that a weighted term needs is missing."""
         self.last = self.parts(prompts, completions, **columns)
-        self._tell(columns.get("log_metric"))
+        self._log_parts(columns.get("log_metric"))
         return [part.total for part in self.last]
 
     def parts(self, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any) -> list[Parts]:
@@ -172,7 +172,7 @@ class Reward:
             for score, path, right in zip(scores, batch.steps, batch.right, strict=True)
         ]
 
-    def _tell(self, log_metric: Callable[[str, float], None] | None) -> None:
+    def _log_parts(self, log_metric: Callable[[str, float], None] | None) -> None:
         """Each term's mean, and its share of all that was given and taken, to the log and to the trainer's own."""
         weights = msgspec.structs.asdict(self.mix)
         moved = {name: sum(abs(w * getattr(part, name)) for part in self.last) for name, w in weights.items() if w}

@@ -15,6 +15,7 @@ from prm.traces import Step
 
 MIN_TEMPERATURE = 0.1
 SHINGLE = 3  # words
+REMEMBERED = 100_000  # values of prefixes, about 100 MB
 
 
 def guarded(scores: Sequence[float | None], steps: Sequence[Step]) -> list[float]:
@@ -118,6 +119,8 @@ class Prover:
         return differences
 
     def _roll_out(self, wanted: Sequence[tuple[str, str, tuple[Step, ...]]]) -> None:
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
         fresh = {_key(*one): one for one in wanted if _key(*one) not in self._known}
         prefixes = [Prefix(problem, path) for problem, _, path in fresh.values()]
         answers = self._policy.sample(prefixes, n=self._samples, seed=self._seed)

@@ -14,7 +14,7 @@ from prm.backbones import Backbone
 from prm.config import Feature
 from prm.encoding import Encoded
 from prm.packing import fill_batches
-from prm.scoring.keeping import keep, read_on
+from prm.scoring.cached_text import extend_text, read_text
 
 ShareChoice = Literal["auto", "always", "never"]
 WORTH_SHARING = 0.3  # share of the tokens that need not be read, from which "auto" shares
@@ -65,13 +65,13 @@ def shared_features(
         beginnings = [
             Encoded(item.ids[: family.length], item.spans[: family.steps], family.steps) for family, item in firsts
         ]
-        kept, shared = keep(backbone, beginnings, features)
+        texts, shared = read_text(backbone, beginnings, features)
         readers = [(row, index) for row, family in enumerate(chosen) for index in family.members]
         rests = [_rest(encoded[index], chosen[row]) for row, index in readers]
-        cached = kept.mask.shape[1] // CACHED_WEIGHT
+        cached = texts.mask.shape[1] // CACHED_WEIGHT
         for batch in near_batches([len(rest.ids) for rest in rests], cached, token_budget):
             rows = [readers[i][0] for i in batch]
-            _, own = read_on(backbone, kept.rows(rows), [rests[i] for i in batch], features)
+            _, own = extend_text(backbone, texts.rows(rows), [rests[i] for i in batch], features)
             for i, row, part in zip(batch, rows, own, strict=True):
                 yield readers[i][1], torch.cat([shared[row], part])
 

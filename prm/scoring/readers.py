@@ -14,7 +14,7 @@ from prm.encoding import Encoded, Layout
 from prm.errors import ScoringError
 from prm.features import compute_features, feature_width
 from prm.messages import Message
-from prm.scoring.keeping import can_keep
+from prm.scoring.cached_text import has_reusable_cache
 from prm.scoring.prefixes import ShareChoice, families, shared_features
 
 PORTION = 8  # batches read before their features are handed on
@@ -78,7 +78,7 @@ class LocalReader:
                 self._shrink(min(len(item.ids) for item in places), shortage)
 
     def _read(self, items: Sequence[Encoded]) -> Iterator[tuple[Encoded, Tensor]]:
-        share: ShareChoice = self.share_prefix if can_keep(self.backbone) else "never"
+        share: ShareChoice = self.share_prefix if has_reusable_cache(self.backbone) else "never"
         together, alone = families(items, share)
         for index, rows in shared_features(self.backbone, items, together, self.features, self.token_budget):
             yield items[index], rows.cpu()

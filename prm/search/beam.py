@@ -12,7 +12,16 @@ from prm.encoding import TEXT_SEPARATOR, render_step
 from prm.errors import PolicyError
 from prm.messages import Message
 from prm.scores import Aggregate
-from prm.search.choosing import UNSCORED, AnswerOf, Candidate, Found, choose, found, judged, stated_answer
+from prm.search.choosing import (
+    UNSCORED,
+    AnswerOf,
+    Candidate,
+    SearchResult,
+    choose,
+    result_of,
+    score_samples,
+    stated_answer,
+)
 from prm.search.endpoint import Answers, Cost, Policy, Prefix
 from prm.search.verifiers import State, Verifier
 from prm.traces import Step
@@ -84,7 +93,7 @@ def beam_search(
     weighted: bool = False,
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
-) -> Found:
+) -> SearchResult:
     """Search with `width` beams, each given `expansions` next steps a round; the first round samples their product.
 
     Ends when no beam is under way, when none can beat a finished one any more (by product or min, which only
@@ -118,10 +127,10 @@ def beam_search(
         beams = _best(live, finished, width, by)
     candidates = [beam.candidate(complete=True) for beam in finished]
     if not candidates:
-        candidates, spent = _written_out(policy, verifier, problem, beams, seed, budget)
+        candidates, spent = _finish_best(policy, verifier, problem, beams, seed, budget)
         cost += spent
     chosen = choose(candidates, by=by, weighted=weighted, answer_of=answer_of)
-    return found(chosen, by=by, answer_of=answer_of, candidates=len(candidates), rounds=rounds, cost=cost)
+    return result_of(chosen, by=by, answer_of=answer_of, candidates=len(candidates), rounds=rounds, cost=cost)
 
 
 def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[list[Beam], list[Beam], Cost]:
@@ -154,7 +163,7 @@ def _best(live: Sequence[Beam], finished: Sequence[Beam], width: int, by: Aggreg
     return [beam for score, beam in ranked[:width] if by not in ONLY_FALLS or bar == UNSCORED or score > bar]
 
 
-def _written_out(
+def _finish_best(
     policy: Policy, verifier: Verifier, problem: str, beams: Sequence[Beam], seed: int, budget: Budget
 ) -> tuple[list[Candidate], Cost]:
     """The best beam written to its end in one go; as it is where the budget does not hold that."""
@@ -163,5 +172,5 @@ def _written_out(
     if not budget.affords(prefixes, most=1):
         return [best.candidate(complete=False)], Cost()
     answers = policy.sample(prefixes, seed=seed * 1009 + 1008, max_tokens=budget.longest(prefixes, 1))
-    candidates, verified = judged(verifier, problem, best.steps, answers.samples[0])
+    candidates, verified = score_samples(verifier, problem, best.steps, answers.samples[0])
     return candidates, answers.cost + verified

@@ -36,7 +36,7 @@ class Candidate:
         return UNSCORED if score is None else score
 
 
-class Found(msgspec.Struct, frozen=True):
+class SearchResult(msgspec.Struct, frozen=True):
     """The result of a search: the chosen solution and its score, the cost, and the number of candidates.
 
     `score` is None where nothing could be scored, `rounds` the rounds of a beam search or of revisions.
@@ -72,10 +72,12 @@ def choose(candidates: Sequence[Candidate], *, by: Aggregate, weighted: bool, an
     return max(complete, key=lambda candidate: candidate.score(by))
 
 
-def found(chosen: Candidate, *, by: Aggregate, answer_of: AnswerOf, candidates: int, rounds: int, cost: Cost) -> Found:
+def result_of(
+    chosen: Candidate, *, by: Aggregate, answer_of: AnswerOf, candidates: int, rounds: int, cost: Cost
+) -> SearchResult:
     """The record of a choice."""
     score = chosen.score(by)
-    return Found(
+    return SearchResult(
         steps=list(chosen.steps),
         answer=answer_of(chosen.steps),
         score=None if score == UNSCORED else score,
@@ -97,15 +99,15 @@ def best_of_n(
     weighted: bool = False,
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
-) -> Found:
+) -> SearchResult:
     """The best of `n` solutions; weighted, of the answer whose solutions have the highest sum of scores."""
     answers = policy.sample([Prefix(problem)], n=n, seed=seed)
-    candidates, cost = judged(verifier, problem, (), answers.samples[0])
+    candidates, cost = score_samples(verifier, problem, (), answers.samples[0])
     chosen = choose(candidates, by=by, weighted=weighted, answer_of=answer_of)
-    return found(chosen, by=by, answer_of=answer_of, candidates=n, rounds=1, cost=answers.cost + cost)
+    return result_of(chosen, by=by, answer_of=answer_of, candidates=n, rounds=1, cost=answers.cost + cost)
 
 
-def judged(
+def score_samples(
     verifier: Verifier, problem: str, begun: Sequence[Step], samples: Sequence[Sampled]
 ) -> tuple[list[Candidate], Cost]:
     """Whole solutions, their first steps `begun`, with their scores."""

@@ -10,7 +10,7 @@ import msgspec
 from prm.errors import DataError, PolicyError, PRMError
 from prm.files import read_records, write_atomic, write_records
 from prm.messages import Message, joined
-from prm.search.choosing import Found
+from prm.search.choosing import SearchResult
 
 FAILURES_IN_A_ROW = 10  # problems; then the policy is taken to be away
 
@@ -30,7 +30,7 @@ class Solved(msgspec.Struct):
 
     problem_id: str
     problem: str
-    found: Found
+    result: SearchResult
     correct: bool | None
     settings: str
 

@@ -44,10 +44,10 @@ class LocalVerifier:
     """A model in this process. It reuses its cache of a growing solution if the backbone can."""
 
     def __init__(self, scorer: "Scorer") -> None:
-        from prm.scoring.keeping import can_keep
+        from prm.scoring.cached_text import has_reusable_cache
 
         self.scorer = scorer
-        self._keeps = can_keep(scorer.backbone)
+        self._has_cache = has_reusable_cache(scorer.backbone)
         self._lock = threading.Lock()
 
     @property
@@ -60,13 +60,13 @@ class LocalVerifier:
 
     def begin(self, problem: str) -> State:
         with self._lock:
-            return self.scorer.session(problem) if self._keeps else Whole(Trace("", problem, []), [])
+            return self.scorer.session(problem) if self._has_cache else Whole(Trace("", problem, []), [])
 
     def extend(self, grown: Sequence[tuple[State, Step]]) -> list[State]:
-        if not self._keeps:
+        if not self._has_cache:
             return extend_whole(self, grown)
         with self._lock:
-            return [_read_on(state, step) for state, step in grown]
+            return [_extended(state, step) for state, step in grown]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def extend_whole(verifier: Verifier, grown: Sequence[tuple[State, Step]]) -> lis
     ]
 
 
-def _read_on(state: "State | Session", step: Step) -> State:
+def _extended(state: "State | Session", step: Step) -> State:
     from prm.scoring import Session
 
     assert isinstance(state, Session)

@@ -62,7 +62,7 @@ class Source:
 
 
 ARMS_FILE = "arms.jsonl"
-Heard = Callable[[Curve, int, int], None]  # a finished arm, how many are, of how many
+OnArm = Callable[[Curve, int, int], None]  # a finished arm, how many are, of how many
 
 
 class Line(msgspec.Struct):
@@ -72,7 +72,7 @@ class Line(msgspec.Struct):
     curve: Curve
 
 
-def run_arms(source: Source, keys: dict[str, str], folder: Path, *, processes: int, heard: Heard) -> list[Curve]:
+def run_arms(source: Source, keys: dict[str, str], folder: Path, *, processes: int, on_arm: OnArm) -> list[Curve]:
     """Every arm of the plan in its order, from the folder where it was finished before.
 
     `keys` has each world's (`Source.key`). The features of every world should lie in the cache.
@@ -85,7 +85,7 @@ def run_arms(source: Source, keys: dict[str, str], folder: Path, *, processes: i
         lines.append(Line(keys[curve.arm.world], curve))
         write_records(path, lines)
         done[curve.arm] = curve
-        heard(curve, sum(arm in done for arm in arms), len(arms))
+        on_arm(curve, sum(arm in done for arm in arms), len(arms))
     return [done[arm] for arm in arms]
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import torch
@@ -202,10 +203,10 @@ class Fit:
             return
         if checkpoints < self.team.size:
             raise DataError(Message("folder_not_shared", path=self.checkpoint))
-        state, tensors = load_state(self.checkpoint, State)
-        if state.key != self.state.key:
+        stored, tensors = load_state(self.checkpoint, dict[str, Any])
+        if stored.get("key") != self.state.key:  # of other code, the state may have other fields
             return
-        self.state = state
+        self.state = state = msgspec.convert(stored, State)
         self.parts.tokens, self.passes.tokens = state.part_tokens, state.token_budget
         self._restore({name: own_part(lay_out(tensors[name], p)) for name, p in self.parameters.items()})
         self.best = {name: own_part(lay_out(tensors[BEST + name], p)).cpu() for name, p in self.parameters.items()}

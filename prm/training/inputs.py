@@ -20,10 +20,12 @@ from prm.training.memory import Budget
 ENCODE_CHUNK = 512  # traces tokenised between two looks at whether to go on
 PASSES_A_PART = 16  # as many passes of traces are read, then stored, at a time
 IDS, FEATURES = "ids 1", "features 1"  # what an entry holds, and the version of its format
-Heard = Callable[[int, int], None]  # how many of how many are done; may raise to stop
+OnProgress = Callable[[int, int], None]  # how many of how many are done; may raise to stop
 
 
-def encode_cached(traces: Sequence[Trace], backbone: Backbone, cache: Cache | None, heard: Heard) -> list[Encoded]:
+def encode_cached(
+    traces: Sequence[Trace], backbone: Backbone, cache: Cache | None, on_progress: OnProgress
+) -> list[Encoded]:
     """The traces encoded, in their order."""
     rules = tokenizer_rules(backbone)
     encoded: list[Encoded] = []
@@ -39,7 +41,7 @@ def encode_cached(traces: Sequence[Trace], backbone: Backbone, cache: Cache | No
             cache.put({key: msgspec.msgpack.encode(item) for key, item in computed.items()})
         known |= computed
         encoded += [known[key] for key in keys]
-        heard(len(encoded), len(traces))
+        on_progress(len(encoded), len(traces))
     return encoded
 
 
@@ -65,7 +67,7 @@ class Reader:
     team: Team
     passes: Budget
     on_read: Callable[[list[int]], None]
-    heard: Heard
+    on_progress: OnProgress
 
     def read(self, encoded: Sequence[Encoded]) -> Tensor:
         """Features of every step in trace order, [steps, width], float32 on the CPU; no rows but for the leader.
@@ -105,13 +107,13 @@ class Reader:
         for part in _parts(keys, [1] * len(keys), ENCODE_CHUNK):
             for key, value in self.cache.get(part).items():
                 known[key] = torch.from_numpy(np.frombuffer(value, dtype="<f4").reshape(-1, self._width).copy())
-            self.heard(len(known), len(keys))
+            self.on_progress(len(known), len(keys))
         return known
 
     def _compute(self, items: list[Encoded], done: int, of: int) -> tuple[Tensor, ...]:
         rows = self.passes.attempt(
             lambda tokens: compute_features(
-                self.backbone, items, tokens, self.features, lambda ready: self.heard(done + ready, of)
+                self.backbone, items, tokens, self.features, lambda ready: self.on_progress(done + ready, of)
             )
         )
         self.on_read([len(item.ids) for item in items])

@@ -39,7 +39,7 @@ class Log:
         self.report, self.cancelled, self.meter, self.folder = report, cancelled, meter, folder
         self.begun = time.monotonic()
         self.stage: Stage | None = None
-        self.said_at, self.place = 0.0, (0, 0)
+        self.reported_at, self.place = 0.0, (0, 0)
         self.notes: list[str] = []
         self.writer: SummaryWriter | None = None
 
@@ -71,9 +71,9 @@ class Log:
         """Report each new stage, its end, every message, and at most four times a second between."""
         if stage != self.stage:
             self.meter.enter(stage)
-        elif not (always or message or step == of) and self.seconds - self.said_at < REPORT_SECONDS:
+        elif not (always or message or step == of) and self.seconds - self.reported_at < REPORT_SECONDS:
             return
-        self.stage, self.said_at, self.place = stage, self.seconds, (step, of)
+        self.stage, self.reported_at, self.place = stage, self.seconds, (step, of)
         rates = self.meter.rates(stage)
         self.report(
             Progress(

@@ -25,7 +25,7 @@ from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
 from prm.messages import Message
 from prm.training.caches import Cache
-from prm.training.calibrating import abstention_bar, calibrate, domain_bar, outcome_temperature
+from prm.training.calibrating import UNFITTED, abstention_bar, calibrate, domain_bar, fit_outcome_temperature
 from prm.training.costs import Arithmetic, Meter
 from prm.training.dataset import Document, TrainingData, as_documents, documents, read_training_data
 from prm.training.distributed import ALONE, Team, shard_layers
@@ -150,9 +150,9 @@ class Training:
     def _lessons(self, parts: TrainingData, backbone: Backbone) -> Lessons:
         self.log.meter.enter("tokenise")
         taught = documents(parts.fit, self.config)
-        heard = partial(self._heard, "tokenise")
-        fit = encode_cached([document.trace for document in taught], backbone, self.cache, heard)
-        held = encode_cached(parts.held, backbone, self.cache, heard)
+        on_progress = partial(self._on_progress, "tokenise")
+        fit = encode_cached([document.trace for document in taught], backbone, self.cache, on_progress)
+        held = encode_cached(parts.held, backbone, self.cache, on_progress)
         known = Supervision.of(taught, fit, self.config.neutral)
         return Lessons(
             parts, taught, fit, held, known, Supervision.of(as_documents(parts.held), held, self.config.neutral)
@@ -171,7 +171,7 @@ class Training:
             team,
             self.passes,
             lambda lengths: self.log.meter.add_passes(lengths, self.passes.tokens, backbone, arithmetic),
-            partial(self._heard, "cache"),
+            partial(self._on_progress, "cache"),
         )
         features = reader.read(lessons.fit)
         if team.leads:
@@ -194,7 +194,11 @@ class Training:
         config, log, known = self.config, self.log, lessons.held_known
         log.say("calibrate", 0, 1)
         logits, outcome_logits = fitting.held_logits()
-        temperature, threshold = calibrate(lessons.parts.held, lessons.held, known, logits)
+        temperature, threshold, outcome_temperature = UNFITTED
+        if lessons.parts.held_from != "none":  # too few held solutions stop training early, and fit nothing
+            temperature, threshold = calibrate(lessons.parts.held, lessons.held, known, logits)
+            if outcome_logits is not None:
+                outcome_temperature = fit_outcome_temperature(known, outcome_logits)
         trust = self._trust(fitting, lessons, backbone, logits, temperature, threshold)
         tensors = fitting.tensors()
         if self.team.size > 1:
@@ -207,7 +211,7 @@ class Training:
             data_sha256=digest,
             counts=counts(lessons.parts, lessons.taught, lessons.fit, lessons.known),
             temperature=temperature,
-            outcome_temperature=1.0 if outcome_logits is None else outcome_temperature(known, outcome_logits),
+            outcome_temperature=outcome_temperature,
             threshold=threshold,
             fitted_on=lessons.parts.held_from,
             metrics=fitting.metrics(),
@@ -257,7 +261,7 @@ class Training:
             ),
         )
 
-    def _heard(self, stage: Stage, done: int, of: int) -> None:
+    def _on_progress(self, stage: Stage, done: int, of: int) -> None:
         self.log.check()
         self.log.say(stage, done, of)
 

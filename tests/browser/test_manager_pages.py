@@ -109,7 +109,7 @@ def test_from_a_file_to_a_dataset(
 
     page.get_by_role("link", name="Data", exact=True).click()
     page.get_by_role("link", name="Export").click()
-    page.get_by_role("button", name="Make a snapshot").click()
+    page.get_by_role("button", name="Create a snapshot").click()
     for format in ("PRM800K", "TRL"):
         with page.expect_download() as download:
             page.get_by_role("link", name=format, exact=True).click()

@@ -80,10 +80,10 @@ def on_known(labels: Iterable[Known], *, tolerance: int = 0) -> tuple[Share, Sha
     right = of = followed = wrong = 0
     for label in labels:
         answer, verdict = label.answer, label.verdict
-        right += is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance)
+        right += answer.is_right(tolerance=tolerance)
         of += 1
-        if verdict is not None and not is_right(verdict, answer.known, answer.accepted, tolerance=tolerance):
-            followed += answer.said == verdict
+        if verdict is not None and not is_right(verdict, answer.reference, answer.accepted, tolerance=tolerance):
+            followed += answer.first_error == verdict
             wrong += 1
     return share_of(right, of), share_of(followed, wrong)
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.labels.quality.statistics import Median
 from annotation.models import HIDDEN_LANES, Membership
 from annotation.work.annotations import latest_annotations
-from annotation.work.gold.gold_accuracy import Share, is_right, share_of
+from annotation.work.gold.gold_accuracy import Share, share_of
 from annotation.work.gold.gold_answers import answers_to, read_answers
 
 DAYS = 30
@@ -76,7 +76,7 @@ def _days(membership: Membership, midnight: datetime) -> dict[date, Day]:
 def _on_gold(membership: Membership, before: datetime) -> Share:
     answers = read_answers(answers_to(membership.project, annotator=membership.pk, submitted_at__lt=before))
     tolerance = membership.project.policies.gold.tolerance
-    right = sum(is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance) for answer in answers)
+    right = sum(answer.is_right(tolerance=tolerance) for answer in answers)
     return share_of(right, len(answers))
 
 

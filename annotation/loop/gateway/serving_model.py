@@ -155,10 +155,10 @@ class _Prefixes:
         with self._lock:
             self._sessions[text.problem, text.steps] = session
             self._sessions.move_to_end((text.problem, text.steps))
-            total = sum(prefix.kept_bytes for prefix in self._sessions.values())
+            total = sum(prefix.cache_bytes for prefix in self._sessions.values())
             while total > self._most and len(self._sessions) > 1:
                 _, dropped = self._sessions.popitem(last=False)
-                total -= dropped.kept_bytes
+                total -= dropped.cache_bytes
 
 
 def trace_of_text(text: Text) -> Trace:

@@ -91,6 +91,6 @@ def _request(
     except IntegrityError:
         raise Conflict(Message("job_in_progress")) from None
     after = msgspec.structs.asdict(source) if source else {}
-    audit.record(by=by, action=job.called, target=job.subject, after=after)
+    audit.record(by=by, action=job.audit_name, target=job.subject, after=after)
     send(job)
     return job

@@ -93,7 +93,7 @@ def what_happened(error: Exception) -> str:
     """The message of an error of a stage."""
     if isinstance(error, DomainError) and error.code == "worker_died":
         return Message("stage_worker_died", n=error.extra["times"])
-    return lifecycle.what_happened(error)
+    return lifecycle.describe_error(error)
 
 
 def page_of(code: str) -> str:

@@ -13,6 +13,7 @@ class Part(forms.Form):
     """Fields under one heading. The parts of a page are sent together, so no two of them share a field's name."""
 
     heading: ClassVar[Any]
+    term: ClassVar[str] = ""  # the key of the heading in the glossary
     template = "labelling_ui/settings/part.html"
     layout = "columns"
 

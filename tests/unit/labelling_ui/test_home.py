@@ -65,7 +65,7 @@ def test_a_form_that_is_sent_too_late_says_what_to_do(manager: User) -> None:
     client.force_login(manager)
     response = client.post("/projects/new/", {"name": "Algebra pilot"})
     assert response.status_code == 403
-    assert "Load the page again" in response.content.decode()
+    assert "Reload the page" in response.content.decode()
 
 
 def test_what_is_not_yours_is_not_there(client: Client, manager: User) -> None:
@@ -73,4 +73,4 @@ def test_what_is_not_yours_is_not_there(client: Client, manager: User) -> None:
     client.force_login(User.objects.create_user("stranger"))
     response = client.get("/p/algebra/")
     assert response.status_code == 404
-    assert "not one of yours" in response.content.decode()
+    assert "not a member of the project" in response.content.decode()

@@ -40,7 +40,7 @@ def test_a_person_asks_why_a_solution_has_its_scores(
     assert text.steps == (("We add.", "reasoning"), ("It is 4.", "reasoning"))
     assert sent == [("serving.review", (champion.pk, text.problem, text.steps), "score")]
     waiting = client.get(page).content.decode()
-    assert "A worker looks for the labels nearest" in waiting
+    assert "Looking for the labels closest" in waiting
     assert "Why this score?" not in waiting
 
     near = NearLabel(distance=0.5, solution=solution.pk, position=2, step="2 + 2 = 5.", good=0, neutral=0, bad=1)

@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
+import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import DataError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotation.core import lifecycle
@@ -17,6 +18,7 @@ from annotation.core.lifecycle import (
     save_progress,
     sweep_jobs,
 )
+from annotation.core.locks import advisory_lock
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
@@ -105,7 +107,7 @@ def dies(job):
 
 def actions(job):
     told = AuditEntry.objects.filter(target_id=str(job.subject.pk), project=job.project)
-    return [action.removeprefix(job.called) for action in told.order_by("pk").values_list("action", flat=True)]
+    return [action.removeprefix(job.audit_name) for action in told.order_by("pk").values_list("action", flat=True)]
 
 
 def test_it_is_done_once(job):
@@ -207,10 +209,7 @@ def test_a_lost_database_leaves_it_to_the_sweep(job):
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_never_have_the_same_job(project):
     job = asked_for(AnswerCheck, project)
-    parameters = connection.get_connection_params()
-    import psycopg
-
-    with psycopg.connect(**parameters) as other:
+    with psycopg.connect(**connection.get_connection_params()) as other:
         key = (AnswerCheck._meta.label, job.pk)
         other.execute("SELECT pg_advisory_lock(hashtext(%s), %s)", key)
         assert run(job, die).state == "queued"
@@ -229,3 +228,11 @@ def test_files_sent_together_have_their_turn_one_after_the_other(project, manage
     cancel_job(by=manager, job=first)
     assert sent == [("intake.run", first.pk, "default"), ("intake.run", second.pk, "default")]
     assert run(second).state == "done"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lock_is_free_again_after_its_transaction_has_failed():
+    with pytest.raises(DataError), transaction.atomic(), advisory_lock("job", 1):
+        connection.cursor().execute("SELECT 1 / 0")
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        assert other.execute("SELECT pg_try_advisory_lock(hashtext('job'), 1)").fetchone() == (True,)

@@ -138,7 +138,7 @@ def test_a_cancelled_scoring_ends_and_goes_on_with_what_is_left(begun, project, 
 
 
 def test_scorings_of_several_workers_count_no_attempt_of_those_that_join(begun):
-    take_up = [lifecycle._take_up(PoolScoring, begun.pool_scoring.pk, seat) for seat in "01234"]
+    take_up = [lifecycle._claim(PoolScoring, begun.pool_scoring.pk, seat) for seat in "01234"]
     assert [job.attempts for job in take_up] == [1] * 5
 
 
