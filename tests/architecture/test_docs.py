@@ -11,6 +11,7 @@ import pytest
 from config.env import BASE_DIR
 from docs import site
 from prm.__main__ import make_parser
+from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.formats.trace_files import read_traces
 
@@ -42,7 +43,7 @@ def test_no_sentence_is_longer_than_25_words(path) -> None:
 
 
 # Pages that only the built site has.
-GENERATED = {"endpoints.md", "objects.md", "commands.md", "settings.md"}
+GENERATED = {"endpoints.md", "objects.md", "commands.md", "settings.md", "training.md"}
 
 
 def test_every_link_between_files_names_one() -> None:
@@ -119,3 +120,8 @@ def test_the_reference_has_every_command() -> None:
     commands = site.describe_commands()
     assert all(f"### {name}\n" in commands for name in ("prm train", "prm probe best-of-n", "import_solutions"))
     assert "--no-color" not in commands
+
+
+def test_the_reference_has_every_training_choice() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| \S", site.describe_training(), re.MULTILINE)
+    assert rows == list(TrainConfig.__struct_fields__)
