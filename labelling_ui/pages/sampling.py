@@ -13,7 +13,13 @@ from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
 from annotation.loop.sampling.policy_preview import preview_sampling
-from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, start_sampling
+from annotation.loop.sampling.sampling_runs import (
+    HIGHEST_TEMPERATURE,
+    MOST_SAMPLES,
+    MOST_TOKENS,
+    SamplingPlan,
+    start_sampling,
+)
 from annotation.models import Membership, SampledProblem, SamplingRun
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
 from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
@@ -27,7 +33,7 @@ class SamplingForm(forms.Form):
     temperature = forms.FloatField(
         label=_("Temperature"),
         min_value=0,
-        max_value=HOTTEST,
+        max_value=HIGHEST_TEMPERATURE,
         initial=0.8,
         widget=forms.NumberInput({"step": "0.1"}),
     )
@@ -79,11 +85,11 @@ class SamplingForm(forms.Form):
             ("", _("all")), *((domain, domain) for domain in domains)
         ]  # fmt: skip
 
-    def wish(self) -> Wish:
+    def plan(self) -> SamplingPlan:
         """The settings of a valid form."""
-        wish = dict(self.cleaned_data)
-        wish["prompt"] = wish["prompt"] or proposed_prompt(wish["endpoint"])
-        return Wish(**wish)
+        plan = dict(self.cleaned_data)
+        plan["prompt"] = plan["prompt"] or proposed_prompt(plan["endpoint"])
+        return SamplingPlan(**plan)
 
 
 COLUMNS = [
@@ -108,7 +114,7 @@ ERROR_COLUMNS = [
 def samplings(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = _form(request, member)
     if request.method == "POST" and form.is_valid():
-        run = attempt(request, "", start_sampling, project=member.project, wish=form.wish())
+        run = attempt(request, "", start_sampling, project=member.project, plan=form.plan())
         if run:
             return redirect("sampling-run", run.pk)
     listing = Listing(request, member.project.sampling_runs.all(), COLUMNS, sort="-started")
@@ -123,7 +129,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
         try:
-            context["previewed"] = preview_sampling(by=signed_in(request), project=member.project, wish=form.wish())
+            context["previewed"] = preview_sampling(by=signed_in(request), project=member.project, plan=form.plan())
         except DomainError as error:
             context["error"] = in_words(error.message)
     return render(request, "labelling_ui/sampling_preview.html", context)

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.loop.gateway.near_labels import NearLabel, StepReason
-from annotation.loop.pool.partitions import make_partition
+from annotation.loop.pool.partitions import create_partition
 from annotation.models import PoolScore
 from annotation.serving import reviewing
 from tests.factories import SolutionFactory
@@ -19,7 +19,7 @@ def champion(project):
 @pytest.fixture
 def solution(project, champion):
     made = SolutionFactory(project=project, steps=["We add.", ["It is 4.", "It is 5."]])
-    make_partition(champion)
+    create_partition(champion)
     PoolScore.objects.create(model_version=champion, solution=made, mean=[0.9, 0.2], spread=[0.1, 0.1], score=0.2)
     return made
 
