@@ -125,3 +125,20 @@ def test_the_reference_has_every_command() -> None:
 def test_the_reference_has_every_training_choice() -> None:
     rows = re.findall(r"^\| `(\w+)` \| \S", site.describe_training(), re.MULTILINE)
     assert rows == list(TrainConfig.__struct_fields__)
+
+
+def is_defined(name: str) -> bool:
+    """Whether a dotted name of the library is a module, or a word of the module that it begins with."""
+    path, rest = BASE_DIR, name.split(".")
+    while rest and (path / rest[0]).is_dir():
+        path /= rest.pop(0)
+    module = path / f"{rest[0]}.py" if rest and (path / f"{rest[0]}.py").exists() else path / "__init__.py"
+    words = rest[1:2] if module.name != "__init__.py" else rest[:1]
+    return all(re.search(rf"\b{word}\b", module.read_text()) for word in words)
+
+
+def test_the_names_of_the_library_exist() -> None:
+    pages = [*DOCS.rglob("*.md"), *BASE_DIR.glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"`(prm(?:\.\w+)+)", page.read_text())}
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not is_defined(name)] == []
