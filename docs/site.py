@@ -1,6 +1,6 @@
 """Build the documentation as a site: the pages of this folder, and those that are generated from the code.
 
-python -m docs.site    write var/docs/site; a broken link or anchor fails
+python -m docs.site    write dist/docs/site; a broken link or anchor fails
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-BUILD = ROOT / "var" / "docs"
+BUILD = ROOT / "dist" / "docs"
 # Options that Django gives every command; the reference leaves them out.
 COMMON = {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks"}
 GROUP = re.compile(r"/api/v1/(?:projects/\{slug\}/)?([a-z-]+)|/(\w+)")
