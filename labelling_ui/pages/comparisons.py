@@ -50,7 +50,7 @@ SOURCES = [
 ARMS = [
     Column("name", _("Measure"), heading=True),
     Number("hinted", _("With a hint"), write=conditional_escape, term="hint"),
-    Number("blind", _("Blind arm"), write=conditional_escape),
+    Number("blind", _("Blind arm"), write=conditional_escape, term="blind_arm"),
     Number(
         "gap",
         _("Difference, points"),

@@ -47,7 +47,7 @@ def generations(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 ITEMS = [
-    Number("rank", _("Place"), sort=True, heading=True, write=str),
+    Number("rank", _("Rank"), sort=True, heading=True, write=str),
     Column("solution", _("Solution"), "solution_id", sort="solution", link="solution"),
     Column("domain", _("Domain"), "solution__problem__domain", sort=True),
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),
@@ -108,8 +108,8 @@ def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
     done = gettext("The first generation is open. People can start labelling.")
     if member.project.policies.cold_start != "random":
         done = gettext("The backbone is reading the pool. The first generation opens when it finishes.")
-    attempt(request, done, request_first_generation, project=member.project)
-    return redirect("generations", member.project.slug)
+    opened = attempt(request, done, request_first_generation, project=member.project)
+    return redirect("workbench" if opened and "then" in request.POST else "generations", member.project.slug)
 
 
 def lanes_of(generation: Generation) -> list[dict[str, Any]]:

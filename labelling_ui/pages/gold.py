@@ -69,7 +69,7 @@ class GoldFilters(Filters):
 class MarkManyForm(forms.Form):
     """Which solutions to make gold, such as 40 of a domain with adjudicated labels."""
 
-    domain = forms.CharField(required=False, label=_("Domain"), help_text=_("leave empty for any"))
+    domain = forms.CharField(required=False, label=_("Domain"), help_text=_("Leave empty for any."))
     split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=_("Split"))
     kinds = forms.MultipleChoiceField(
         choices=KINDS, widget=forms.CheckboxSelectMultiple, label=_("Labels from"), initial=["adjudicated"]
@@ -79,7 +79,7 @@ class MarkManyForm(forms.Form):
         max_value=MOST_AT_ONCE,
         initial=40,
         label=_("Number of solutions"),
-        help_text=_("drawn at random if there are more"),
+        help_text=_("Drawn at random if there are more."),
     )
     practice = forms.BooleanField(
         required=False, label=_("For practice only: open to all members with answers, never hidden in the queue")

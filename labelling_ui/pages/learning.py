@@ -52,8 +52,8 @@ COLUMNS = [
         write=points,
         help=_("F1 of the acquisition model minus F1 of the control model, in points."),
     ),
-    Number("low", _("95 % low"), write=points),
-    Number("high", _("to"), write=points),
+    Number("low", _("Lower bound"), write=points),
+    Number("high", _("Upper bound"), write=points),
     Number("holdout", _("Holdout"), "holdout_solutions", term="holdout"),
 ]
 ESTIMATES = [

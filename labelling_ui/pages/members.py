@@ -131,7 +131,7 @@ GOLD_COLUMNS = [
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, term="lane"),
     Number("solution", _("Solution"), "solution_id", sort=True, link="solution", write=str),
     FirstError("first_error", _("First error"), sort=True, term="first_error"),
-    FirstError("known", _("Known"), "solution__gold_answer__annotation__first_error"),
+    FirstError("known", _("Known first error"), "solution__gold_answer__annotation__first_error"),
 ]
 
 

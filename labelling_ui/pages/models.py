@@ -176,7 +176,7 @@ def compare(request: HttpRequest, member: Membership) -> HttpResponse:
     ]
     first, second = (dict(model_versions.facts_of(version)) for version in pair)
     facts = [{"fact": name, "a": first.get(name), "b": second.get(name)} for name in first | second]
-    columns = [Column("fact", gettext("Fact"), heading=True), Column("a", names[0]), Column("b", names[1])]
+    columns = [Column("fact", gettext("Property"), heading=True), Column("a", names[0]), Column("b", names[1])]
     context = {
         "sides": sides,
         "facts": Table(facts, columns, name=gettext("Two models")),

@@ -113,7 +113,7 @@ def _quality_chart(project: Project, versions: list[ModelVersion]) -> Chart:
     return line_chart(
         _("Model quality on the holdout, F1"),
         [Series(_("trained"), "first", trained), Series(_("zero-label baseline"), "second", baselines)],
-        help=_("F1 of each model with its 95 % interval; the baseline is the same backbone without labels."),
+        help=_("F1 of each model with its confidence interval; the baseline is the same backbone without labels."),
         term="holdout",
         places=_("model"),
         no_values=_("The first model appears here after you retrain."),

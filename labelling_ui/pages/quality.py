@@ -46,9 +46,9 @@ COLUMNS = [
     Column("by", _("Labels by"), lambda b: owner_of(b), sort="annotator__user__username"),
     When("since", _("From"), sort=True),
     When("until", _("To"), sort=True),
-    Choice("judged_by", _("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
-    Number("judged", _("Judged"), "evidence__judged", help=_("Labels in the batch that could be compared.")),
-    Number("differed", _("Differed"), "evidence__differed", help=_("Compared labels that differ from the judge’s.")),
+    Choice("judged_by", _("Compared with"), "judge", sort=True, choices=LabelBatch.Judge.choices),
+    Number("judged", _("Compared"), "evidence__judged", help=_("Labels in the batch that could be compared.")),
+    Number("differed", _("Different"), "evidence__differed", help=_("Compared labels that differ from the judge’s.")),
     Number(
         "expected",
         _("Expected"),

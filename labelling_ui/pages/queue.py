@@ -62,7 +62,7 @@ def _marks(item: Any) -> list[str]:
 
 
 COLUMNS = [
-    Number("place", _("Place"), "rank", sort="turn", write=str),
+    Number("place", _("Rank"), "rank", sort="turn", write=str),
     Column("solution", _("Solution"), "solution_id", sort="solution", link="solution", heading=True),
     Column("domain", _("Domain"), "solution__problem__domain", sort=True),
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),

@@ -81,7 +81,7 @@ LOG_LINES = 200
 LOSS_POINTS = 120
 FILES = [
     Column("file", _("File"), "name", heading=True),
-    Choice("area", _("From"), choices=[(MODEL, _("the model")), (RUN, _("the run"))]),
+    Choice("area", _("From"), choices=[(MODEL, _("the model")), (RUN, _("run"))]),
     Number("size", _("Size"), "bytes", write=bytes_of),
 ]
 

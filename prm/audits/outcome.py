@@ -1,7 +1,7 @@
-"""Has the score collapsed to the outcome? A PRM that learned only who ends right is a costly outcome model.
+"""Audits whether the score has collapsed to the outcome, which would make a PRM a costly outcome model.
 
-The share of minima on the last step is after Zhang et al. 2025 ("The Lessons of Developing Process Reward Models
-in Mathematical Reasoning").
+The share of minima on the last step follows Zhang et al. 2025 ("The Lessons of Developing Process Reward Models in
+Mathematical Reasoning").
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
-MORE_MINIMA = 0.10  # minima on the last step beyond the first errors there, as a share of wrong solutions
-LIFT = 0.05  # of a wrong solution's last step, when its answer is made right
-STILL = 0.02  # an earlier step may move this much by rounding, in half precision; in float32 it is 1e-6
+MORE_MINIMA = 0.10  # excess of minima over first errors on the last step, as a share of wrong solutions
+LIFT = 0.05  # of the score of a wrong solution's last step with the right answer
+STILL = 0.02  # change of an earlier step's score by rounding in half precision; in float32 it is 1e-6
 
 
 @dataclass(frozen=True)
 class Minima:
-    """Among `n` wrong solutions: the share with the lowest score (alone) on the last step, the share with the first
-    error there, and the excess of the one over the other."""
+    """Shares of `n` wrong solutions: with the unique lowest score on the last step (`lowest`), with the first error
+    there (`errors`), and their difference (`excess`)."""
 
     lowest: Metric
     errors: Metric
@@ -38,8 +38,8 @@ class Minima:
 
 @dataclass(frozen=True)
 class Swap:
-    """What swapping final answers did; one entry a solution, `rows` say which. `earlier` is the largest move
-    of any earlier step's score."""
+    """The effect of swapping final answers, one entry per solution in `rows`. `earlier` is the largest change of any
+    earlier step's score."""
 
     rows: list[int]
     last_step: list[float]
@@ -49,7 +49,7 @@ class Swap:
 
 @AUDITS.register("outcome")
 def audit(subject: Subject, rng: Random) -> Finding:
-    """Step AUROC among right answers and among wrong ones, where minima stand, and what an answer swap moves."""
+    """Step AUROC among right answers and among wrong ones, positions of minima, and effects of answer swaps."""
     outcome = np.array([np.nan if t.final_answer_correct is None else t.final_answer_correct for t in subject.traces])
     of_step = outcome[subject.steps.solution]
     strata = {
@@ -99,7 +99,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         notes=[
             "Solutions with an unknown outcome are in no stratum.",
             "Answers are swapped by rule: the reference, the last box, or the last number of the last step. A wrong "
-            "answer is made right only where the first error lies before the last step, so that the last step still "
+            "answer is made right only if the first error is before the last step, so that the last step still "
             "does not follow.",
         ],
     )
@@ -119,7 +119,7 @@ def _minima(subject: Subject) -> Minima:
 
 
 def _answers_made_wrong(subject: Subject, rng: Random) -> Swap:
-    """Right solutions whose answer is made wrong in the last step."""
+    """The effect of making the answer of right solutions wrong in the last step."""
     chosen = {
         row: with_wrong_answer(trace, rng)
         for row, trace in enumerate(subject.traces)
@@ -129,7 +129,7 @@ def _answers_made_wrong(subject: Subject, rng: Random) -> Swap:
 
 
 def _answers_made_right(subject: Subject) -> Swap:
-    """Solutions wrong before their last step whose answer is made right there."""
+    """The effect of making the answer right in the last step of solutions with an earlier error."""
     answers = right_answers(subject.traces)
     chosen = {}
     for row, trace in enumerate(subject.traces):

@@ -1,7 +1,7 @@
-"""Reading on from text already read: its key/value cache, kept, and what else the next steps need of it.
+"""Continues from text already read, by its key/value cache and the other data that the next steps need.
 
-Several texts may be kept side by side, padded on the left so that all of them end together, as a sliding window
-needs it. Nothing kept ever changes: reading on leaves it as it was, so it can be branched without a copy.
+A batch of several texts is padded on the left, so that all end together, as sliding windows require. Cached text is
+immutable: extending it leaves it unchanged, so it can be branched without a copy.
 """
 
 import copy
@@ -22,10 +22,10 @@ BRANCHING = (DynamicLayer, DynamicSlidingWindowLayer)  # layers that grow by new
 
 @dataclass(frozen=True)
 class CachedText:
-    """What is kept of texts, one row each.
+    """The cache of texts, one row each.
 
-    `mask` [rows, tokens] is 0 on padding, `last` [rows, width] the state of each last token, `statistics` those of
-    each text's steps [steps, len(STATISTICS)], empty where they are not among the features.
+    `mask` [rows, tokens] is 0 on padding, `last` [rows, width] is the state of each last token, and `statistics` are
+    those of each text's steps [steps, len(STATISTICS)], empty if they are not among the features.
     """
 
     cache: DynamicCache
@@ -34,7 +34,7 @@ class CachedText:
     statistics: tuple[Tensor, ...]
 
     def rows(self, index: Sequence[int]) -> "CachedText":
-        """These rows, in this order, each as often as it is named."""
+        """These rows in this order; an index may occur several times."""
         chosen = torch.tensor(index, device=self.mask.device)
         cache = branch(self.cache)
         cache.batch_select_indices(chosen)
@@ -42,12 +42,12 @@ class CachedText:
 
 
 def has_reusable_cache(backbone: Backbone) -> bool:
-    """Whether the backbone's state is a cache of keys and values and nothing else (no recurrent layer)."""
+    """Whether the backbone's state is only a cache of keys and values (no recurrent layer)."""
     return all(type(layer) in BRANCHING for layer in DynamicCache(config=backbone.model.config).layers)
 
 
 def branch(cache: DynamicCache) -> DynamicCache:
-    """A cache that can grow without the other one noticing; the tensors so far are shared."""
+    """A cache that can grow without changing the original; they share the existing tensors."""
     twin = copy.copy(cache)
     twin.layers = [copy.copy(layer) for layer in cache.layers]
     return twin
@@ -57,7 +57,7 @@ def branch(cache: DynamicCache) -> DynamicCache:
 def read_text(
     backbone: Backbone, texts: Sequence[Encoded], features: Sequence[Feature]
 ) -> tuple[CachedText, list[Tensor]]:
-    """Read texts from their beginning: what is kept of them, and each one's step features [steps, width]."""
+    """Read texts from their beginning; returns their cache and each text's step features [steps, width]."""
     longest = max(len(text.ids) for text in texts)
     padding = [longest - len(text.ids) for text in texts]
     ids = torch.tensor([[0] * pad + list(text.ids) for pad, text in zip(padding, texts, strict=True)])
@@ -88,10 +88,10 @@ def read_text(
 def extend_text(
     backbone: Backbone, cached: CachedText, texts: Sequence[Encoded], features: Sequence[Feature]
 ) -> tuple[CachedText, list[Tensor]]:
-    """Read one text on from each row: what is kept then, and each text's step features [steps, width].
+    """Extend each row by one text; returns the new cache and each text's step features [steps, width].
 
-    The positions in `texts` count from where the kept text ends. Texts of uneven length are padded on the right,
-    so only texts of one length can be read on from again.
+    Positions in `texts` count from the end of the cached text. Texts of uneven length are padded on the right, so only
+    texts of equal length can be extended again.
     """
     n, longest = len(texts), max(len(text.ids) for text in texts)
     lengths = torch.tensor([len(text.ids) for text in texts], device=backbone.device)
@@ -109,7 +109,7 @@ def extend_text(
         use_cache=True,
     )
     before = torch.arange(n * longest, device=ids.device).view(n, longest) + n - 1
-    before[:, 0] = torch.arange(n, device=ids.device)  # a text's first token follows the last one kept
+    before[:, 0] = torch.arange(n, device=ids.device)  # a text's first token follows the last cached one
     ends = torch.arange(n, device=ids.device)
     reading = Reading(
         torch.cat([ids.new_zeros(n), ids.flatten()]),

@@ -1,4 +1,4 @@
-"""Scores while an answer is being written: each new step is read on the kept cache of what came before it."""
+"""Scores an answer while it is being written: each new step extends the cache of the earlier ones."""
 
 import copy
 from types import TracebackType
@@ -22,8 +22,8 @@ from prm.traces import Step, Trace
 class Session:
     """One solution that grows step by step; its scores equal those of the finished solution.
 
-    A step costs its own tokens; where a window hops, the steps that it keeps are read once more. `close`, or
-    the end of a `with` block, frees the cache.
+    A step costs its own tokens; if a window moves, the steps in it are read again. `close`, or the end of a `with`
+    block, frees the cache.
     """
 
     def __init__(
@@ -40,12 +40,12 @@ class Session:
         [[ids]] = tokenise([Trace("", problem, [])], reader.tokenizer)
         layout = reader.layout
         self._problem = Encoded((*layout.start, *ids, *layout.problem_end), (), 0)
-        self._steps: list[tuple[int, ...]] = []  # their ids, separators included
+        self._steps: list[tuple[int, ...]] = []  # their ids, including separators
         self._scores: list[StepScore] = []
         self._marks: list[NDArray[np.float64]] = []  # of the scored steps
         self._closed = False
         self._start = 0  # the first step in `_cached`
-        self._problem_only: CachedText | None = None  # the problem alone; None where no step would fit beside it
+        self._problem_only: CachedText | None = None  # the problem alone; None if no step fits beside it
         if len(self._problem.ids) < reader.context:
             self._problem_only, _ = read_text(reader.backbone, [self._problem], reader.features)
         self._cached = self._problem_only
@@ -57,7 +57,7 @@ class Session:
 
     @property
     def cache_bytes(self) -> int:
-        """The memory of its cache; the part that a fork shares counts again."""
+        """The memory of its cache, including parts shared with forks."""
         if self._cached is None:
             return 0
         layers: list[Any] = self._cached.cache.layers
@@ -90,7 +90,7 @@ class Session:
         return twin
 
     def close(self) -> None:
-        """Free the cache; the scores stay."""
+        """Free the cache; the scores remain."""
         self._problem_only = self._cached = None
         self._closed = True
 
@@ -101,9 +101,9 @@ class Session:
         self.close()
 
     def _read(self, steps: list[tuple[int, ...]], start: int) -> StepScore:
-        """Read the last step: on what is kept, or from the problem on where the window begins elsewhere now."""
+        """Read the last step from the cache, or from the problem on if the window has moved."""
         cached, fresh = (self._cached, steps[-1:]) if start == self._start else (self._problem_only, steps[start:])
-        assert cached is not None, "a step fits only where the problem does"
+        assert cached is not None, "a step fits only if the problem does"
         self._cached, [rows] = extend_text(self._reader.backbone, cached, [_side_by_side(fresh)], self._reader.features)
         self._start = start
         [score] = self._judges.step_scores(rows[-1:], [start > 0])

@@ -1,4 +1,4 @@
-"""Better answers from a policy and a verifier: best-of-N, beam search over steps, verify-and-revise. No torch."""
+"""Searches for better answers with a policy and a verifier: best-of-N, beam search, verify-and-revise. No torch."""
 
 from prm.search.beam import beam_search
 from prm.search.choosing import SearchResult, best_of_n

@@ -24,10 +24,10 @@ def revise(
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
 ) -> SearchResult:
-    """One solution, revised at most `rounds` times; a revision is kept only if its score is higher.
+    """One solution, revised at most `rounds` times; a revision replaces it only if its score is higher.
 
-    Each round cuts before the first step that scores below `threshold` (the verifier's own by default) and samples
-    `tries` ways on, told with `critique` which step went wrong. Ends early where no step is suspicious.
+    Each round cuts the solution before the first step that scores below `threshold` (by default the verifier's) and
+    samples `tries` continuations; `critique` shows the policy the wrong step. Ends early if no step is suspicious.
     """
     bar = verifier.threshold if threshold is None else threshold
     answers = policy.sample([Prefix(problem)], seed=seed * 1009)

@@ -1,4 +1,4 @@
-"""Traces as ids and as features, from the cache or computed."""
+"""Encodes traces and computes their features, or reads both from the cache."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from prm.training.caches import Cache, content_key
 from prm.training.distributed import Team
 from prm.training.memory import Budget
 
-ENCODE_CHUNK = 512  # traces tokenised between two looks at whether to go on
-PASSES_A_PART = 16  # as many passes of traces are read, then stored, at a time
-IDS, FEATURES = "ids 1", "features 1"  # what an entry holds, and the version of its format
-OnProgress = Callable[[int, int], None]  # how many of how many are done; may raise to stop
+ENCODE_CHUNK = 512  # traces tokenised between two checks for a request to stop
+PASSES_A_PART = 16  # passes over traces between two writes to the cache
+IDS, FEATURES = "ids 1", "features 1"  # kind of a cache entry and version of its format
+OnProgress = Callable[[int, int], None]  # number done and in total; may raise to stop
 
 
 def encode_cached(
@@ -46,7 +46,7 @@ def encode_cached(
 
 
 def tokenizer_rules(backbone: Backbone) -> bytes:
-    """Everything that a trace's ids depend on besides its text."""
+    """A key of everything besides the text that a trace's ids depend on."""
     tokenizer = backbone.tokenizer
     backend = getattr(tokenizer, "backend_tokenizer", None)
     rules = backend.to_str() if backend is not None else repr(sorted(tokenizer.get_vocab().items()))
@@ -55,10 +55,10 @@ def tokenizer_rules(backbone: Backbone) -> bytes:
 
 @dataclass
 class Reader:
-    """Reads features with a backbone that does not change, each solution once and from then on from the cache.
+    """Computes features with a frozen backbone, each solution once, and then reads them from the cache.
 
-    Several processes read a share each. `passes` bounds the tokens read at once; `on_read` gets the lengths of what
-    was just read, in tokens.
+    Each of several processes computes a share. `passes` bounds the tokens of a pass; `on_read` is called with the
+    lengths of the solutions just read, in tokens.
     """
 
     backbone: Backbone
@@ -70,10 +70,9 @@ class Reader:
     on_progress: OnProgress
 
     def read(self, encoded: Sequence[Encoded]) -> Tensor:
-        """Features of every step in trace order, [steps, width], float32 on the CPU; no rows but for the leader.
+        """Features of every step in trace order, [steps, width], float32 on the CPU; empty except in the leader.
 
-        What lies in the cache is exactly what was once computed. A fresh value may differ from it by rounding,
-        since it is read in another batch.
+        Cached values are exact. A new value may differ from a cached one by rounding, since its batch differs.
         """
         items = {self._key(item): item for item in encoded}
         known = self._from_cache(list(items))
@@ -121,7 +120,7 @@ class Reader:
 
 
 def _parts(keys: list[bytes], sizes: list[int], limit: int) -> Iterator[list[bytes]]:
-    """Consecutive parts, each of at most `limit` together or of one key."""
+    """Consecutive parts of the keys, each of total size at most `limit` or with one key."""
     part: list[bytes] = []
     total = 0
     for key, size in zip(keys, sizes, strict=True):

@@ -39,7 +39,7 @@ class TrainingPart(PolicyPart):
     )
     backbone = forms.CharField(
         label=_("Backbone"),
-        help_text=_("“tiny”, or the name or folder of a causal language model that your operator allows"),
+        help_text=_("“tiny”, or the name or folder of a causal language model that your operator allows."),
     )
     training = forms.JSONField(
         required=False,
@@ -82,16 +82,16 @@ class GatePart(PolicyPart):
     heading = _("Gate and retention")
     term = "gate"
 
-    gate_tolerance = forms.FloatField(label=_("Tolerated loss of F1"), help_text=_("0.02 means two points"))
+    gate_tolerance = forms.FloatField(label=_("Tolerated loss of F1"), help_text=_("0.02 means two points."))
     gate_min_holdout = forms.IntegerField(label=_("Minimum labelled holdout solutions"))
     keep_models = forms.IntegerField(
         label=_("Models to keep"),
-        help_text=_("the latest ones keep their weights, as do pinned models and models that serve"),
+        help_text=_("The latest models keep their weights, as do pinned models and models that serve."),
     )
     shadow_models = forms.BooleanField(
         required=False,
         label=_("Compare acquisition with control after each round"),
-        help_text=_("trains three extra models on equal labelling time; they never serve"),
+        help_text=_("Trains three extra models on equal labelling time. They never serve."),
     )
 
 
@@ -116,7 +116,7 @@ class RoundsPart(PolicyPart):
         ),
     )
     time_zone = forms.ChoiceField(choices=_time_zones, label=_("Time zone"))
-    after_labels = forms.IntegerField(label=_("Retrain after new labels"), help_text=_("0 means never"))
+    after_labels = forms.IntegerField(label=_("Retrain after new labels"), help_text=_("0 means never."))
     drift_above = forms.FloatField(
         label=_("Retrain above score drift"),
         help_text=_("Population stability index of the champion’s scores. 0.25 is large; 0 means never."),
@@ -133,13 +133,13 @@ class RoundsPart(PolicyPart):
             "One time range per line, such as 22:00-07:00 or mon-fri 08:00-18:00. No round starts in these hours."
         ),
     )
-    runs_per_day = forms.IntegerField(label=_("Maximum runs per day"), help_text=_("0 means no limit"))
+    runs_per_day = forms.IntegerField(label=_("Maximum runs per day"), help_text=_("0 means no limit."))
     training_hours_per_month = forms.FloatField(
-        label=_("Maximum training hours per month"), help_text=_("0 means no limit")
+        label=_("Maximum training hours per month"), help_text=_("0 means no limit.")
     )
     keep_days = forms.IntegerField(
         label=_("Retention of run files and logs (days)"),
-        help_text=_("0 keeps them forever; models have a separate policy"),
+        help_text=_("0 keeps them forever. Models have a separate policy."),
     )
 
     @classmethod

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import msgspec
 from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
-from annotation.models.scheme import DEFAULT_KEYS, Look, Term
+from annotation.models.scheme import DEFAULT_KEYS, Look
 from labelling_ui.pages.settings.part import Part
 
 
@@ -35,7 +36,7 @@ class SchemePart(Part):
     def values(cls, project: Project) -> dict[str, Any]:
         values = {name: getattr(project.label_scheme, name) for name in cls.base_fields}
         terms = (name for name, field in cls.base_fields.items() if isinstance(field, TermsField))
-        return values | {name: _in_lines(values[name]) for name in terms}
+        return values | {name: in_lines(msgspec.to_builtins(values[name])) for name in terms}
 
     def changes(self) -> dict[str, Any]:
         return {"scheme": self.cleaned_data}
@@ -91,7 +92,7 @@ class FirstErrorPart(SchemePart):
             ("given", _("by rating the imported explanations")),
         ],
         label=_("What is wrong with the step"),
-        help_text=_("if no imported explanation is correct, people write one"),
+        help_text=_("If no imported explanation is correct, people write one."),
     )
     ask_own_step = forms.BooleanField(required=False, label=_("Ask for a corrected step"))
     error_types = TermsField(
@@ -114,7 +115,7 @@ class BesidePart(SchemePart):
     recovery = forms.BooleanField(
         required=False,
         label=_("Ask whether a step recovers from an error"),
-        help_text=_("for agent runs that continue after an error"),
+        help_text=_("For agent runs that continue after an error."),
     )
     policy_clauses = TermsField(
         required=False,
@@ -123,13 +124,14 @@ class BesidePart(SchemePart):
     )
 
 
-def _in_lines(terms: list[Term]) -> str:
+def in_lines(terms: list[dict[str, str]]) -> str:
+    """The terms as `TermsField` reads them."""
     lines, group = [], ""
     for term in terms:
-        if term.group != group:
-            group = term.group
+        if term.get("group", "") != group:
+            group = term.get("group", "")
             lines.append(f"# {group}".rstrip())
-        lines.append(f"{term.name} | {term.help}" if term.help else term.name)
+        lines.append(f"{term['name']} | {term['help']}" if term.get("help") else term["name"])
     return "\n".join(lines)
 
 

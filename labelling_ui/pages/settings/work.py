@@ -27,10 +27,10 @@ class GenerationsPart(PolicyPart):
     }
 
     generation_budget = forms.IntegerField(label=_("Solutions per generation"))
-    control = forms.FloatField(label=_("Control share"), help_text=_("0 to 1; drawn at random"))
-    holdout = forms.FloatField(label=_("Holdout share"), help_text=_("0 to 1; measures the model"))
-    calibration = forms.FloatField(label=_("Calibration share"), help_text=_("0 to 1; fits the model’s thresholds"))
-    overlap = forms.FloatField(label=_("Overlap share"), help_text=_("0 to 1; measures agreement"))
+    control = forms.FloatField(label=_("Control share"), help_text=_("0 to 1. Drawn at random."))
+    holdout = forms.FloatField(label=_("Holdout share"), help_text=_("0 to 1. Measures the model."))
+    calibration = forms.FloatField(label=_("Calibration share"), help_text=_("0 to 1. Fits the model’s thresholds."))
+    overlap = forms.FloatField(label=_("Overlap share"), help_text=_("0 to 1. Measures agreement."))
     acquisition = forms.ChoiceField(choices=_acquisitions, label=_("Acquisition function"))
     problem = forms.IntegerField(
         required=False,
@@ -60,7 +60,7 @@ class QueuePart(PolicyPart):
     places = {f"wanted_{lane}": f"queue.wanted.{lane}" for lane in LabelsWanted.__struct_fields__}
 
     wanted_acquisition = forms.IntegerField(
-        label=_("Labels per solution: acquisition"), help_text=_("each by a different person")
+        label=_("Labels per solution: acquisition"), help_text=_("Each by a different person.")
     )
     wanted_control = forms.IntegerField(label=_("Control"))
     wanted_holdout = forms.IntegerField(label=_("Holdout"))
@@ -69,7 +69,7 @@ class QueuePart(PolicyPart):
 
     lease_minutes = forms.IntegerField(label=_("Lease time (minutes)"))
     heartbeat_seconds = forms.IntegerField(
-        label=_("Heartbeat interval (seconds)"), help_text=_("an open page renews its lease this often")
+        label=_("Heartbeat interval (seconds)"), help_text=_("An open page renews its lease this often.")
     )
     prefetch_depth = forms.IntegerField(label=_("Prefetched solutions"))
     daily_cap = forms.IntegerField(
@@ -77,7 +77,7 @@ class QueuePart(PolicyPart):
         help_text=_("Solutions per day; 0 means no limit. Days follow the time zone of the rounds."),
     )
     cool_down_minutes = forms.IntegerField(
-        label=_("Minimum gap between solutions to one problem (minutes)"), help_text=_("for the same person")
+        label=_("Minimum gap between solutions to one problem (minutes)"), help_text=_("For the same person.")
     )
     problem_again = forms.ChoiceField(
         choices=[
@@ -97,12 +97,12 @@ class PacePart(PolicyPart):
 
     idle_seconds = forms.IntegerField(
         label=_("Idle timeout (seconds)"),
-        help_text=_("active time stops counting after this long without keys, pointer or scrolling"),
+        help_text=_("Active time stops counting after this long without keys, pointer or scrolling."),
     )
-    break_after_minutes = forms.IntegerField(label=_("Suggest a break after (minutes)"), help_text=_("0 means never"))
+    break_after_minutes = forms.IntegerField(label=_("Suggest a break after (minutes)"), help_text=_("0 means never."))
     session_goal = forms.IntegerField(
         label=_("Goal per session (solutions)"),
-        help_text=_("0 means no goal; each person can set their own"),
+        help_text=_("0 means no goal. Each person can set their own."),
     )
 
 
@@ -139,7 +139,7 @@ class HintsPart(PolicyPart):
         choices=Membership.Role.choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label=_("Who sees hints"),
+        label=_("Roles that see hints"),
     )
 
 

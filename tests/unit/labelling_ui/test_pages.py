@@ -369,6 +369,6 @@ def test_the_number_in_a_runs_address_is_the_one_in_its_title(manager: Client, p
     run = project.training_runs.get()
     TrainingRun.objects.filter(pk=run.pk).update(number=run.pk + 7)
     address = f"/p/algebra/runs/{run.pk + 7}/"
-    assert f"<h1>Run {run.pk + 7}" in manager.get(address).content.decode()
+    assert f">Run {run.pk + 7}</a></h1>" in manager.get(address).content.decode()
     assert f'href="{address}"' in manager.get("/p/algebra/runs/").content.decode()
     assert manager.get(f"/p/algebra/runs/{run.pk}/").status_code == 404
