@@ -4,6 +4,7 @@ Django's own commands need gettext's programs; Babel does the same in Python. `l
 """
 
 import io
+import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from prm import messages
 CATALOGUES = Path(settings.LOCALE_PATHS[0])
 PACKAGES = ("annotation", "config", "labelling_ui", "prm")
 HEADERS = ("Language", "Plural-Forms", "MIME-Version", "Content-Type", "Content-Transfer-Encoding")
+PLACEHOLDER = re.compile(r"%[^ ]")
 KEYWORDS: dict[str, Any] = {
     **DEFAULT_KEYWORDS,
     "gettext_lazy": None,
@@ -80,8 +82,9 @@ def updated(path: Path, messages: Catalog) -> Catalog:
             user_comments=known.user_comments,
             context=message.context,
         )
-        if added.python_brace_format:
-            added.flags.discard("python-format")  # the "% i" of "95 % interval" is none
+        # In "95 % interval" Babel takes "% i" for a placeholder.
+        if added.python_brace_format or not PLACEHOLDER.search(str(message.id)):
+            added.flags.discard("python-format")
     return catalogue
 
 

@@ -66,6 +66,20 @@ TERMS = {
             "keeps the batch or sets it aside."
         ),
     ),
+    "blind_arm": Term(
+        _("Blind arm"),
+        _(
+            "The solutions that are drawn to have no hints. Comparing their labels with the others shows how "
+            "hints influence people."
+        ),
+    ),
+    "brier": Term(
+        _("Brier score"),
+        _(
+            "The mean squared difference between a score and the outcome (1 for correct, 0 for wrong). 0 is "
+            "perfect, and lower is better."
+        ),
+    ),
     "calibration": Term(
         _("Calibration"),
         _(
@@ -76,8 +90,8 @@ TERMS = {
     "calibration_error": Term(
         _("Calibration error"),
         _(
-            "How far scores are from observed frequencies on average (ECE), in hundredths. At 5, steps scored 80 "
-            "% are correct about 75 to 85 % of the time."
+            "How far scores are from observed frequencies on average (ECE), in hundredths. At 5, steps with a "
+            "score of 0.8 are correct in about 75 to 85 of 100 cases."
         ),
     ),
     "challenger": Term(
@@ -89,7 +103,7 @@ TERMS = {
         _("The model that serves: it scores requests and ranks the solutions to label next."),
     ),
     "confidence_interval": Term(
-        _("95 % interval"),
+        _("Confidence interval"),
         _(
             "A range that contains the true value in 95 of 100 repetitions of the measurement. A wide interval "
             "means too little data for a firm conclusion."
@@ -174,7 +188,7 @@ TERMS = {
     "informedness": Term(
         _("Informedness"),
         _(
-            "How much better than chance someone recognises bad steps: the share of bad steps they call bad, "
+            "How much better than chance someone recognises bad steps. It is the share of bad steps they call bad, "
             "minus the share of other steps they call bad. 1 is perfect and 0 is chance."
         ),
     ),
@@ -226,10 +240,6 @@ TERMS = {
             "All solutions that are available for labelling and training, excluding the holdout and calibration "
             "problems."
         ),
-    ),
-    "posterior": Term(
-        _("Posterior"),
-        _("The probability of each rating of a step, given everyone’s labels and their reliability."),
     ),
     "prm": Term(
         _("Process reward model (PRM)"),

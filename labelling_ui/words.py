@@ -13,10 +13,10 @@ AUDIT_VERDICTS = [
 ]
 # The triggers of automatic rounds.
 TRIGGERS = [
-    ("schedule", _("the clock")),
+    ("schedule", _("schedule")),
     ("labels", _("new labels")),
-    ("drift", _("drift of scores")),
-    ("import", _("an imported model")),
+    ("drift", _("score drift")),
+    ("import", _("imported model")),
 ]
 # How a lane was drawn, stored in English with the generation.
 DRAWS = frozenset(

@@ -16,7 +16,13 @@ from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import LONGEST_TEXT, Count, NonBlank, Position, one_of
 from annotation.core.membership.access import find_project
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
-from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, start_sampling
+from annotation.loop.sampling.sampling_runs import (
+    HIGHEST_TEMPERATURE,
+    MOST_SAMPLES,
+    MOST_TOKENS,
+    SamplingPlan,
+    start_sampling,
+)
 from annotation.models import Membership, SamplingRun
 from prm.splitting import RULES, Thinking
 
@@ -62,7 +68,7 @@ class SamplingToStart(msgspec.Struct):
 
     endpoint: Annotated[NonBlank, Meta(max_length=100)]
     samples: Annotated[int, Meta(ge=1, le=MOST_SAMPLES, description="Number of samples per problem.")] = 4
-    temperature: Annotated[float, Meta(ge=0, le=HOTTEST)] = 0.8
+    temperature: Annotated[float, Meta(ge=0, le=HIGHEST_TEMPERATURE)] = 0.8
     max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1024
     prompt: Annotated[
         Annotated[NonBlank, Meta(max_length=LONGEST_TEXT)] | UnsetType,
@@ -98,8 +104,8 @@ class Samplings(PagedView):
         """Choose problems and start a job that samples solutions from a policy. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         body = read_body(request, SamplingToStart)
-        wish = Wish(**{"prompt": proposed_prompt(body.endpoint)} | sent_fields(body))
-        return Response(SamplingRow.of(start_sampling(by=caller(request), project=project, wish=wish)), status=202)
+        plan = SamplingPlan(**{"prompt": proposed_prompt(body.endpoint)} | sent_fields(body))
+        return Response(SamplingRow.of(start_sampling(by=caller(request), project=project, plan=plan)), status=202)
 
 
 class PolicyEndpoints(APIView):

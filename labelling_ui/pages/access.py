@@ -79,7 +79,7 @@ def slug_of(request: HttpRequest, model: type[ImportJob] | type[SamplingRun], pk
 def signed_in(request: HttpRequest) -> User:
     """The signed-in user, on a page that requires signing in."""
     if not isinstance(request.user, User):
-        raise PermissionDenied(_("Sign in first."))
+        raise PermissionDenied(_("Sign in to continue."))
     return request.user
 
 

@@ -38,19 +38,19 @@ class Way(Number):
 
 SOURCES = [
     Column("sources", _("Sources"), "one__name", heading=True),
-    Way("pairs", _("Both label"), "counts__pairs"),
-    Way("exact", _("Same place"), "counts__exact"),
-    Way("within_one", _("Within one"), "counts__within_one"),
-    Way("differing", _("Differ"), "counts__differing"),
-    Way("both", _("Both find"), "counts__both"),
-    Way("neither", _("Neither"), "counts__neither"),
-    Way("only_one", _("Upper only"), "counts__only_one"),
-    Way("only_other", _("Lower only"), "counts__only_other"),
+    Way("pairs", _("Both labelled"), "counts__pairs"),
+    Way("exact", _("Same first error"), "counts__exact"),
+    Way("within_one", _("Within one step"), "counts__within_one"),
+    Way("differing", _("Different"), "counts__differing"),
+    Way("both", _("Both report an error"), "counts__both"),
+    Way("neither", _("Neither reports one"), "counts__neither"),
+    Way("only_one", _("First only"), "counts__only_one"),
+    Way("only_other", _("Second only"), "counts__only_other"),
 ]
 ARMS = [
-    Column("name", _("Of the labels"), heading=True),
+    Column("name", _("Measure"), heading=True),
     Number("hinted", _("With a hint"), write=conditional_escape, term="hint"),
-    Number("blind", _("Without"), write=conditional_escape),
+    Number("blind", _("Blind arm"), write=conditional_escape, term="blind_arm"),
     Number(
         "gap",
         _("Difference, points"),
@@ -60,9 +60,9 @@ ARMS = [
 ]
 SHARES = {
     "agrees": _("Same first error as the model"),
-    "right": _("Right, where the first error is known"),
-    "misled": _("Same as the model, where that is known to be wrong"),
-    "finds": _("Find an error"),
+    "right": _("Right, on solutions with a known first error"),
+    "misled": _("Same as the model, where the model is known to be wrong"),
+    "finds": _("Report an error"),
 }
 
 
@@ -98,7 +98,7 @@ def _arms(comparison: Comparison) -> list[dict[str, Any]]:
             for field, name in SHARES.items()
         ),
         {
-            "name": _("Seconds a step"),
+            "name": _("Seconds per step"),
             "hinted": write_estimate(hinted.pace, seconds, value="seconds"),
             "blind": write_estimate(blind.pace, seconds, value="seconds"),
             "gap": write_estimate(gaps.pace, lambda value: f"× {ratio(value)}"),
@@ -117,11 +117,11 @@ def _verdict(comparison: Comparison) -> str:
     """A sentence that says whether people rely on the model."""
     misled, agrees = comparison.gaps.misled, comparison.gaps.agrees
     if misled is not None and misled.low > 0:
-        return gettext("People follow the model into its errors more often where they see its scores.")
+        return gettext("People repeat the model’s errors more often when they see its scores.")
     if agrees is None:
-        return gettext("Labels of both arms are needed to tell what hints do.")
+        return gettext("Not enough data: this needs labels from both arms.")
     if agrees.low > 0:
-        return gettext("People name the model’s first error more often where they see its scores.")
+        return gettext("People name the model’s first error more often when they see its scores.")
     if agrees.high < 0:
-        return gettext("People name the model’s first error less often where they see its scores.")
-    return gettext("So far, the difference could be chance.")
+        return gettext("People name the model’s first error less often when they see its scores.")
+    return gettext("So far, the difference may be chance.")

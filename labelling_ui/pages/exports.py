@@ -32,8 +32,8 @@ from prm.vocabulary import SPLITS
 HELD = [("left_out", _("left out")), ("included", _("included"))]
 NAMES = {
     "splits": _("Splits"),
-    "policies": _("Written by"),
-    "visibilities": _("What is seen of the reasoning"),
+    "policies": _("Policy model"),
+    "visibilities": _("Visible reasoning"),
     "source_kinds": _("Labels by"),
     "finish_reasons": _("Ended with"),
     "lanes": _("Lanes"),
@@ -41,9 +41,9 @@ NAMES = {
     "hints": _("Labels made with the model's hints"),
     "submitted_from": _("From"),
     "submitted_to": _("Before"),
-    "min_annotations": _("Least labels of a solution"),
+    "min_annotations": _("Minimum labels per solution"),
     "revisions": _("Earlier revisions"),
-    "set_aside": _("Batches that are set aside"),
+    "set_aside": _("Batches set aside"),
     "gold": _("Gold solutions"),
     "critiques": _("Critiques"),
     "consensus": _("Consensus by"),
@@ -102,7 +102,7 @@ class SnapshotForm(AgreementFields):
         required=False,
         label=NAMES["submitted_to"],
         widget=forms.DateInput({"type": "date"}),
-        help_text=_("Days are days in UTC."),
+        help_text=_("Days are in UTC."),
     )
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
@@ -123,11 +123,11 @@ class SnapshotForm(AgreementFields):
 
 
 COLUMNS = [
-    When("made", _("Made"), "created_at", sort=True),
+    When("made", _("Created"), "created_at", sort=True),
     Column("sha256", _("Content"), write=digest, term="snapshot"),
     Column(
         "asked_for",
-        _("Asked for"),
+        _("Filters"),
         lambda s: "; ".join(filter_phrases(s.filters)) or "everything",
         shown=lambda s: describe_filters(s.filters),
     ),
@@ -141,7 +141,7 @@ COLUMNS = [
 def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = SnapshotForm(request.POST if request.method == "POST" else None, project=member.project)
     if request.method == "POST" and form.is_valid():
-        done = gettext("The snapshot is made. Later changes to the labels do not affect it.")
+        done = gettext("Snapshot created. Later changes to labels do not affect it.")
         attempt(request, done, create_snapshot, project=member.project, filters=form.filters())
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")

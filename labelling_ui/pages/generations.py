@@ -30,7 +30,7 @@ COLUMNS = [
     Column("ranked_by", _("Ranked by"), "model_version__number"),
     Column("acquisition", _("Acquisition"), sort=True, write=acquisition_in_words, term="acquisition"),
     Column("lanes", _("Lanes"), lambda g: ", ".join(f"{k} {v}" for k, v in g.mix.items() if v), term="lane"),
-    Number("chosen_from", _("Chosen from"), "pool_size", sort=True),
+    Number("chosen_from", _("Pool size"), "pool_size", sort=True, term="pool"),
     Number("wanted", _("Wanted"), lambda g: g.wanted or 0, sort="wanted"),
     Number("done", _("Done"), lambda g: g.done or 0, sort="done"),
 ]
@@ -47,7 +47,7 @@ def generations(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 ITEMS = [
-    Number("rank", _("Place"), sort=True, heading=True, write=str),
+    Number("rank", _("Rank"), sort=True, heading=True, write=str),
     Column("solution", _("Solution"), "solution_id", sort="solution", link="solution"),
     Column("domain", _("Domain"), "solution__problem__domain", sort=True),
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),
@@ -57,7 +57,11 @@ ITEMS = [
         "seconds", _("Cost"), "expected_seconds", sort=True, help=_("The expected labelling time of this solution.")
     ),
     Share(
-        "inclusion_probability", _("Chance"), sort=True, write=partial(percent, digits=2), term="inclusion_probability"
+        "inclusion_probability",
+        _("Inclusion probability"),
+        sort=True,
+        write=partial(percent, digits=2),
+        term="inclusion_probability",
     ),
     Number("done", _("Done"), sort=True),
     Number("wanted", _("Wanted"), sort=True),
@@ -67,7 +71,7 @@ LANES = [
     Number("items", _("Items")),
     Share("share", _("Share"), help=_("The lane’s share of this generation.")),
     Column("drawn", _("Drawn"), "recipe__how"),
-    Share("chance", _("Chance"), "most", write=partial(percent, digits=2), term="inclusion_probability"),
+    Share("chance", _("Inclusion probability"), "most", write=partial(percent, digits=2), term="inclusion_probability"),
     Number("gain", _("Mean gain"), "mean_gain", write=partial(decimal, digits=3), term="gain"),
     Duration("seconds", _("Mean cost"), "mean_seconds", help=_("The expected labelling time of one item, on average.")),
     Column("labelled", _("Labelled"), "labels_done"),
@@ -86,13 +90,13 @@ def generation(request: HttpRequest, member: Membership, number: int) -> HttpRes
         "lanes": Table(lanes_of(generation), LANES),
         "settings": settings_of(generation),
         "chart": bar_chart(
-            gettext("Chance of being drawn"),
+            gettext("Inclusion probability"),
             Series(gettext("items"), "first", points),
             help=gettext(
                 "How many items had which probability of being drawn; equal probabilities mean a random draw."
             ),
             term="inclusion_probability",
-            places=gettext("chance"),
+            places=gettext("inclusion probability"),
             least_step=1,
         ),
     }
@@ -101,11 +105,11 @@ def generation(request: HttpRequest, member: Membership, number: int) -> HttpRes
 
 @project_action(MANAGER)
 def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    done = gettext("The first generation is open: people can start labelling.")
+    done = gettext("The first generation is open. People can start labelling.")
     if member.project.policies.cold_start != "random":
-        done = gettext("The backbone reads the pool; the first generation opens when that is done.")
-    attempt(request, done, request_first_generation, project=member.project)
-    return redirect("generations", member.project.slug)
+        done = gettext("The backbone is reading the pool. The first generation opens when it finishes.")
+    opened = attempt(request, done, request_first_generation, project=member.project)
+    return redirect("workbench" if opened and "then" in request.POST else "generations", member.project.slug)
 
 
 def lanes_of(generation: Generation) -> list[dict[str, Any]]:
@@ -145,19 +149,19 @@ def settings_of(generation: Generation) -> list[tuple[str, str]]:
     recipe = generation.recipe.lanes.get(Lane.ACQUISITION)
     settings = []
     if recipe and recipe.max_per_problem is not None:
-        settings.append((gettext("most of a problem"), str(recipe.max_per_problem)))
+        settings.append((gettext("limit per problem"), str(recipe.max_per_problem)))
     if recipe and recipe.max_domain_share:
-        settings.append((gettext("most of a domain"), f"{recipe.max_domain_share:.0%}"))
+        settings.append((gettext("limit per domain"), f"{recipe.max_domain_share:.0%}"))
     if recipe and recipe.cost:
         cost = recipe.cost
         costs = {"fixed": cost.fixed_seconds, "step": cost.seconds_per_step, "char": cost.seconds_per_char * 100}
         figures = {name: decimal(seconds, 1) for name, seconds in costs.items()}
-        words = gettext("%(fixed)s s, %(step)s s a step, %(char)s s a hundred characters")
+        words = gettext("%(fixed)s s, plus %(step)s s per step and %(char)s s per 100 characters")
         settings.append((gettext("cost of a label"), words % figures))
     if recipe and recipe.without_outcome:
         settings.append((gettext("without a graded answer"), decimal(recipe.without_outcome)))
     if recipe and recipe.read is not None:
-        words = gettext("%(n)s solutions by “%(backbone)s”, with no labels")
+        words = gettext("%(n)s solutions by “%(backbone)s”, without labels")
         settings.append((gettext("read"), words % {"n": decimal(recipe.read), "backbone": recipe.backbone}))
     if generation.recipe.note:
         settings.append((gettext("ranked at random because"), in_words(generation.recipe.note)))

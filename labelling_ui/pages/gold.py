@@ -69,20 +69,20 @@ class GoldFilters(Filters):
 class MarkManyForm(forms.Form):
     """Which solutions to make gold, such as 40 of a domain with adjudicated labels."""
 
-    domain = forms.CharField(required=False, label=_("Domain"), help_text=_("empty: any"))
+    domain = forms.CharField(required=False, label=_("Domain"), help_text=_("Leave empty for any."))
     split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=_("Split"))
     kinds = forms.MultipleChoiceField(
-        choices=KINDS, widget=forms.CheckboxSelectMultiple, label=_("Known from"), initial=["adjudicated"]
+        choices=KINDS, widget=forms.CheckboxSelectMultiple, label=_("Labels from"), initial=["adjudicated"]
     )
     most = forms.IntegerField(
         min_value=1,
         max_value=MOST_AT_ONCE,
         initial=40,
-        label=_("How many"),
-        help_text=_("at random, if there are more"),
+        label=_("Number of solutions"),
+        help_text=_("Drawn at random if there are more."),
     )
     practice = forms.BooleanField(
-        required=False, label=_("For practice: open to all members, with their answers, and never hidden")
+        required=False, label=_("For practice only: open to all members with answers, never hidden in the queue")
     )
 
 
@@ -120,7 +120,7 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     label = get_object_or_404(member.project.annotations, pk=whole_number(request.POST.get("annotation")) or 0)
     accepted = _positions(request.POST.get("accepted", ""))
     if accepted is None:
-        messages.error(request, gettext("Name the other steps that count by their numbers, such as: 3, 5, none."))
+        messages.error(request, gettext("Enter step numbers separated by commas, such as 3, 5, none."))
     else:
         attempt(
             request,
@@ -140,7 +140,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make solutions gold by labels that they already have."""
     form = MarkManyForm(request.POST)
     if not form.is_valid():
-        messages.error(request, gettext("Enter how many, and choose at least one kind of label."))
+        messages.error(request, gettext("Enter a number and choose at least one kind of label."))
         return redirect("gold", member.project.slug)
     data = form.cleaned_data
     narrowed = {"solution__problem__domain": data["domain"], "solution__split": data["split"]}

@@ -14,7 +14,7 @@ from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.people import PersonField, people_of
 
-HINTED = [("shown", _("shown")), ("blind", _("not shown, as it was drawn"))]
+HINTED = [("shown", _("shown")), ("blind", _("withheld (blind arm)"))]
 
 
 class OwnLabelFilters(Filters):

@@ -25,7 +25,7 @@ COLUMNS = [
     Number("run", _("Run"), "run__number", sort=True, link="run", write=str),
     Duration(
         "seconds",
-        _("Time, each"),
+        _("Time per lane"),
         "control_seconds",
         help=_("The labelling time that each of the two models learned from."),
     ),
@@ -52,8 +52,8 @@ COLUMNS = [
         write=points,
         help=_("F1 of the acquisition model minus F1 of the control model, in points."),
     ),
-    Number("low", _("from (95 %)"), write=points),
-    Number("high", _("to"), write=points),
+    Number("low", _("Lower bound"), write=points),
+    Number("high", _("Upper bound"), write=points),
     Number("holdout", _("Holdout"), "holdout_solutions", term="holdout"),
 ]
 ESTIMATES = [
@@ -62,14 +62,14 @@ ESTIMATES = [
     Number("labelled", _("Labelled")),
     Number(
         "effective",
-        _("Counts as"),
+        _("Effective labels"),
         "first_error_rate__effective",
         write=decimal,
         help=_("The number of equally weighted labels that would give the same precision."),
     ),
     Estimate(
         "errors",
-        _("Have an error"),
+        _("With an error"),
         "first_error_rate",
         write=percent,
         term="first_error",
@@ -77,13 +77,13 @@ ESTIMATES = [
     ),
     Share(
         "errors_naive",
-        _("as labelled"),
+        _("unweighted"),
         "first_error_rate__naive",
         help=_("The same share among this lane’s labels, without weights."),
     ),
     Estimate(
         "right",
-        _("Model was right"),
+        _("Champion right"),
         "champion_accuracy",
         write=percent,
         term="champion",
@@ -91,13 +91,13 @@ ESTIMATES = [
     ),
     Share(
         "right_naive",
-        _("as labelled"),
+        _("unweighted"),
         "champion_accuracy__naive",
         help=_("The same share among this lane’s labels, without weights."),
     ),
     Duration(
         "seconds",
-        _("Time for one"),
+        _("Time per solution"),
         "seconds__value",
         help=_("The estimated labelling time of one solution of the pool."),
     ),
@@ -108,7 +108,7 @@ HISTORY = [
     Duration("seconds", _("Time"), lambda one: one.seconds or None),
     Estimate(
         "f1",
-        _("Holdout F1 after it"),
+        _("Holdout F1 afterwards"),
         lambda one: {"value": one.f1, "low": one.f1_low, "high": one.f1_high},
         write=hundredths,
         term="f1",
@@ -116,7 +116,7 @@ HISTORY = [
     ),
     Share(
         "changed",
-        _("Verdicts on the pool that changed"),
+        _("Changed verdicts on the pool"),
         write=partial(percent, digits=1),
         term="pool",
         help=_("The share of pool solutions for which this model names another first error than the one before."),
@@ -159,7 +159,7 @@ def _gain_chart(comparisons: list[ShadowComparison]) -> Chart:
         for one in {one.generation: one for one in reversed(comparisons)}.values()
     ]
     return line_chart(
-        gettext("Acquisition minus control, points of holdout F1, on equal time"),
+        gettext("Acquisition minus control, in points of holdout F1"),
         [Series(gettext("gain"), "first", points)],
         help=gettext("Above 0, labels chosen by acquisition taught more than random labels that took the same time."),
         term="acquisition",
@@ -185,11 +185,11 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
         return shown
 
     return line_chart(
-        gettext("Solutions with an error, in the pool"),
+        gettext("Pool solutions with an error"),
         [
             Series(gettext("control"), "second", points("control")),
             Series(gettext("acquisition, weighted"), "first", points("acquisition")),
-            Series(gettext("acquisition, as labelled"), "unsure", points("acquisition", naive=True)),
+            Series(gettext("acquisition, unweighted"), "unsure", points("acquisition", naive=True)),
         ],
         help=gettext(
             "The share of solutions with an error: weighted acquisition labels should agree with the control lane."

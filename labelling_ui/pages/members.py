@@ -36,7 +36,7 @@ class InviteForm(forms.Form):
     username = forms.CharField(
         max_length=150,
         label=_("User name"),
-        help_text=_("Somebody new gets an account and a first password."),
+        help_text=_("New people get an account and a first password."),
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none"}),
     )
     role = forms.ChoiceField(choices=Membership.Role.choices, label=_("Role"))
@@ -131,7 +131,7 @@ GOLD_COLUMNS = [
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, term="lane"),
     Number("solution", _("Solution"), "solution_id", sort=True, link="solution", write=str),
     FirstError("first_error", _("First error"), sort=True, term="first_error"),
-    FirstError("known", _("Known"), "solution__gold_answer__annotation__first_error"),
+    FirstError("known", _("Known first error"), "solution__gold_answer__annotation__first_error"),
 ]
 
 
@@ -174,9 +174,9 @@ def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     person = _find(member, member_id)
     outcome = request.POST.get("outcome", "")
     message = {
-        "passed": gettext("%(name)s may label."),
-        "again": gettext("%(name)s is screened next."),
-        "failed": gettext("%(name)s gets no more items."),
+        "passed": gettext("%(name)s can label now."),
+        "again": gettext("%(name)s gets a screening next."),
+        "failed": gettext("%(name)s gets no more work."),
         "paused": gettext("%(name)s is paused."),
     }.get(outcome, "")
     done = message % {"name": person.user.username} if message else ""
@@ -189,7 +189,7 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     """Choose the domains that a person labels, or all."""
     person = _find(member, member_id)
     domains = None if request.POST.get("all") else request.POST.getlist("domains")
-    message = gettext("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
+    message = gettext("%(name)s gets problems from the domains you chose.") % {"name": person.user.username}
     attempt(request, message, qualify, membership=person, domains=domains)
     return redirect("member", member.project.slug, person.pk)
 
@@ -220,7 +220,7 @@ def _nth(row: Figures, *, n: int) -> Any:
 
 def _confusion(project: Project, person: Membership) -> Table:
     """The confusion table of the member's ratings against the reference."""
-    ratings = (gettext("they say %(name)s") % {"name": name} for name in RATING_NAMES)
+    ratings = (gettext("rated %(name)s") % {"name": name} for name in RATING_NAMES)
     columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(ratings)]
     rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]
     return Table(rows, [Column("reference", gettext("Reference"), "who", heading=True), *columns])

@@ -83,13 +83,13 @@ FINDINGS = [
     Column("finding", _("Finding"), "sentence", write=in_words),
 ]
 ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
-    "promote": (promote_version, _("This model serves now. It scores the pool where it has not yet.")),
-    "confirm": (confirm_version, _("Confirmed: this model answers programs now.")),
-    "pin": (pin_version, _("Pinned: the gate does not replace it and its weights are kept.")),
-    "unpin": (unpin_version, _("Unpinned: gate and retention decide again.")),
-    "audit": (request_audit, _("The audits are on their way; they take some minutes.")),
-    "export": (request_export, _("The export is on its way; the download appears here.")),
-    "measure": (request_measurement, _("A round measures it now; it trains nothing.")),
+    "promote": (promote_version, _("Promoted. This model serves now, and the rest of the pool is being scored.")),
+    "confirm": (confirm_version, _("Confirmed. This model answers programs now.")),
+    "pin": (pin_version, _("Pinned. The gate does not replace this model, and its weights are kept.")),
+    "unpin": (unpin_version, _("Unpinned. The gate can replace this model, and retention can delete its weights.")),
+    "audit": (request_audit, _("The audits are queued. They take a few minutes.")),
+    "export": (request_export, _("The export is queued. The download appears here.")),
+    "measure": (request_measurement, _("A round is measuring this model. It trains nothing.")),
     "rescore": (rescore_pool, _("The pool is being scored again.")),
 }
 
@@ -136,10 +136,10 @@ def act(request: HttpRequest, member: Membership, number: int, action: str) -> H
 def serve_domain(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
     version, domain = _find(member, number), request.POST.get("domain", "")
     if request.POST.get("clear"):
-        done, service = gettext("The project's champion serves “%(d)s” again."), clear_domain_champion
+        done, service = gettext("The project’s champion serves the domain “%(d)s” again."), clear_domain_champion
         attempt(request, done % {"d": domain}, service, project=member.project, domain=domain)
     else:
-        done = gettext("This model serves “%(d)s” now.")
+        done = gettext("This model now serves the domain “%(d)s”.")
         attempt(request, done % {"d": domain}, set_domain_champion, version=version, domain=domain)
     return redirect("model", member.project.slug, number)
 
@@ -176,7 +176,7 @@ def compare(request: HttpRequest, member: Membership) -> HttpResponse:
     ]
     first, second = (dict(model_versions.facts_of(version)) for version in pair)
     facts = [{"fact": name, "a": first.get(name), "b": second.get(name)} for name in first | second]
-    columns = [Column("fact", gettext("Fact"), heading=True), Column("a", names[0]), Column("b", names[1])]
+    columns = [Column("fact", gettext("Property"), heading=True), Column("a", names[0]), Column("b", names[1])]
     context = {
         "sides": sides,
         "facts": Table(facts, columns, name=gettext("Two models")),
@@ -189,7 +189,7 @@ def import_model(request: HttpRequest, member: Membership) -> HttpResponseBase:
     separator = request.POST.get("separator", "").replace("\\n", "\n").replace("\\t", "\t") or "\n"
     service = partial(request_import, project=member.project, folder=request.POST.get("folder", ""))
     good = whole_number(request.POST.get("good"))
-    done = gettext("The import is on its way. The model appears here as a challenger, and the gate measures it.")
+    done = gettext("The import is queued. The model appears here as a challenger, and the gate measures it.")
     attempt(request, done, service, separator=separator, good=1 if good is None else good)
     return redirect("models", member.project.slug)
 

@@ -47,7 +47,7 @@ def _by_day(mine: OwnWork) -> Chart:
         Point(day_of_month(day), of.labels, note=_("labels, %(time)s") % {"time": duration(of.seconds)})
         for day, of in mine.days.items()
     ]
-    title = _("Your labels by day, the last %(n)s days") % {"n": DAYS}
+    title = _("Your labels by day, last %(n)s days") % {"n": DAYS}
     return bar_chart(
         title,
         Series(_("labels"), "first", points),

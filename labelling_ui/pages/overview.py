@@ -88,7 +88,7 @@ def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
         help=_("The labels submitted each day, by everyone."),
         term="label",
         places=_("day"),
-        no_values=_("The first labels show here."),
+        no_values=_("Labels appear here."),
         least_step=1,
     )
 
@@ -113,10 +113,10 @@ def _quality_chart(project: Project, versions: list[ModelVersion]) -> Chart:
     return line_chart(
         _("Model quality on the holdout, F1"),
         [Series(_("trained"), "first", trained), Series(_("zero-label baseline"), "second", baselines)],
-        help=_("F1 of each model with its 95 % interval; the baseline is the same backbone without labels."),
+        help=_("F1 of each model with its confidence interval; the baseline is the same backbone without labels."),
         term="holdout",
         places=_("model"),
-        no_values=_("The first model shows here, once you retrain."),
+        no_values=_("The first model appears here after you retrain."),
         form=lambda share: decimal(100 * share),
         top=1.0,
     )
@@ -133,7 +133,7 @@ def _agreement_chart(agreement: list[tuple[date, Pairs]]) -> Chart:
         help=_("The share of pairs of people who named the same first error, by day."),
         term="agreement",
         places=_("day"),
-        no_values=_("Needs solutions that two people labelled."),
+        no_values=_("This needs solutions labelled by two people."),
         form=percent,
         top=1.0,
     )
@@ -152,7 +152,7 @@ def _ratings_chart(project: Project) -> Chart:
         help=_("The share of each rating at each step; a rising share of bad shows where solutions go wrong."),
         term="rating",
         places=_("step"),
-        no_values=_("The first ratings show here."),
+        no_values=_("Ratings appear here."),
     )
 
 

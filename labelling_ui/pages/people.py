@@ -41,14 +41,14 @@ ON_GOLD = [
     ),
     Estimate(
         "exact",
-        _("Exact"),
+        _("Exact step"),
         "figures__exact",
         write=percent,
         help=_("The share of gold answers that name exactly the known first error."),
     ),
     Estimate(
         "within_one",
-        _("Within one"),
+        _("Within one step"),
         "figures__within_one",
         write=percent,
         help=_("The share of gold answers at most one step from the known first error."),
@@ -65,13 +65,13 @@ PACE = [
     Number("labels", _("Labels"), "figures__labels"),
     Duration(
         "label_seconds",
-        _("Time on a label, median"),
+        _("Median time per label"),
         "figures__label_seconds",
         help=_("The median active time on one label, without breaks."),
     ),
     Duration(
         "step_seconds",
-        _("Time on a step, median"),
+        _("Median time per step"),
         "figures__step_seconds",
         help=_("The median active time on one step, without breaks."),
     ),

@@ -31,7 +31,7 @@ class SetAsideForm(forms.Form):
     annotator = PersonField(Membership.objects.none(), label=_("Annotator"))
     since = forms.DateTimeField(label=_("From"), widget=forms.DateTimeInput({"type": "datetime-local"}))
     until = forms.DateTimeField(label=_("To"), widget=forms.DateTimeInput({"type": "datetime-local"}))
-    reason = forms.CharField(max_length=500, label=_("Why"))
+    reason = forms.CharField(max_length=500, label=_("Explanation"))
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
@@ -46,12 +46,12 @@ COLUMNS = [
     Column("by", _("Labels by"), lambda b: owner_of(b), sort="annotator__user__username"),
     When("since", _("From"), sort=True),
     When("until", _("To"), sort=True),
-    Choice("judged_by", _("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
-    Number("judged", _("Judged"), "evidence__judged", help=_("Labels in the batch that could be compared.")),
-    Number("differed", _("Differed"), "evidence__differed", help=_("Compared labels that differ from the judge’s.")),
+    Choice("judged_by", _("Compared with"), "judge", sort=True, choices=LabelBatch.Judge.choices),
+    Number("judged", _("Compared"), "evidence__judged", help=_("Labels in the batch that could be compared.")),
+    Number("differed", _("Different"), "evidence__differed", help=_("Compared labels that differ from the judge’s.")),
     Number(
         "expected",
-        _("Usual"),
+        _("Expected"),
         "evidence__expected",
         help=_("How many would differ if this batch were like the earlier ones."),
     ),
@@ -68,13 +68,13 @@ TRUST = [
     ),
     Share(
         "finds",
-        _("Finds bad steps"),
+        _("Bad steps found"),
         "figures__finds",
         help=_("The share of the bad steps that this person calls bad."),
     ),
     Share(
         "invents",
-        _("Calls others bad"),
+        _("False alarms"),
         "figures__invents",
         help=_("The share of the other steps that this person calls bad."),
     ),
@@ -131,7 +131,7 @@ def set_aside(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Set labels aside without an alarm."""
     form = SetAsideForm(request.POST, project=member.project)
     if not form.is_valid():
-        messages.error(request, gettext("Name an annotator, from when to when, and why."))
+        messages.error(request, gettext("Choose an annotator, a period and a reason."))
         return redirect("quality", member.project.slug)
     attempt(request, gettext("Set aside."), batches.set_aside_by_hand, project=member.project, **form.cleaned_data)
     return redirect("quality", member.project.slug)

@@ -62,7 +62,7 @@ def _marks(item: Any) -> list[str]:
 
 
 COLUMNS = [
-    Number("place", _("Place"), "rank", sort="turn", write=str),
+    Number("place", _("Rank"), "rank", sort="turn", write=str),
     Column("solution", _("Solution"), "solution_id", sort="solution", link="solution", heading=True),
     Column("domain", _("Domain"), "solution__problem__domain", sort=True),
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),
@@ -98,7 +98,7 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Apply one change to the ticked items."""
     ticked = [pk for item in request.POST.getlist("item") if (pk := whole_number(item)) is not None]
     if not ticked:
-        messages.error(request, gettext("Select the items first."))
+        messages.error(request, gettext("Select at least one item."))
     else:
         changed = attempt(
             request,
@@ -123,7 +123,7 @@ def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpRespo
     solution = get_object_or_404(member.project.solutions, pk=solution_id)
     attempt(
         request,
-        gettext("The solution is at the head of the queue."),
+        gettext("The solution is at the front of the queue."),
         managing.queue_solution,
         project=member.project,
         solution=solution,

@@ -34,7 +34,7 @@ KINDS = [
     ("", _("Everything")),
     ("disagreement", _("Disagreements")),
     ("dispute", _("Disputed references")),
-    ("doubt", _("Steps in doubt")),
+    ("doubt", _("Unsure or flagged steps")),
 ]
 
 
@@ -49,16 +49,16 @@ def _first_error_of(label: Annotation) -> str:
 
 
 COLUMNS = [
-    Column("why", _("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
+    Column("why", _("Explanation"), lambda s: " ".join(_reasons(s)), sort="urgency"),
     Opening("problem", _("Problem"), "problem__text"),
     Column("domain", _("Domain"), "problem__domain", sort=True),
-    Column("labels", _("First error, by each"), lambda s: " ".join(map(_first_error_of, s.words)), term="first_error"),
+    Column("labels", _("First errors"), lambda s: " ".join(map(_first_error_of, s.words)), term="first_error"),
     Number("solution", _("Solution"), "pk", sort=True, link="solution", write=str),
 ]
 SENT_BACK = [
     Opening("problem", _("Problem"), "annotation__solution__problem__text"),
     Column("to", _("To"), "annotation__annotator__user__username"),
-    Column("why", _("Why"), "reason"),
+    Column("why", _("Explanation"), "reason"),
     When("since", _("Since"), "created_at"),
     Control("take_back", _("Take back")),
 ]
@@ -145,7 +145,7 @@ def send(request: HttpRequest, member: Membership, label_id: int) -> HttpRespons
     following = next_to_review(member.project, after=label.solution_id, reason=_reason(request))
     sent = attempt(
         request,
-        gettext("Sent back: it comes here again once they have looked at it."),
+        gettext("Sent back. The solution returns here after the annotator’s answer."),
         send_back,
         annotation=label,
         reason=request.POST.get("why", ""),
@@ -218,7 +218,7 @@ def _announce(request: HttpRequest, project: Project, decided: Annotation) -> No
     address = _address(request, project, decided.solution_id)
     back = '{} <a href="{}" data-key="{}">{}</a>'
     key = keys_of(project.label_scheme).of["undo"]
-    messages.success(request, format_html(back, message, address, key, gettext("Decide again")))
+    messages.success(request, format_html(back, message, address, key, gettext("Change the decision")))
 
 
 def _sent_back(project: Project) -> QuerySet[SentBack]:

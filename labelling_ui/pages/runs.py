@@ -81,7 +81,7 @@ LOG_LINES = 200
 LOSS_POINTS = 120
 FILES = [
     Column("file", _("File"), "name", heading=True),
-    Choice("area", _("From"), choices=[(MODEL, _("the model")), (RUN, _("the run"))]),
+    Choice("area", _("From"), choices=[(MODEL, _("the model")), (RUN, _("run"))]),
     Number("size", _("Size"), "bytes", write=bytes_of),
 ]
 
@@ -160,14 +160,16 @@ def _loss_chart(run: TrainingRun) -> Chart:
     if held := [Point(f"{step or 0}", loss) for step, _loss, loss in shown if loss is not None]:
         series.append(Series(gettext("held out"), "second", held))
     return line_chart(
-        gettext("Loss, nats a labelled step"),
+        gettext("Loss, in nats per labelled step"),
         series,
         help=gettext(
             "How training proceeds: both curves should fall, and a held-out curve that rises means overfitting."
         ),
         term="loss",
         places=gettext("step"),
-        no_values=gettext("The loss shows here during training.") if run.live else gettext("Nothing was trained."),
+        no_values=gettext("The loss appears here during training.")
+        if run.live
+        else gettext("This run trained no model."),
         form=lambda loss: short(loss, 3),
     )
 

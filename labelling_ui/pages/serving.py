@@ -41,18 +41,18 @@ VERDICTS = {
 class LimitsForm(forms.Form):
     """The scoring limits per token in this project, and the retention of the log."""
 
-    requests_per_minute = forms.IntegerField(min_value=0, label=_("Requests a minute"))
-    requests_per_day = forms.IntegerField(min_value=0, label=_("Requests a day"))
-    steps_per_minute = forms.IntegerField(min_value=0, label=_("Steps a minute"))
-    steps_per_day = forms.IntegerField(min_value=0, label=_("Steps a day"))
-    log_days = forms.IntegerField(min_value=1, label=_("Days the score log is kept"))
-    keep_text = forms.BooleanField(required=False, label=_("Keep the texts in the log, not their hashes alone"))
+    requests_per_minute = forms.IntegerField(min_value=0, label=_("Requests per minute"))
+    requests_per_day = forms.IntegerField(min_value=0, label=_("Requests per day"))
+    steps_per_minute = forms.IntegerField(min_value=0, label=_("Steps per minute"))
+    steps_per_day = forms.IntegerField(min_value=0, label=_("Steps per day"))
+    log_days = forms.IntegerField(min_value=1, label=_("Score log retention (days)"))
+    keep_text = forms.BooleanField(required=False, label=_("Store texts in the log, not only their hashes"))
 
 
 class LogFilters(Filters):
-    q = forms.CharField(label=_("Words of the text, request id or hash"))
+    q = forms.CharField(label=_("Words, request id or hash"))
     verdict = forms.ChoiceField(
-        choices=[ALL, *((name, label) for name, (label, _rows) in VERDICTS.items())], label=_("Only")
+        choices=[ALL, *((name, label) for name, (label, _rows) in VERDICTS.items())], label=_("Show only")
     )
     model = forms.IntegerField(min_value=1, label=_("Model"))
 
@@ -144,7 +144,13 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     if form.is_valid():
         policy = project.policy | {"serving": msgspec.to_builtins(ServingPolicy(**form.cleaned_data))}
-        attempt(request, gettext("The limits apply from now on."), change_project, project=project, policy=policy)
+        attempt(
+            request,
+            gettext("Limits saved. They apply from the next request."),
+            change_project,
+            project=project,
+            policy=policy,
+        )
         return redirect("serving", project.slug)
     context = {"form": form}
     return render(request, "labelling_ui/serving_limits.html", context, status=400)
@@ -176,7 +182,7 @@ def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse
 
 @project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, row_id: int) -> HttpResponseBase:
-    attempt(request, "", reviewing.ask_for_review_of_row, row=_row(member, row_id))
+    attempt(request, "", reviewing.request_review_of_row, row=_row(member, row_id))
     return redirect("served-score", member.project.slug, row_id)
 
 
@@ -213,7 +219,7 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
 
     places = gettext("hour") if size == "hour" else gettext("day")
     requests = line(gettext("requests"), "first", "requests")
-    latency = [line(gettext("half are below"), "first", "median"), line(gettext("95 % are below"), "second", "p95")]
+    latency = [line(gettext("median"), "first", "median"), line(gettext("95th percentile"), "second", "p95")]
     doubts = [
         line(gettext("abstained"), "first", "abstained"),
         line(gettext("out of domain"), "second", "out_of_domain"),
@@ -233,7 +239,7 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
             latency,
             help=gettext("The time from a request to its answer: the median and the 95th percentile."),
             places=places,
-            no_values=gettext("Shown once requests were answered."),
+            no_values=gettext("Latency appears after the first answers."),
             form=lambda seconds: f"{decimal(1000 * seconds)} ms",
         ),
         line_chart(
@@ -241,7 +247,7 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
             doubts,
             help=gettext("The share of solutions where the model abstained, or that differ from its training data."),
             places=places,
-            no_values=gettext("Needs a model with thresholds for both: train one."),
+            no_values=gettext("This needs a model with both thresholds. Retrain to get one."),
             form=percent,
             top=1.0,
         ),

@@ -47,7 +47,7 @@ COMPARISONS = [
     ),
     Estimate(
         "f1",
-        _("F1 at the end"),
+        _("Final F1"),
         lambda one: one["f1"][-1] if one["f1"] else None,
         write=hundredths,
         term="f1",
@@ -62,21 +62,21 @@ COMPARISONS = [
     ),
     Estimate(
         "solutions",
-        _("Fewer solutions"),
+        _("Saving in solutions"),
         "saving__solutions__mean",
         write=_times,
         help=_("How many times as many solutions random selection needs for the same F1."),
     ),
     Estimate(
         "steps",
-        _("Fewer steps"),
+        _("Saving in steps"),
         "saving__steps__mean",
         write=_times,
         help=_("How many times as many steps random selection needs for the same F1."),
     ),
     Estimate(
         "seconds",
-        _("Less time"),
+        _("Saving in time"),
         "saving__seconds__mean",
         write=_times,
         help=_("How many times as much labelling time random selection needs for the same F1."),
@@ -101,18 +101,18 @@ class SimulationForm(forms.Form):
         max_value=MOST_SEEDS,
         initial=5,
         label=_("Seeds"),
-        help_text=_("Repetitions that every function shares; five or more make an interval worth its name."),
+        help_text=_("Number of repetitions, the same for every function. Use five or more for a useful interval."),
     )
     budget = forms.IntegerField(
         min_value=LEAST_BUDGET,
         initial=200,
         label=_("Budget"),
-        help_text=_("Solutions that a simulated reader labels at most; no more than the pool has."),
+        help_text=_("Maximum number of solutions to label, up to the size of the pool."),
     )
     functions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         label=_("Functions"),
-        help_text=_("Each is compared with random."),
+        help_text=_("Each is compared with random selection."),
     )
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:

@@ -156,7 +156,7 @@ def review(request: HttpRequest, member: Membership, solution_id: int) -> HttpRe
     solution, champion = _find(member, solution_id), champion_of(member.project)
     if champion is not None:
         text = reviewing.text_of_solution(solution)
-        attempt(request, "", reviewing.ask_for_review, version=champion, text=text)
+        attempt(request, "", reviewing.request_review, version=champion, text=text)
     return redirect("solution", member.project.slug, solution_id)
 
 

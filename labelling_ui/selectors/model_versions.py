@@ -35,7 +35,7 @@ ACTIONS = {
     "model.import.done": _("imported"),
     "model.import.failed": _("could not be imported"),
     "pool.rescore": _("pool scored again"),
-    "pool.disagree": _("stored scores did not agree"),
+    "pool.disagree": _("stored scores differed"),
     "pool.failed": _("could not score the pool"),
     "pool.cancel": _("cancellation of pool scoring requested"),
     "pool.cancelled": _("scoring of the pool cancelled"),

@@ -27,7 +27,7 @@ ANSWERS_TO_A_CRITIQUE = [(kind, *USUAL[kind]) for kind in ("good", "neutral", "b
 # Progress of a solution at its first error, from 0.
 PROGRESS = (
     _("nowhere"),
-    _("begun"),
+    _("just started"),
     _("halfway"),
     _("nearly there"),
     _("all but the end"),

@@ -103,6 +103,12 @@ def reason_in_words(reason: str) -> str:
 
 
 @register.filter
+def kind_in_words(kind: str) -> str:
+    """What kind of step it is."""
+    return str(dict(choices.STEP_KINDS)[kind])
+
+
+@register.filter
 def role_in_words(role: str) -> str:
     return str(Membership.Role(role).label)
 

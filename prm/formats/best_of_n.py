@@ -1,8 +1,8 @@
-"""Pools for best-of-N: JSON Lines with one sampled solution each, many to a problem.
+"""Pools for best-of-N: JSON Lines with one sampled solution per line and many per problem.
 
-`{"problem_id", "candidate_index", "problem", "reference_answer", "steps", "final_answer", "is_correct"}`;
-scores that other models gave (`prm_step_scores`) and other keys are kept with the solution. The solutions
-of a problem stay in one split. Step labels are not part of it.
+`{"problem_id", "candidate_index", "problem", "reference_answer", "steps", "final_answer", "is_correct"}`. Published
+scores of other models (`prm_step_scores`) and other keys are stored with the solution. All solutions to a problem are
+in one split. The format has no step labels.
 """
 
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def best_of_n(value: Any) -> Record:
 
 @best_of_n.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
-    """The solution, under the ids it came with or those it has here."""
+    """The solution with its original ids, or those of its project."""
     line = {
         "problem_id": record.problem_id,
         "candidate_index": record.solution_id,
@@ -78,7 +78,7 @@ def _unpack(trace: Trace, record: Record) -> list[Trace]:
 
 @best_of_n.publishes
 def _published(record: Record) -> Iterator[tuple[str, TraceScore]]:
-    """The step scores that other models gave, by the model."""
+    """Published step scores, each with the name of its model."""
     by_model = msgspec.convert(record.extra.get("prm_step_scores", {}), dict[str, list[float]])
     for model, scores in by_model.items():
         yield model, TraceScore(record.external_id, [[p] for p in scores], list(scores), [None] * len(scores), None)

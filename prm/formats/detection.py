@@ -1,4 +1,4 @@
-"""Which format a file is in, by its first records."""
+"""Detects the format of a file from its first records."""
 
 import io
 import re
@@ -19,12 +19,11 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def detect(stream: BinaryIO, filename: str) -> str:
-    """Name of the format of a file.
+    """The name of a file's format, by the JSON keys or the columns in its head.
 
-    The keys of its first record, or of as much of it as the head holds, decide; of CSV and Parquet the columns. Of
-    several formats whose keys are all there, the one with the most keys is taken. Another file of named columns is a
-    table, whether or not its columns suffice; another text file is `plain`.
-    Raises FormatError("unknown_format") saying what is wrong with the file, OSError where it cannot be read.
+    If the keys of several formats are present, the format with the most keys wins. Another file of named columns is a
+    table, and another text file is `plain`. Raises FormatError("unknown_format") with the reason, and OSError if the
+    file cannot be read.
     """
     head = stream.read(HEAD_BYTES)
     if head.startswith(b"PK\x03\x04") and filename.lower().endswith(".zip"):
@@ -56,7 +55,7 @@ def detect(stream: BinaryIO, filename: str) -> str:
 
 
 def format_with(keys: set[str]) -> str:
-    """Of the formats whose keys are all there, the one with the most keys; empty for none."""
+    """The name of the format with the most keys, all of which are present; empty if there is none."""
     known = {name: FORMATS.get(name).keys for name in FORMATS}
     complete = [name for name, wanted in known.items() if wanted and keys.issuperset(wanted)]
     return max(complete, key=lambda name: len(known[name]), default="")

@@ -1,10 +1,10 @@
 """Plain JSON Lines (or a JSON array): `{"problem": ..., "steps": [...] | "solution": "...", "answer": ...}`.
 
-A step is a string, or `{"text": ..., "kind": ..., "critiques": [...]}`, or an array of such: the candidates of a
-position, of which people choose one (a scheme's `choose_path`). `solution` is a text that is split into steps when it
-is imported. `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer` and
-`final_answer_correct` are known too, `outcome_source` says where the last is from, and `provenance` what made the
-solution; other keys are kept with the solution. Labels are not part of it.
+A step is a string, `{"text": ..., "kind": ..., "critiques": [...]}`, or an array of these: the candidates at a
+position, of which people choose one (a scheme's `choose_path`). `solution` is a text that the import splits into steps.
+Optional keys are `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer`,
+`final_answer_correct`, `outcome_source` (the source of the last one) and `provenance`. Other keys are stored with the
+solution. The format has no labels.
 
 A file of plain text is read as such lines too (`text_rows`).
 """
@@ -27,7 +27,7 @@ Word = str | int | float | None
 
 
 class PlainStep(msgspec.Struct, omit_defaults=True):
-    """A step of another kind than reasoning, or one that came with explanations of what is wrong with it."""
+    """A step that is not reasoning, or that has critiques."""
 
     text: str
     kind: StepKind = "reasoning"
@@ -35,7 +35,7 @@ class PlainStep(msgspec.Struct, omit_defaults=True):
 
 
 class Line(msgspec.Struct, omit_defaults=True):
-    """The fields that the format knows."""
+    """The fields of the format."""
 
     problem: str
     steps: list[str | PlainStep | list[str | PlainStep]] | None = None
@@ -92,7 +92,7 @@ plain.read = read
 
 
 def record_of(line: Line, extra: dict[str, Any]) -> Record:
-    """The line as a record. Raises Unreadable where it has neither steps nor a solution, or both."""
+    """The line as a record. Raises Unreadable unless it has either steps or a solution."""
     if (line.steps is None) == (line.solution is None):
         raise Unreadable(
             "steps",
@@ -121,7 +121,7 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
 
 @plain.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
-    """The solution; several alternatives at a position are an array."""
+    """The solution, with several alternatives at a position as an array."""
     written = [[_native_step(completion) for completion in at] for at in record.positions if at]
     line = Line(
         problem=record.problem,

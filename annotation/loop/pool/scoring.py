@@ -1,7 +1,7 @@
-"""Keeping the pool scored: for a new champion all of it, for new solutions only those.
+"""Keeps the pool scored: a new champion scores all of it, and later the new solutions.
 
-A scoring is a shared job: each of its workers scores one slice and asks for itself again, so that others of the queue
-have their turn in between.
+A scoring is a shared job: each of its workers scores one slice and enqueues itself again, so that other tasks of the
+queue run in between.
 """
 
 import time
@@ -27,7 +27,7 @@ ENDING = "end of a scoring"  # the lock of the worker that checks the scores and
 
 
 def begin_scoring(version: ModelVersion, *, by: User | None = None) -> int:
-    """Cut what the version has not scored and ask a worker for it; returns how many solutions there are."""
+    """Cut the solutions that the version has not scored into shards and enqueue them; returns how many solutions."""
     wanted = cut_shards(version, by=by)
     if wanted:
         send(PoolScoring.objects.get(model_version=version))
@@ -35,14 +35,14 @@ def begin_scoring(version: ModelVersion, *, by: User | None = None) -> int:
 
 
 def run_scoring(scoring_id: int, seat: str) -> None:
-    """Score a slice at this seat, and ask for the next."""
+    """Score a slice at this seat, and enqueue the next."""
     run_job(PoolScoring, scoring_id, _score_some, part=seat)
 
 
 def help_scoring(version: ModelVersion, *, seat: str = "here") -> PoolScoring:
-    """Begin a version's scoring, or go on with one that ended early, and score a slice of it here; how it stands then.
+    """Start a version's scoring, or resume one that ended early, and score a slice of it; returns the scoring.
 
-    Raises DomainError where it fails.
+    Raises DomainError if it fails.
     """
     begin_scoring(version)
     scoring = PoolScoring.objects.get(model_version=version)
@@ -60,15 +60,15 @@ def help_scoring(version: ModelVersion, *, seat: str = "here") -> PoolScoring:
     return scoring
 
 
-def score_news() -> int:
-    """Begin to score what came into the pools since, and what a new champion has not scored; returns for how many."""
-    begun = 0
+def score_unscored() -> int:
+    """Start scoring the solutions that a champion has not scored; returns in how many projects."""
+    started = 0
     for project in Project.objects.filter(state=Project.State.ACTIVE):
         champion = registry.champion_of(project)
         ended_early = PoolScoring.objects.filter(model_version=champion, state__in=[State.FAILED, State.CANCELLED])
         if champion is not None and not ended_early.exists():
-            begun += bool(begin_scoring(champion))
-    return begun
+            started += bool(begin_scoring(champion))
+    return started
 
 
 def rescore_pool(*, by: User, version: ModelVersion) -> int:
@@ -96,7 +96,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
 
 
 def _score_some(scoring: PoolScoring) -> Turn | None:
-    """Score one slice. A worker that finds none left checks a sample of the stored scores. Raises DomainError."""
+    """Score one slice. After the last one, check a sample of the stored scores and end the job. Raises DomainError."""
     version = scoring.model_version
     scored = score_slice(version)
     if not version.pool_shards.exists():

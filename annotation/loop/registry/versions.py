@@ -1,4 +1,4 @@
-"""A version's own record: how it came, what the gate said of it, whether it is pinned."""
+"""The record of a version: its origin, the gate's verdict, and its pin."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from prm.messages import Message, joined
 
 @transaction.atomic
 def register_version(*, job: TrainingRun | ModelJob, path: str, sha256: str, manifest: dict[str, Any]) -> ModelVersion:
-    """Make the model of a run, or of an import, a challenger; a second call returns the same version.
+    """Register the model of a run or an import as a challenger; a second call returns the same version.
 
     `path` is relative to the folder of models; `sha256` is that of the weights.
     """
@@ -74,7 +74,7 @@ def record_verdict(*, version: ModelVersion, verdict: Verdict) -> Verdict:
 
 
 def pin_version(*, by: User, version: ModelVersion) -> ModelVersion:
-    """Keep a version: the gate does not replace it while it serves, retention never deletes it. Raises Forbidden."""
+    """Pin a version: the gate does not replace it as champion, and retention does not delete it. Raises Forbidden."""
     return _set_pinned(by, version, True)
 
 

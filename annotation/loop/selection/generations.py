@@ -1,4 +1,4 @@
-"""A generation: a frozen selection of solutions, recorded with how it was drawn, that becomes queue items."""
+"""Opens generations: frozen selections of solutions that become queue items, with a record of how they were drawn."""
 
 import secrets
 from functools import partial
@@ -23,7 +23,7 @@ from prm.messages import Message
 
 
 def request_first_generation(*, by: User, project: Project) -> Generation | None:
-    """Open the first generation; None if a worker opens it, because the backbone must read the pool first.
+    """Open the first generation; returns None if a worker opens it, after the backbone has read the pool.
 
     Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`).
     """
@@ -36,7 +36,7 @@ def request_first_generation(*, by: User, project: Project) -> Generation | None
 
 
 def open_first_generation(*, by: User, project: Project, seed: int | None = None) -> Generation:
-    """Open the first generation: stratified at random, or by surprise if the policy says so, which loads the backbone.
+    """Open the first generation: stratified at random, or ranked by the backbone if the policy says so.
 
     Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`, `model_unusable`).
     """
@@ -51,9 +51,9 @@ def open_first_generation(*, by: User, project: Project, seed: int | None = None
 
 
 def open_requested(project_id: int, user_id: int) -> None:
-    """The worker's part of `request_first_generation`; a second call finds the generation open.
+    """The worker's part of `request_first_generation`; a second call does nothing.
 
-    If the backbone cannot be read, the generation is drawn at random and records why.
+    If the backbone cannot be loaded, the generation is drawn at random and its recipe has the reason.
     """
     project, by = Project.objects.get(pk=project_id), User.objects.get(pk=user_id)
     try:
@@ -68,7 +68,7 @@ def open_requested(project_id: int, user_id: int) -> None:
 
 
 def open_next_generation(*, by: User, project: Project) -> Generation:
-    """Replace the open generation by a new one that the champion ranks; random while no model serves.
+    """Replace the open generation by a new one that the champion ranks, or a random one without a champion.
 
     Raises Forbidden, DomainError (`nothing_to_label`).
     """

@@ -67,9 +67,9 @@ class ExampleForm(forms.Form):
         label=_("Rating"),
         initial="good",  # an empty row's values
     )
-    before = _text(2, required=False, label=_("What it follows"))
-    step = _text(2, label=_("The step"))
-    why = _text(2, required=False, label=_("Why"))
+    before = _text(2, required=False, label=_("Preceding step"))
+    step = _text(2, label=_("Step"))
+    why = _text(2, required=False, label=_("Explanation"))
 
 
 class ExampleRows(forms.BaseFormSet):

@@ -31,12 +31,12 @@ PAGES = [
     Kind("project", _("Project and people"), (project.ProjectPart,)),
     Kind("guidelines", _("Guidelines"), (project.GuidelinesPart, project.ExamplesPart)),
     Kind("scheme", _("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
-    Kind("answers", _("Answers and keys"), (scheme.AnswersPart, scheme.KeysPart)),
+    Kind("answers", _("Answers and shortcuts"), (scheme.AnswersPart, scheme.KeysPart)),
     Kind("queue", _("Queue"), (work.GenerationsPart, work.QueuePart)),
-    Kind("work", _("Pace and hints"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
+    Kind("work", _("Pace, hints and feedback"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
     Kind("quality", _("Gold and quality"), (work.GoldPart, work.ScreeningPart, work.WatchPart)),
     Kind("training", _("Training"), (learning.TrainingPart, learning.SourcesPart, learning.GatePart)),
-    Kind("rounds", _("Learning rounds"), (learning.RoundsPart,)),
+    Kind("rounds", _("Rounds"), (learning.RoundsPart,)),
 ]
 FIRST = PAGES[0].name
 
@@ -90,7 +90,7 @@ def _decided(part: Part) -> set[str]:
 def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> HttpResponseBase:
     kind = next((kind for kind in PAGES if kind.name == name), None)
     if kind is None:
-        raise Http404(gettext("The settings have no such page."))
+        raise Http404(gettext("This settings page does not exist."))
     saves = request.method == "POST"
     project = _locked(member.project) if saves else member.project
     page = SettingsPage(kind, project, request.POST if saves else None)
@@ -103,7 +103,8 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
             page.blame(error)
         else:
             messages.success(
-                request, gettext("Saved. The queue keeps what it holds; the next generation follows these.")
+                request,
+                gettext("Saved. The open generation is unchanged; changes to its composition apply from the next one."),
             )
             return redirect("settings-page", project.slug, name)
     return render(request, "labelling_ui/settings.html", {"page": page, "pages": PAGES})
@@ -118,6 +119,10 @@ def _locked(project: Project) -> Project:
 def set_state(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Pause or resume the project."""
     paused = request.POST.get("state") == Project.State.PAUSED
-    done = gettext("Paused: nobody gets new work until you resume.") if paused else gettext("People can label again.")
+    done = (
+        gettext("Paused. No new work is assigned until you resume.")
+        if paused
+        else gettext("Resumed. People can label again.")
+    )
     attempt(request, done, change_project, project=member.project, state=request.POST.get("state", ""))
     return redirect("settings", member.project.slug)

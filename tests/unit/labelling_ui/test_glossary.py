@@ -20,7 +20,7 @@ TEMPLATES = Path(settings.BASE_DIR) / "labelling_ui" / "templates"
 EVERYDAY = {"label", "solution", "step", "reference", "source", "score"}
 NAMING = {"h1", "h2", "h3", "th", "dt"}
 WORDS = {
-    key: re.compile(rf"\b{re.escape(str(term.name).split(' (')[0])}s?\b", re.IGNORECASE)
+    key: re.compile(rf"\b{re.escape(str(term.name).split(' (')[0])}(?:es|s)?\b", re.IGNORECASE)
     for key, term in TERMS.items()
     if key not in EVERYDAY
 }

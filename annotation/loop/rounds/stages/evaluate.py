@@ -1,4 +1,4 @@
-"""Measure the challenger, the champion and the zero-label baseline on one revision of the holdout."""
+"""Measures the challenger, the champion and the zero-label baseline on one revision of the holdout."""
 
 from pathlib import Path
 

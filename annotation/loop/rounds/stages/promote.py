@@ -1,4 +1,4 @@
-"""Let the challenger serve if the gate promotes it."""
+"""Promotes the challenger if the gate decided so."""
 
 from annotation.core.stages import Outcome
 from annotation.loop import registry

@@ -19,4 +19,5 @@ function typesetPage(): void {
 void speak().then(() => {
   typesetPage();
   document.addEventListener("htmx:afterSwap", typesetPage);
+  document.addEventListener("stepmark:shown", typesetPage);
 });

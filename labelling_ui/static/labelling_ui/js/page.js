@@ -34,14 +34,6 @@
     }
   }
 
-  localise(document);
-  nameCells(document);
-  for (const open of document.querySelectorAll(".tabs [aria-current]")) open.scrollIntoView({ inline: "center", block: "nearest" });
-  document.addEventListener("htmx:afterSettle", () => {
-    localise(document);
-    nameCells(document);
-  });
-
   // What a word means shows beside it, under the pointer or the keyboard, until either leaves or Escape is pressed.
   const tip = Object.assign(document.createElement("div"), { className: "tip", popover: "manual" });
   tip.setAttribute("aria-hidden", "true"); // the word has it as its description
@@ -76,6 +68,15 @@
     });
   }
   document.addEventListener("scroll", hide, { capture: true, passive: true });
+
+  localise(document);
+  nameCells(document);
+  for (const open of document.querySelectorAll(".tabs [aria-current]")) open.scrollIntoView({ inline: "center", block: "nearest" });
+  document.addEventListener("htmx:afterSettle", () => {
+    localise(document);
+    nameCells(document);
+    if (!explained?.isConnected) hide();
+  });
 
   // An open menu closes on Escape and on a click elsewhere.
   document.addEventListener("click", (event) => {

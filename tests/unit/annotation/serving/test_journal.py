@@ -1,4 +1,4 @@
-"""The score log is written behind the answers, and closes whatever state the database is in."""
+"""The score log is written after the answers, and closes in any state of the database."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ def unreachable(monkeypatch):
         raise OperationalError("the database is away")
 
     monkeypatch.setattr(journal, "write_rows", fail)
-    monkeypatch.setattr(journal, "MOST_BEHIND", 1)
+    monkeypatch.setattr(journal, "MOST_UNWRITTEN", 1)
     return noticed
 
 

@@ -10,13 +10,11 @@ from prm.__main__ import main
 from prm.commands import search
 from prm.errors import PolicyError
 from prm.messages import Message
-from prm.search.choosing import Found
+from prm.search.choosing import SearchResult
 from prm.search.endpoint import Cost
 from prm.traces import Step
 
-SOLVED = Found([Step("The answer is 2.")], "2", 0.9, [0.9], True, 1, 1, Cost(calls=1, completion_tokens=5))
-
-
+SOLVED = SearchResult([Step("The answer is 2.")], "2", 0.9, [0.9], True, 1, 1, Cost(calls=1, completion_tokens=5))
 AWAY = Message("server_timed_out", url="http://policy", path="/v1", timeout=3)
 
 
@@ -25,7 +23,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The problems asked; one that says "fail" fails until it is taken off."""
     problems: list[str] = []
 
-    def one(problem: str, seed: int) -> Found:
+    def one(problem: str, seed: int) -> SearchResult:
         problems.append(problem)
         if "fail" in problem:
             time.sleep(0.02)

@@ -35,7 +35,7 @@ def manager(version):
 def done(monkeypatch):
     """Jobs that were done, in place of doing them."""
     found = []
-    monkeypatch.setattr(jobs, "WORK", dict.fromkeys(ModelJob.Kind, found.append))
+    monkeypatch.setattr(jobs, "PERFORM", dict.fromkeys(ModelJob.Kind, found.append))
     return found
 
 
@@ -85,7 +85,7 @@ def test_a_job_under_way_is_cancelled_and_leaves_nothing_behind(version, manager
     assert list(told) == ["model.export", "model.export.cancel", "model.export.cancelled"]
 
 
-def test_the_librarys_reason_is_the_jobs(version, manager, settings):
+def test_the_reason_of_the_library_is_the_jobs(version, manager, settings):
     job = jobs.request_export(by=manager, version=version)
     jobs.run_model_job(job.pk)
     job.refresh_from_db()
@@ -207,7 +207,7 @@ def test_a_job_waits_while_a_round_does_whoever_asked_for_it(version, manager, d
 
 
 def test_a_job_under_way_gives_way_to_a_round_and_is_done_later(version, manager, monkeypatch, round_that_waits):
-    monkeypatch.setattr(jobs, "WORK", {"export": lambda job: run_command(job, "--help")})
+    monkeypatch.setattr(jobs, "PERFORM", {"export": lambda job: run_command(job, "--help")})
     monkeypatch.setattr(jobs, "give_way", lambda: None)  # none waited when it began
     job = jobs.request_export(by=manager, version=version)
     jobs.run_model_job(job.pk)

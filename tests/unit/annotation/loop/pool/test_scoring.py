@@ -68,11 +68,11 @@ def test_only_what_is_new_is_scored_next(begun, project, oracle, chains, django_
     SolutionFactory(project=project, problem__split="holdout")
     oracle.asked.clear()
     with django_capture_on_commit_callbacks(execute=True):
-        assert scoring.score_news() == 1
+        assert scoring.score_unscored() == 1
     assert [s.solutions for s in begun.pool_shards.all()] == [new]
     chains()
     assert scored(begun) == pool_of(project)
-    assert scoring.score_news() == 0
+    assert scoring.score_unscored() == 0
 
 
 def test_what_comes_while_shards_are_left_waits_for_the_next_cut(begun, project):
@@ -132,7 +132,7 @@ def test_a_cancelled_scoring_ends_and_goes_on_with_what_is_left(begun, project, 
     assert cancel_job(by=manager, job=begun.pool_scoring).state == "cancelled"
     chains()
     left = begun.pool_scoring.left
-    assert (scoring.score_news(), sweep_jobs(), left > 0) == (0, 0, True)
+    assert (scoring.score_unscored(), sweep_jobs(), left > 0) == (0, 0, True)
     scoring.run_scoring(resume_job(by=manager, job=begun.pool_scoring).pk, "0")
     assert begun.pool_scoring.left < left
 
@@ -151,7 +151,7 @@ def test_a_model_that_cannot_score_says_why_and_is_not_asked_again(begun, monkey
     progress = PoolScoring.objects.get(model_version=begun)
     assert (progress.state, progress.failure) == ("failed", "model_unusable")
     assert progress.error == "model.safetensors is corrupt"
-    assert (sweep_jobs(), scoring.score_news()) == (0, 0)
+    assert (sweep_jobs(), scoring.score_unscored()) == (0, 0)
     assert AuditEntry.objects.filter(action="pool.failed").count() == 1
 
 

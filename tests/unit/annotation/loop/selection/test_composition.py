@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from annotation.core.errors import Conflict
-from annotation.loop.pool.partitions import make_partition, write_scores
+from annotation.loop.pool.partitions import create_partition, write_scores
 from annotation.loop.selection import generations, ranking
 from annotation.loop.selection.candidates import candidates_of, lengths_and_generators
 from annotation.loop.selection.composition import compose
@@ -29,7 +29,7 @@ def scored_pool(n=40, **policy):
         steps = ["x" * int(size) for size in rng.integers(1, 90, 1 + k % 5)]
         solutions.append(SolutionFactory(project=project, problem=problem, steps=steps, generator=f"model {k % 3}"))
     version = ModelVersionFactory(project=project)
-    make_partition(version)
+    create_partition(version)
     write_scores(version, [score(version, one, rng) for one in solutions[:-2]])
     return project, version, solutions
 

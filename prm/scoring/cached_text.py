@@ -1,7 +1,7 @@
-"""Reading on from text already read: its key/value cache, kept, and what else the next steps need of it.
+"""Continues from text already read, by its key/value cache and the other data that the next steps need.
 
-Several texts may be kept side by side, padded on the left so that all of them end together, as a sliding window
-needs it. Nothing kept ever changes: reading on leaves it as it was, so it can be branched without a copy.
+A batch of several texts is padded on the left, so that all end together, as sliding windows require. Cached text is
+immutable: extending it leaves it unchanged, so it can be branched without a copy.
 """
 
 import copy
@@ -21,11 +21,11 @@ BRANCHING = (DynamicLayer, DynamicSlidingWindowLayer)  # layers that grow by new
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What is kept of texts, one row each.
+class CachedText:
+    """The cache of texts, one row each.
 
-    `mask` [rows, tokens] is 0 on padding, `last` [rows, width] the state of each last token, `statistics` those of
-    each text's steps [steps, len(STATISTICS)], empty where they are not among the features.
+    `mask` [rows, tokens] is 0 on padding, `last` [rows, width] is the state of each last token, and `statistics` are
+    those of each text's steps [steps, len(STATISTICS)], empty if they are not among the features.
     """
 
     cache: DynamicCache
@@ -33,29 +33,31 @@ class Kept:
     last: Tensor
     statistics: tuple[Tensor, ...]
 
-    def rows(self, index: Sequence[int]) -> "Kept":
-        """These rows, in this order, each as often as it is named."""
+    def rows(self, index: Sequence[int]) -> "CachedText":
+        """These rows in this order; an index may occur several times."""
         chosen = torch.tensor(index, device=self.mask.device)
         cache = branch(self.cache)
         cache.batch_select_indices(chosen)
-        return Kept(cache, self.mask[chosen], self.last[chosen], tuple(self.statistics[row] for row in index))
+        return CachedText(cache, self.mask[chosen], self.last[chosen], tuple(self.statistics[row] for row in index))
 
 
-def can_keep(backbone: Backbone) -> bool:
-    """Whether the backbone's state is a cache of keys and values and nothing else (no recurrent layer)."""
+def has_reusable_cache(backbone: Backbone) -> bool:
+    """Whether the backbone's state is only a cache of keys and values (no recurrent layer)."""
     return all(type(layer) in BRANCHING for layer in DynamicCache(config=backbone.model.config).layers)
 
 
 def branch(cache: DynamicCache) -> DynamicCache:
-    """A cache that can grow without the other one noticing; the tensors so far are shared."""
+    """A cache that can grow without changing the original; they share the existing tensors."""
     twin = copy.copy(cache)
     twin.layers = [copy.copy(layer) for layer in cache.layers]
     return twin
 
 
 @torch.no_grad()
-def keep(backbone: Backbone, texts: Sequence[Encoded], features: Sequence[Feature]) -> tuple[Kept, list[Tensor]]:
-    """Read texts from their beginning: what is kept of them, and each one's step features [steps, width]."""
+def read_text(
+    backbone: Backbone, texts: Sequence[Encoded], features: Sequence[Feature]
+) -> tuple[CachedText, list[Tensor]]:
+    """Read texts from their beginning; returns their cache and each text's step features [steps, width]."""
     longest = max(len(text.ids) for text in texts)
     padding = [longest - len(text.ids) for text in texts]
     ids = torch.tensor([[0] * pad + list(text.ids) for pad, text in zip(padding, texts, strict=True)])
@@ -79,48 +81,48 @@ def keep(backbone: Backbone, texts: Sequence[Encoded], features: Sequence[Featur
     )
     offsets = [row * longest + pad for row, pad in enumerate(padding)]
     rows = _describe(backbone, reading, texts, offsets, features, None)
-    return Kept(cache, mask, last[:, -1], tuple(_statistics(part, features) for part in rows)), rows
+    return CachedText(cache, mask, last[:, -1], tuple(_statistics(part, features) for part in rows)), rows
 
 
 @torch.no_grad()
-def read_on(
-    backbone: Backbone, kept: Kept, texts: Sequence[Encoded], features: Sequence[Feature]
-) -> tuple[Kept, list[Tensor]]:
-    """Read one text on from each row: what is kept then, and each text's step features [steps, width].
+def extend_text(
+    backbone: Backbone, cached: CachedText, texts: Sequence[Encoded], features: Sequence[Feature]
+) -> tuple[CachedText, list[Tensor]]:
+    """Extend each row by one text; returns the new cache and each text's step features [steps, width].
 
-    The positions in `texts` count from where the kept text ends. Texts of uneven length are padded on the right,
-    so only texts of one length can be read on from again.
+    Positions in `texts` count from the end of the cached text. Texts of uneven length are padded on the right, so only
+    texts of equal length can be extended again.
     """
     n, longest = len(texts), max(len(text.ids) for text in texts)
     lengths = torch.tensor([len(text.ids) for text in texts], device=backbone.device)
     ids = torch.tensor([list(text.ids) + [0] * (longest - len(text.ids)) for text in texts], device=backbone.device)
     place = torch.arange(longest, device=backbone.device)
-    mask = torch.cat([kept.mask, (place < lengths[:, None]).long()], dim=1)
-    cache = branch(kept.cache)
+    mask = torch.cat([cached.mask, (place < lengths[:, None]).long()], dim=1)
+    cache = branch(cached.cache)
     last, middle = decode(
         backbone,
         features,
         input_ids=ids,
         attention_mask=mask,
-        position_ids=kept.mask.sum(1, keepdim=True) + place,
+        position_ids=cached.mask.sum(1, keepdim=True) + place,
         past_key_values=cache,
         use_cache=True,
     )
     before = torch.arange(n * longest, device=ids.device).view(n, longest) + n - 1
-    before[:, 0] = torch.arange(n, device=ids.device)  # a text's first token follows the last one kept
+    before[:, 0] = torch.arange(n, device=ids.device)  # a text's first token follows the last cached one
     ends = torch.arange(n, device=ids.device)
     reading = Reading(
         torch.cat([ids.new_zeros(n), ids.flatten()]),
         torch.cat([ends, before.flatten()]),
-        torch.cat([kept.last, last.flatten(0, 1)]),
-        None if middle is None else torch.cat([torch.zeros_like(kept.last), middle.flatten(0, 1)]),
+        torch.cat([cached.last, last.flatten(0, 1)]),
+        None if middle is None else torch.cat([torch.zeros_like(cached.last), middle.flatten(0, 1)]),
     )
     offsets = [n + row * longest for row in range(n)]
-    rows = _describe(backbone, reading, texts, offsets, features, kept.statistics)
+    rows = _describe(backbone, reading, texts, offsets, features, cached.statistics)
     statistics = tuple(
-        torch.cat([old, _statistics(new, features)]) for old, new in zip(kept.statistics, rows, strict=True)
+        torch.cat([old, _statistics(new, features)]) for old, new in zip(cached.statistics, rows, strict=True)
     )
-    return Kept(cache, mask, last[torch.arange(n), lengths - 1], statistics), rows
+    return CachedText(cache, mask, last[torch.arange(n), lengths - 1], statistics), rows
 
 
 def _describe(
