@@ -26,7 +26,7 @@ RUNS_AT_ONCE = 8  # test runs in one checkout at the same time, each with server
 RUNNING = ExitStack()
 hypothesis.settings.register_profile("busy machine", deadline=None)
 hypothesis.settings.load_profile("busy machine")
-pytest_plugins = ["tests.plugins.browser", "tests.plugins.extensions", "tests.plugins.needs", "tests.plugins.workers"]
+pytest_plugins = [f"tests.plugins.{name}" for name in ("browser", "databases", "extensions", "needs", "workers")]
 
 
 def _start_servers() -> None:
@@ -37,6 +37,8 @@ def _start_servers() -> None:
             RUNNING.enter_context(sole_owner(root))
         except LaunchError:
             continue
+        if not os.environ.get("DATABASE_URL"):
+            os.environ["EMBEDDED_TEST_SERVER"] = "1"
         try:
             os.environ.update(RUNNING.enter_context(servers(root, given=os.environ, durable=False)))
         except LaunchError as error:
