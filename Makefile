@@ -1,7 +1,8 @@
 # make run      start Stepmark on this machine          PORT=8000 HOST=127.0.0.1
 # make test     every test                              TESTS="tests/unit -k name"
 # make test-fast  unit tests that start no processes and need no torch: for between two edits
-# make check    style, types, import rules, generated files
+# make check    style, types, import rules, spelling, generated files, the documentation's links
+# make docs     the documentation as a site, in var/docs/site
 # make format   rewrite Python to the style
 # make lock     the newest versions that fit together into requirements.txt, and whether each platform has wheels of them
 # make wheels   the library and the platform as wheels, in dist/
@@ -19,7 +20,7 @@ PYTEST := pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # mypy reads the settings, which ask for addresses; it uses none of them.
 UNUSED_SERVERS := DATABASE_URL=postgresql:/// REDIS_URL=redis://unused
 
-.PHONY: run test test-fast check format types messages lock wheels install install-dev
+.PHONY: run test test-fast check docs format types messages lock wheels install install-dev
 
 run: install
 	@exec $(IN) launch run
@@ -38,10 +39,15 @@ check: install-dev
 	$(IN) ruff format --check .
 	$(UNUSED_SERVERS) $(IN) mypy
 	.venv/bin/lint-imports
+	.venv/bin/typos
 	@$(IN) piplicenses > /dev/null
 	$(IN) launch.frontend typecheck
 	$(IN) launch.api_types --check
 	@$(UNUSED_SERVERS) .venv/bin/python manage.py messages --check
+	@$(UNUSED_SERVERS) $(IN) docs.site
+
+docs: install-dev
+	@$(UNUSED_SERVERS) $(IN) docs.site
 
 format: install-dev
 	$(IN) ruff check --fix .

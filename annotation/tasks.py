@@ -38,11 +38,11 @@ def score_pool(scoring_id: int, seat: str) -> None:
     scoring.run_scoring(scoring_id, seat)
 
 
-@shared_task(name="rounds.score_news")
-def score_news() -> None:
+@shared_task(name="rounds.score_unscored")
+def score_unscored() -> None:
     from annotation.loop.pool import scoring
 
-    scoring.score_news()
+    scoring.score_unscored()
 
 
 @shared_task(name="rounds.check_scores")

@@ -190,7 +190,7 @@ def main() -> None:
 
     from launch.embedded import servers
 
-    with tempfile.TemporaryDirectory() as folder, servers(Path(folder), given={}) as addresses:
+    with tempfile.TemporaryDirectory() as folder, servers(Path(folder), external={}) as addresses:
         os.environ.update(addresses, VAR_DIR=folder, DJANGO_SETTINGS_MODULE="config.settings.test")
         import django
 

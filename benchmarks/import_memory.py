@@ -119,7 +119,7 @@ def main() -> None:
 
     with (
         tempfile.TemporaryDirectory(dir=arguments.folder) as folder,
-        servers(Path(folder), given={}) as addresses,
+        servers(Path(folder), external={}) as addresses,
     ):
         os.environ.update(addresses, VAR_DIR=folder, DJANGO_SETTINGS_MODULE="config.settings.test")
         compare(arguments.solutions, arguments.steps, Path(folder))

@@ -74,7 +74,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if name in os.environ}
-        with servers(root, given=given, durable=False) as addresses:
+        with servers(root, external=given, durable=False) as addresses:
             os.environ.update(addresses, VAR_DIR=str(root), DJANGO_SETTINGS_MODULE="config.settings.local")
             os.environ.setdefault("LOG_LEVEL", "WARNING")
             import django

@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
     options = parser.parse_args()
     shutil.rmtree(ROOT, ignore_errors=True)
-    with servers(ROOT, given={}) as addresses:
+    with servers(ROOT, external={}) as addresses:
         os.environ |= dict(addresses) | {"VAR_DIR": str(ROOT), "DJANGO_SETTINGS_MODULE": "config.settings.local"}
         import django
         from django.core.management import call_command
@@ -51,7 +51,7 @@ def storing(rows: int) -> None:
     """Write, read and drop synthetic scores of `rows` solutions."""
     from django.db import connection, transaction
 
-    from annotation.loop.pool.partitions import drop_partition, make_partition, write_scores
+    from annotation.loop.pool.partitions import create_partition, drop_partition, write_scores
     from annotation.loop.pool.shards import cut_shards
     from annotation.models import ModelVersion, PoolScore, Project
 
@@ -66,7 +66,7 @@ def storing(rows: int) -> None:
 
     def write(version: ModelVersion, some: list[int], put: Callable[[list[PoolScore]], Any]) -> float:
         """Seconds of the transactions alone, without the making of the synthetic rows."""
-        make_partition(version)
+        create_partition(version)
         seconds = 0.0
         for start in range(0, len(some), BATCH):
             batch = list(_synthetic(version, some[start : start + BATCH]))

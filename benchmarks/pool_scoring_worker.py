@@ -16,7 +16,7 @@ def main() -> None:
     loaded_scorer(version)
     print("ready", flush=True)
     sys.stdin.readline()
-    while score_slice(version).found:
+    while score_slice(version):
         pass
 
 

@@ -87,7 +87,7 @@ def production(solutions: int, steps: int, heads: int, budget: int) -> None:
     from django.db import connection
 
     from annotation.core.membership.projects import create_project
-    from annotation.loop.pool.partitions import make_partition
+    from annotation.loop.pool.partitions import create_partition
     from annotation.loop.selection import ranking
     from annotation.loop.selection.candidates import candidates_of
     from annotation.loop.selection.composition import compose
@@ -99,7 +99,7 @@ def production(solutions: int, steps: int, heads: int, budget: int) -> None:
     policy = {"generation_budget": budget, "caps": {"domain": 0.5}, "mix": mix}
     project = create_project(by=manager, name="Pool", slug="pool", policy=policy)
     version = ModelVersion.objects.create(project=project, number=1, path="none", sha256="0" * 64)
-    make_partition(version)
+    create_partition(version)
     noise = np.random.default_rng(0).random(1000 + 2 * steps * heads).astype("<f2").tobytes()
     words = {"project": project.pk, "problems": solutions // 4, "steps": steps, "heads": heads}
     with connection.cursor() as cursor:
@@ -134,7 +134,7 @@ def main() -> None:
             os.environ |= {"VAR_DIR": folder, "DJANGO_SETTINGS_MODULE": "config.settings.test"}
             from launch.embedded import servers
 
-            with servers(Path(folder), given={}, durable=False) as addresses:
+            with servers(Path(folder), external={}, durable=False) as addresses:
                 os.environ |= addresses
                 import django
 

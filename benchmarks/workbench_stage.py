@@ -89,7 +89,7 @@ def workbench_stage() -> Iterator[Stage]:
     from launch.embedded import servers
 
     frontend.build()
-    with tempfile.TemporaryDirectory() as folder, servers(Path(folder), given={}) as addresses:
+    with tempfile.TemporaryDirectory() as folder, servers(Path(folder), external={}) as addresses:
         os.environ.update(
             addresses,
             VAR_DIR=folder,

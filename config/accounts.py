@@ -15,7 +15,7 @@ OPEN = ("/accounts/", "/language/")
 
 
 def without_mail(request: HttpRequest) -> HttpResponse:
-    """What is said in place of allauth's pages that send e-mail, to everybody alike."""
+    """The page that replaces allauth's pages that send e-mail. It is the same for everybody."""
     return render(request, "account/password_reset.html")
 
 
@@ -37,13 +37,13 @@ class ClosedSignup(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ship
 
 
 class OwnPassword:
-    """Whoever still has the password that their account was opened with gets no page but that to change it."""
+    """Redirects people to the password page until they have replaced the password that a manager set."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        preference = getattr(request, "preference", None)  # the API asks for none
+        preference = getattr(request, "preference", None)  # the API does not load it
         if preference is not None and preference.first_password and not request.path.startswith(OPEN):
             return redirect("account_change_password")
         return self.get_response(request)

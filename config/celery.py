@@ -1,4 +1,4 @@
-"""The Celery application; its queues, routes and schedule stand in the settings."""
+"""The Celery application; its queues, routes and schedule are in the settings."""
 
 import os
 
@@ -9,7 +9,7 @@ from annotation.serving.bootstep import Serving
 from config.env import awaited_file, select_settings
 
 select_settings("config.settings.local")
-# Django's checks import every page and resource, which is half of a worker's start. They look at code; tests run them.
+# Django's checks import every page and resource, which takes half of a worker's start. Tests run them.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 app = Celery("stepmark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -19,6 +19,6 @@ app.steps["worker"].add(Serving)
 
 @worker_ready.connect  # type: ignore[untyped-decorator] # Celery ships no types
 def report_ready(**_: object) -> None:
-    """Tell the process that started this worker that it takes tasks."""
+    """Create READY_FILE, for the process that started this worker."""
     if path := awaited_file("READY_FILE"):
         path.touch()

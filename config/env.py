@@ -1,4 +1,4 @@
-"""The only reader of the process environment: every setting that may differ between machines is read here."""
+"""Reads the process environment: the only module that does, for every setting that may differ between machines."""
 
 import os
 import secrets
@@ -22,12 +22,12 @@ SAMPLE_WORDS = ("django-insecure", "insecure", "changeme", "change-me", "change_
 ENDPOINT_FIELDS = {"url", "model", "api_key", "api", "prompt"}
 
 env = Env()
-# The folder of settings and data: the checkout's, or the one where an installed `stepmark` was started.
+# The folder of settings and data: the checkout, or the folder where an installed `stepmark` was started.
 HOME_DIR = Path(env.str("STEPMARK_HOME", "") or BASE_DIR)
 env.read_env(str(HOME_DIR / ".env"), recurse=False)
 
 VAR_DIR = Path(env.str("VAR_DIR", "") or HOME_DIR / "var").resolve()
-# Written by the owner of the embedded servers for as long as they run, so that `manage.py` finds them.
+# The owner of the embedded servers writes this file while they run, so that `manage.py` finds them.
 env.read_env(str(VAR_DIR / "servers.env"), recurse=False)
 
 
@@ -37,9 +37,9 @@ def select_settings(module: str) -> None:
 
 
 def empty_metrics_folder() -> None:
-    """Make the folder in which the processes of one web server add up their metrics, without those of an earlier one.
+    """Create or empty the folder where the processes of one web server sum their metrics.
 
-    prometheus_client reads its name, PROMETHEUS_MULTIPROC_DIR, from the environment by itself.
+    prometheus_client reads its name, PROMETHEUS_MULTIPROC_DIR, from the environment.
     """
     name = env.str("PROMETHEUS_MULTIPROC_DIR", "") or tempfile.mkdtemp(prefix="stepmark-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = name
@@ -50,14 +50,14 @@ def empty_metrics_folder() -> None:
 
 
 def awaited_file(name: str) -> Path | None:
-    """What one process makes for another that waits: READY_FILE a worker, PREPARED_FILE the launcher."""
+    """The path of a file that another process waits for: a worker creates READY_FILE, the launcher PREPARED_FILE."""
     return Path(path) if (path := env.str(name, "")) else None
 
 
 def require_production() -> None:
-    """End the process with one plain message that names every setting that is missing or unusable.
+    """End the process with one message that names every setting that is missing or unusable.
 
-    Its status is 3, on which gunicorn stops too; on any other it would start its workers again and again.
+    The status is 3, because gunicorn then stops too; with another one it would restart its workers again and again.
     """
     faults = [f"{name} is not set." for name in ("ALLOWED_HOSTS", "REDIS_URL") if not env.str(name, "")]
     if fault := secret_key_fault(env.str("SECRET_KEY", "")):
@@ -73,7 +73,7 @@ def require_production() -> None:
 
 
 def secret_key_fault(key: str) -> str:
-    """What is wrong with a SECRET_KEY, in a sentence, with a remedy; empty where nothing is. The key is not quoted."""
+    """A sentence on what is wrong with a SECRET_KEY and what to do, without the key; "" if nothing is wrong."""
     if not key:
         fault = "is not set"
     elif len(key) < SHORTEST_KEY:
@@ -96,7 +96,7 @@ def _faults_of(read: Callable[[], object]) -> list[str]:
 
 
 def database() -> dict[str, Any]:
-    """Django's DATABASES entry from DATABASE_URL; DATABASE_POOL (web processes only) asks for a connection pool."""
+    """Django's DATABASES entry from DATABASE_URL; with DATABASE_POOL (web processes only) it has a connection pool."""
     url = _address("DATABASE_URL")
     try:
         parts = {name: str(value) for name, value in conninfo_to_dict(url).items()}
@@ -110,12 +110,12 @@ def database() -> dict[str, Any]:
         "HOST": parts.pop("host", ""),
         "PORT": parts.pop("port", ""),
         "CONN_HEALTH_CHECKS": True,
-        # Without a threshold psycopg prepares nothing, not even what asks for it (`annotation.core.statements`).
+        # Without a threshold psycopg prepares no statement, not even on request (`annotation.core.statements`).
         "OPTIONS": {"connect_timeout": "5", "prepare_threshold": 5} | parts,
     }
     if pool_size := env.int("DATABASE_POOL", 0):
-        # While the database is away the pool would try ever more rarely, and find it again minutes late: it gives up
-        # soon instead, and the next request makes it try again.
+        # During an outage the pool would retry at growing intervals and reconnect minutes late. With a short timeout
+        # it gives up soon, and the next request makes it retry.
         entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 5, "reconnect_timeout": 3}
     else:
         entry["CONN_MAX_AGE"] = 60
@@ -123,12 +123,12 @@ def database() -> dict[str, Any]:
 
 
 def redis_url() -> str:
-    """The address of Redis as redis-py and Django's cache read it."""
+    """The address of Redis, for redis-py and Django's cache."""
     return _address("REDIS_URL")
 
 
 def celery_url(address: str) -> str:
-    """The same address as Celery reads it: a socket is spelled `redis+socket://`."""
+    """The same address for Celery, which writes a socket as `redis+socket://`."""
     if not address.startswith("unix://"):
         return address
     parts = urlsplit(address)
@@ -136,50 +136,58 @@ def celery_url(address: str) -> str:
 
 
 def policy_endpoints(default: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """POLICY_ENDPOINTS: the policies that may be sampled from, each name with `url`, `model` and what else is known.
+    """POLICY_ENDPOINTS: the policies to sample from by name, each with `url` and `model`.
 
-    Beside these: `api_key`, `api` ("chat" or "completions"), `prompt` (what the page proposes).
+    Optional: `api_key`, `api` ("chat" or "completions"), and the `prompt` that the page proposes.
     """
     if not env.str("POLICY_ENDPOINTS", ""):
         return default
-    found = env.json("POLICY_ENDPOINTS")
-    if not isinstance(found, dict):
-        raise ImproperlyConfigured('POLICY_ENDPOINTS is a JSON object: {"name": {"url": "...", "model": "..."}}.')
-    for name, entry in found.items():
+    endpoints = env.json("POLICY_ENDPOINTS")
+    if not isinstance(endpoints, dict):
+        raise ImproperlyConfigured('POLICY_ENDPOINTS must be a JSON object: {"name": {"url": "...", "model": "..."}}.')
+    for name, entry in endpoints.items():
         if not isinstance(entry, dict) or not all(isinstance(value, str) for value in entry.values()):
-            raise ImproperlyConfigured(f"POLICY_ENDPOINTS: {name!r} is an object of texts, with `url` and `model`.")
+            raise ImproperlyConfigured(
+                f"POLICY_ENDPOINTS: {name!r} must be an object of strings with `url` and `model`."
+            )
         if unknown := entry.keys() - ENDPOINT_FIELDS:
-            raise ImproperlyConfigured(f"POLICY_ENDPOINTS: {name!r} has {', '.join(sorted(unknown))}, not known here.")
+            raise ImproperlyConfigured(
+                f"POLICY_ENDPOINTS: {name!r} has the unknown fields {', '.join(sorted(unknown))}."
+            )
         if entry.get("api", "chat") not in ("chat", "completions"):
-            raise ImproperlyConfigured(f"POLICY_ENDPOINTS: {name!r} has another `api` than chat or completions.")
+            raise ImproperlyConfigured(f"POLICY_ENDPOINTS: the `api` of {name!r} must be chat or completions.")
         if missing := {"url", "model"} - entry.keys():
             raise ImproperlyConfigured(f"POLICY_ENDPOINTS: {name!r} lacks {' and '.join(sorted(missing))}.")
-    return found
+    return endpoints
 
 
 def import_roots() -> dict[str, dict[str, Any]]:
-    """IMPORT_ROOTS: where people may import from, each name with its `url` and what fsspec needs (`options`)."""
+    """IMPORT_ROOTS: the places to import from by name, each with its `url` and optional fsspec `options`."""
     if not env.str("IMPORT_ROOTS", ""):
         return {}
-    found = env.json("IMPORT_ROOTS")
-    if not isinstance(found, dict):
-        raise ImproperlyConfigured('IMPORT_ROOTS is a JSON object: {"name": {"url": "s3://bucket/folder"}}.')
-    for name, root in found.items():
+    roots = env.json("IMPORT_ROOTS")
+    if not isinstance(roots, dict):
+        raise ImproperlyConfigured('IMPORT_ROOTS must be a JSON object: {"name": {"url": "s3://bucket/folder"}}.')
+    for name, root in roots.items():
         if not isinstance(root, dict) or not {"url"} <= root.keys() <= {"url", "options"}:
-            raise ImproperlyConfigured(f"IMPORT_ROOTS: {name!r} has a `url` and, where needed, `options`.")
+            raise ImproperlyConfigured(
+                f"IMPORT_ROOTS: {name!r} must have a `url`, may have `options`, and nothing else."
+            )
         if not isinstance(root["url"], str) or "://" not in root["url"] or "::" in root["url"]:
-            raise ImproperlyConfigured(f"IMPORT_ROOTS: the url of {name!r} begins with s3://, https://, file:// ….")
+            raise ImproperlyConfigured(
+                f"IMPORT_ROOTS: the `url` of {name!r} must begin with a scheme such as s3://, https:// or file://."
+            )
         if not isinstance(root.get("options", {}), dict):
-            raise ImproperlyConfigured(f"IMPORT_ROOTS: the options of {name!r} are a JSON object.")
-    return found
+            raise ImproperlyConfigured(f"IMPORT_ROOTS: the `options` of {name!r} must be a JSON object.")
+    return roots
 
 
 def local_secret_key() -> str:
-    """SECRET_KEY, or a key of this machine's own, made once and readable by its owner only."""
-    if given := env.str("SECRET_KEY", ""):
-        return given
+    """SECRET_KEY, or a key that is created once on this machine and that only its owner can read."""
+    if key := env.str("SECRET_KEY", ""):
+        return key
     path = VAR_DIR / "secret_key"
-    path.parent.mkdir(parents=True, exist_ok=True)  # `make check` on a fresh clone comes before anything makes it
+    path.parent.mkdir(parents=True, exist_ok=True)  # on a fresh clone `make check` may run first
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

@@ -12,19 +12,19 @@ timeout = 60
 graceful_timeout = 5
 keepalive = 30
 control_socket_disable = True
-# The application is loaded once, before the address is opened, and not by each process: on a slow machine that is the
-# longest part of a start. One that cannot be loaded ends the server, with the reason as the end of its log.
+# The application is loaded once, before the address is opened, and not by each process: on a slow machine this is the
+# longest part of a start. If it cannot be loaded, the server ends, with the reason at the end of its log.
 preload_app = True
-# Before the application is loaded: prometheus_client opens its files then.
+# Before the application is loaded, because prometheus_client then opens its files.
 empty_metrics_folder()
 
 
 def on_starting(server: Any) -> None:
-    """Wait between loading the application and opening the address, while `launch` brings the database up to date."""
+    """Wait until `launch` has migrated the database. The application is loaded, and the address is not open yet."""
     while (file := awaited_file("PREPARED_FILE")) and not file.exists():
         time.sleep(0.05)
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """Take the gauges of a process that ended out of the sums; its counters stay."""
+    """Remove the gauges of an ended process from the sums; its counters stay."""
     mark_process_dead(worker.pid)

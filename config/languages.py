@@ -1,4 +1,4 @@
-"""The language of an answer."""
+"""Chooses the language of a response."""
 
 from django.http import HttpRequest
 from django.middleware.locale import LocaleMiddleware
@@ -10,10 +10,10 @@ API = "/api/"
 
 
 class Language(LocaleMiddleware):
-    """Pages speak the language of the account, else of the browser.
+    """Pages use the language of the account, else that of the browser.
 
-    The API answers in the language that a request asks for, as HTTP has it, and spends no statement on the matter:
-    the workbench asks for that of its page.
+    The API uses the request's Accept-Language and loads no preferences, which saves a statement. The workbench sends
+    the language of its page.
     """
 
     def process_request(self, request: HttpRequest) -> None:

@@ -1,4 +1,4 @@
-"""Structured logs: one event a line, readable on a terminal, JSON where a collector reads them."""
+"""Structured logs, one event a line: readable text for a terminal, JSON for a collector."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ SHARED: list[Any] = [
 
 
 def logging_config(*, json: bool, level: str) -> dict[str, Any]:
-    """Django's LOGGING; also routes structlog's own loggers through it."""
+    """Django's LOGGING. Also routes structlog's loggers through it."""
     structlog.configure(
         processors=[
             *SHARED,
@@ -41,6 +41,6 @@ def logging_config(*, json: bool, level: str) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             "django.server": {"handlers": [], "propagate": True},
-            "httpx2": {"level": "WARNING"},  # else a line for each request to a policy
+            "httpx2": {"level": "WARNING"},  # INFO has a line for each request to a policy
         },
     }

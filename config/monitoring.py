@@ -1,4 +1,4 @@
-"""What an operator's tools ask: is it healthy, and what has it been doing."""
+"""Health check and metrics for an operator's tools."""
 
 import hmac
 from collections.abc import Callable
@@ -14,17 +14,16 @@ LOOPBACK = {"127.0.0.1", "::1"}
 
 
 class MetricsByToken:
-    """Answers `/metrics` to whoever brings METRICS_TOKEN, before the host is checked.
+    """Answers `/metrics` to a request with METRICS_TOKEN, before the host is checked.
 
-    A Prometheus beside this server asks by a name of the inner network, which is not among ALLOWED_HOSTS.
+    A Prometheus beside this server uses a name of the inner network, which is not in ALLOWED_HOSTS.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """The metrics, or the answer of the rest of the site."""
-        if request.method == "GET" and request.path == "/metrics" and _brings_token(request):
+        if request.method == "GET" and request.path == "/metrics" and _has_token(request):
             response: HttpResponse = ExportToDjangoView(request)
             return response
         return self.get_response(request)
@@ -32,17 +31,15 @@ class MetricsByToken:
 
 @require_GET
 def healthz(request: HttpRequest) -> JsonResponse:
-    """`{"database": "ok", "redis": "ok"}` with status 200, or 503 and what failed."""
+    """`{"database": "ok", "redis": "ok"}` with status 200, else status 503 and which of them failed."""
     checks = {"database": _database(), "redis": _redis()}
     return JsonResponse(checks, status=200 if set(checks.values()) == {"ok"} else 503)
 
 
 @require_GET
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus metrics, for this machine and for staff; a request through a proxy is not from this machine.
-
-    Programs on other machines bring a token (`MetricsByToken`).
-    """
+    """Prometheus metrics, for this machine and for staff. Programs on other machines use a token (`MetricsByToken`)."""
+    # A request through a proxy on this machine may come from anywhere.
     local = request.META.get("REMOTE_ADDR") in LOOPBACK and "HTTP_X_FORWARDED_FOR" not in request.META
     if not local and not request.user.is_staff:
         return HttpResponseForbidden("Metrics are for this machine and for staff.", content_type="text/plain")
@@ -50,10 +47,10 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _brings_token(request: HttpRequest) -> bool:
+def _has_token(request: HttpRequest) -> bool:
     token = settings.METRICS_TOKEN
-    brought = request.headers.get("Authorization", "")
-    return bool(token) and hmac.compare_digest(brought.encode(), f"Bearer {token}".encode())
+    sent = request.headers.get("Authorization", "")
+    return bool(token) and hmac.compare_digest(sent.encode(), f"Bearer {token}".encode())
 
 
 def _database() -> str:

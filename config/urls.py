@@ -9,7 +9,7 @@ from annotation.api.pooling import Pooling, ServedModels
 from config.accounts import without_mail
 from config.monitoring import healthz, metrics
 
-# One door: attempts to sign in are limited there.
+# The admin uses the same sign-in page, where attempts are limited.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [

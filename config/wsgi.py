@@ -7,4 +7,4 @@ from config.env import select_settings
 
 select_settings("config.settings.local")
 application = get_wsgi_application()
-get_resolver().url_patterns  # noqa: B018 - imports every view now, not within the first request
+get_resolver().url_patterns  # noqa: B018 - imports every view now, not during the first request

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from examples.setting import gain, held_out, is_right, policy_server, shares, verifier
 from prm.sandbox.solving import final_answer
-from prm.search import Cost, Endpoint, Found, beam_search, best_of_n
+from prm.search import Cost, Endpoint, SearchResult, beam_search, best_of_n
 from prm.traces import Trace
 
 PROBLEMS, WIDTH, EXPANSIONS = 150, 4, 2
@@ -16,13 +16,13 @@ def main() -> None:
     with policy_server() as url, ThreadPoolExecutor(4) as pool:
         policy = Endpoint(url, "sandbox-weak")
 
-        def plain(numbered: tuple[int, Trace]) -> Found:
+        def plain(numbered: tuple[int, Trace]) -> SearchResult:
             return best_of_n(policy, judge, numbered[1].problem, n=1, seed=numbered[0], answer_of=final_answer)
 
-        def best(numbered: tuple[int, Trace]) -> Found:
+        def best(numbered: tuple[int, Trace]) -> SearchResult:
             return best_of_n(policy, judge, numbered[1].problem, n=N, seed=numbered[0], answer_of=final_answer)
 
-        def beam(numbered: tuple[int, Trace]) -> Found:
+        def beam(numbered: tuple[int, Trace]) -> SearchResult:
             number, problem = numbered
             return beam_search(
                 policy, judge, problem.problem, width=WIDTH, expansions=EXPANSIONS, seed=number, answer_of=final_answer

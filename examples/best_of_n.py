@@ -5,7 +5,7 @@ from collections import Counter
 from examples.setting import gain, held_out, is_right, policy_server, shares, verifier
 from prm.sandbox.solving import final_answer
 from prm.search import Endpoint, Prefix
-from prm.search.choosing import choose, judged
+from prm.search.choosing import choose, score_samples
 
 PROBLEMS, N = 150, 8
 
@@ -17,7 +17,7 @@ def main() -> None:
         policy = Endpoint(url, "sandbox-weak")
         sampled = policy.sample([Prefix(problem.problem) for problem in problems], n=N, seed=1)
     for problem, samples in zip(problems, sampled.samples, strict=True):
-        candidates, _ = judged(judge, problem.problem, (), samples)
+        candidates, _ = score_samples(judge, problem.problem, (), samples)
         graded = [is_right(candidate.steps, problem) for candidate in candidates]
         answers = [final_answer(candidate.steps) for candidate in candidates]
         given = Counter(answer for answer in answers if answer is not None)

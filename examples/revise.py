@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from examples.setting import gain, held_out, is_right, policy_server, shares, verifier
 from prm.sandbox.solving import final_answer
-from prm.search import Cost, Endpoint, Found, best_of_n, revise
+from prm.search import Cost, Endpoint, SearchResult, best_of_n, revise
 from prm.traces import Trace
 
 PROBLEMS, ROUNDS, TRIES = 150, 3, 2
@@ -15,13 +15,13 @@ def main() -> None:
     with policy_server() as url, ThreadPoolExecutor(4) as pool:
         policy = Endpoint(url, "sandbox-weak")
 
-        def revised(numbered: tuple[int, Trace]) -> Found:
+        def revised(numbered: tuple[int, Trace]) -> SearchResult:
             number, problem = numbered
             return revise(
                 policy, judge, problem.problem, rounds=ROUNDS, tries=TRIES, seed=number, answer_of=final_answer
             )
 
-        def first(numbered: tuple[int, Trace]) -> Found:
+        def first(numbered: tuple[int, Trace]) -> SearchResult:
             """The solution that the revision starts from, by the same seed."""
             number, problem = numbered
             return revise(policy, judge, problem.problem, rounds=0, seed=number, answer_of=final_answer)
@@ -33,7 +33,7 @@ def main() -> None:
         spent = {name: sum((one.cost for one in some), Cost()) for name, some in found.items()}
         n = max(2, round(spent["revised"].completion_tokens / spent["plain"].completion_tokens))
 
-        def best(numbered: tuple[int, Trace]) -> Found:
+        def best(numbered: tuple[int, Trace]) -> SearchResult:
             return best_of_n(policy, judge, numbered[1].problem, n=n, seed=numbered[0], answer_of=final_answer)
 
         found[f"best of {n}"] = list(pool.map(best, enumerate(problems)))

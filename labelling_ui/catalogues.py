@@ -1,9 +1,10 @@
-"""The catalogues of the languages beside English, kept up to date with the sources without the system's gettext.
+"""Update and check the translation catalogues without the system's gettext.
 
 Django's own commands need gettext's programs; Babel does the same in Python. `launch.catalogues` compiles the result.
 """
 
 import io
+import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from prm import messages
 CATALOGUES = Path(settings.LOCALE_PATHS[0])
 PACKAGES = ("annotation", "config", "labelling_ui", "prm")
 HEADERS = ("Language", "Plural-Forms", "MIME-Version", "Content-Type", "Content-Transfer-Encoding")
+PLACEHOLDER = re.compile(r"%[^ ]")
 KEYWORDS: dict[str, Any] = {
     **DEFAULT_KEYWORDS,
     "gettext_lazy": None,
@@ -30,9 +32,9 @@ KEYWORDS: dict[str, Any] = {
 
 
 def check_catalogues(*, write: bool) -> list[str]:
-    """What is wrong with the catalogues: messages that are untranslated, in doubt, or differ from the sources.
+    """List the faults of the catalogues: messages that are untranslated, fuzzy, or differ from the sources.
 
-    With `write` each catalogue gets the messages of the sources first, and loses those that they no longer use.
+    With `write`, first add the messages of the sources to each catalogue and remove the unused ones.
     """
     messages, objections = sources(), []
     for path in catalogues():
@@ -46,17 +48,17 @@ def check_catalogues(*, write: bool) -> list[str]:
 
 
 def named(path: Path) -> str:
-    """As a person calls it."""
+    """The catalogue's path as shown to a person."""
     return path.relative_to(settings.BASE_DIR).as_posix()
 
 
 def catalogues() -> list[Path]:
-    """The source of each language's catalogue."""
+    """The `.po` file of each language."""
     return sorted(CATALOGUES.glob("*/LC_MESSAGES/django.po"))
 
 
 def sources() -> Catalog:
-    """Every message of the Python code and of the templates, with the files that say it."""
+    """Every message of the Python code and the templates, with the files that contain it."""
     catalogue = Catalog()
     for path, rows in _extracted():
         for _line, message, comments, context in rows:
@@ -65,7 +67,7 @@ def sources() -> Catalog:
 
 
 def updated(path: Path, messages: Catalog) -> Catalog:
-    """Exactly these messages, with what the catalogue at `path` says for them."""
+    """A catalogue of exactly these messages, with the translations of the one at `path`."""
     with path.open("rb") as file:
         current = read_po(file, locale=path.parts[-3])
     catalogue = _Undated(locale=current.locale, header_comment=current.header_comment, fuzzy=False)
@@ -80,13 +82,14 @@ def updated(path: Path, messages: Catalog) -> Catalog:
             user_comments=known.user_comments,
             context=message.context,
         )
-        if added.python_brace_format:
-            added.flags.discard("python-format")  # the "% i" of "95 % interval" is none
+        # In "95 % interval" Babel takes "% i" for a placeholder.
+        if added.python_brace_format or not PLACEHOLDER.search(str(message.id)):
+            added.flags.discard("python-format")
     return catalogue
 
 
 def faults(catalogue: Catalog) -> Iterator[str]:
-    """What is wrong with each message: without a translation, in doubt, or with other placeholders than English."""
+    """The faults of each message: untranslated, fuzzy, or with placeholders that differ from the English."""
     for message in catalogue:
         if not message.id:
             continue
@@ -101,7 +104,7 @@ def faults(catalogue: Catalog) -> Iterator[str]:
 
 
 def as_po(catalogue: Catalog) -> bytes:
-    """Its source, without line numbers: only what is said makes a difference."""
+    """The catalogue as text, without line numbers, so that only changed messages make a difference."""
     file = io.BytesIO()
     write_po(file, catalogue, width=110, include_lineno=False, sort_by_file=True)
     return file.getvalue()
@@ -121,19 +124,19 @@ def _extracted() -> Iterator[tuple[Path, list[Any]]]:
 
 
 def _have_the_same_fields(message: Message) -> bool:
-    """Whether each form of the translation fills in what the English sentence does, formed alike."""
+    """Whether each form of the translation has the placeholders of the English, with the same formats."""
     return _fields(message.string) == _fields(message.id)
 
 
 def _fields(text: Any) -> set[tuple[str, str, str]]:
-    """Of all forms of a message: each field with how it is formed."""
+    """The placeholders of all forms of a message, with their formats."""
     forms = [text] if isinstance(text, str) else text
     parts = [part for form in forms for part in string.Formatter().parse(form)]
     return {(name, spec or "", conversion or "") for _text, name, spec, conversion in parts if name is not None}
 
 
 class _Undated(Catalog):
-    """A header of what a reader needs; with dates in it, the same words would be another file every day."""
+    """A header without dates, so that the same translations give the same file every day."""
 
     @property
     def mime_headers(self) -> list[tuple[str, str]]:

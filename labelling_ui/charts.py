@@ -1,4 +1,4 @@
-"""Charts as data: places in a plot of 100 by 100, which the templates draw as SVG and HTML.
+"""Charts as data: positions in a plot of 100 by 100, which the templates draw as SVG and HTML.
 
 Labels are HTML beside the drawing, so that text keeps its size on every screen, and every chart has its
 numbers as a table. Pure functions: values in, a `Chart` out; y grows upwards.
@@ -15,7 +15,7 @@ from labelling_ui.numbers import decimal, short, signed
 
 @dataclass(frozen=True)
 class Point:
-    """One value of a series at place `label`; `low` and `high` bound its interval where there is one."""
+    """One value of a series at `label`; `low` and `high` bound its interval, if it has one."""
 
     label: str
     value: float | None
@@ -27,7 +27,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """`look` names its colour and line in charts.css."""
+    """A named series of points; `look` names its colour and line in charts.css."""
 
     name: str
     look: str
@@ -61,10 +61,15 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Chart:
-    """`no_values` says what is missing, in place of a plot without values."""
+    """A plot with its axes. `help` explains it in a sentence; `term` is the glossary's key of the title.
+
+    `no_values` is the text that replaces a plot without values.
+    """
 
     title: str
+    help: str
     no_values: str = ""
+    term: str = ""
     legend: list[tuple[str, str]] = field(default_factory=list)
     x_ticks: list[Tick] = field(default_factory=list)
     y_ticks: list[Tick] = field(default_factory=list)
@@ -108,7 +113,7 @@ MANY_LABELS = 8
 
 
 class Axis:
-    """Values to places 0 to 100, with round ticks."""
+    """Maps values to positions from 0 to 100, with round ticks."""
 
     def __init__(self, bottom: float, top: float, *, least_step: float = 0.0) -> None:
         top = top if top > bottom else bottom + 1
@@ -123,7 +128,7 @@ class Axis:
 
 
 def round_steps(bottom: float, top: float, wanted: int, *, outside: bool = False, least: float = 0.0) -> list[float]:
-    """Round values from bottom to top, about `wanted` of them; with `outside` they enclose both ends."""
+    """About `wanted` round values from bottom to top; with `outside`, they enclose both ends."""
     raw = max((top - bottom) / wanted, least)
     size = 10.0 ** math.floor(math.log10(raw))
     step = next(size * m for m in (1, 2, 2.5, 5, 10) if size * m >= raw * 0.999)
@@ -133,10 +138,10 @@ def round_steps(bottom: float, top: float, wanted: int, *, outside: bool = False
 
 
 def common_places(series: Sequence[Series]) -> list[str]:
-    """The places of all series, each once, in an order consistent with every series."""
+    """The labels of all series, each once, in an order consistent with every series."""
     merged: list[str] = []
     for line in series:
-        position = 0  # after the latest place of this series
+        position = 0  # after the latest label of this series
         for label in dict.fromkeys(p.label for p in line.points):
             if label in merged:
                 position = merged.index(label) + 1
@@ -156,12 +161,20 @@ def x_ticks_of(labels: Sequence[str]) -> list[Tick]:
 
 
 def bar_chart(
-    title: str, series: Series, *, places: str, no_values: str = "", form: Format = plain, least_step: float = 0.0
+    title: str,
+    series: Series,
+    *,
+    help: str,
+    places: str,
+    no_values: str = "",
+    term: str = "",
+    form: Format = plain,
+    least_step: float = 0.0,
 ) -> Chart:
-    """One bar a place; with a `least_step` of 1 the ticks are whole numbers."""
+    """A chart with one bar per label; with a `least_step` of 1 the ticks are whole numbers."""
     known = [p.value for p in series.points if p.value]
     if not known:
-        return Chart(title, no_values)
+        return Chart(title, help, no_values, term)
     axis = Axis(0.0, max(known), least_step=least_step)
     slot = 100 / len(series.points)
     bars = [
@@ -180,6 +193,8 @@ def bar_chart(
     labels = [p.label for p in series.points]
     return Chart(
         title,
+        help,
+        term=term,
         x_ticks=x_ticks_of(labels),
         y_ticks=axis.ticks(form),
         bars=bars,
@@ -188,13 +203,15 @@ def bar_chart(
     )
 
 
-def share_chart(title: str, series: Sequence[Series], *, places: str, no_values: str = "") -> Chart:
-    """Stacked columns of counts, each column as high as the plot: the shares at each place."""
+def share_chart(
+    title: str, series: Sequence[Series], *, help: str, places: str, no_values: str = "", term: str = ""
+) -> Chart:
+    """A chart of shares: stacked columns, each as high as the plot."""
     labels = common_places(series)
     counts = [{p.label: p.value or 0.0 for p in s.points} for s in series]
     totals = [sum(by_label.get(label, 0.0) for by_label in counts) for label in labels]
     if not any(totals):
-        return Chart(title, no_values)
+        return Chart(title, help, no_values, term)
     slot = 100 / len(labels)
     bars = []
     for i, (label, total) in enumerate(zip(labels, totals, strict=True)):
@@ -209,6 +226,8 @@ def share_chart(title: str, series: Sequence[Series], *, places: str, no_values:
             base += height
     return Chart(
         title,
+        help,
+        term=term,
         legend=legend_of(series),
         x_ticks=x_ticks_of(labels),
         y_ticks=[Tick(at, f"{at} %") for at in (0, 50, 100)],
@@ -222,20 +241,22 @@ def line_chart(
     title: str,
     series: Sequence[Series],
     *,
+    help: str,
     places: str,
     no_values: str = "",
+    term: str = "",
     form: Format = plain,
     bottom: float | None = 0.0,
     top: float | None = None,
 ) -> Chart:
-    """Lines with dots over common places; whiskers where points have an interval.
+    """A chart of lines with dots over common labels, and whiskers for points with an interval.
 
-    `places` heads the first column of the table. Without `bottom` or `top` the values decide.
+    `places` heads the first column of the table. Without `bottom` or `top`, the values set the range.
     """
     labels = common_places(series)
     known = [v for s in series for p in s.points for v in (p.value, p.low, p.high) if v is not None]
     if not known:
-        return Chart(title, no_values)
+        return Chart(title, help, no_values, term)
     axis = Axis(min(known) if bottom is None else bottom, max(known) if top is None else top)
     lines, dots = [], []
     for line in series:
@@ -255,6 +276,8 @@ def line_chart(
             dots.append(Mark(line.look, x, axis.place(point.value or 0.0), title=tooltip, href=point.href))
     return Chart(
         title,
+        help,
+        term=term,
         legend=legend_of(series),
         x_ticks=x_ticks_of(labels),
         y_ticks=axis.ticks(form),
@@ -266,9 +289,9 @@ def line_chart(
 
 
 def gain_chart(
-    title: str, samples: Sequence[float], *, gain: float, low: float, high: float, tolerance: float
+    title: str, samples: Sequence[float], *, help: str, gain: float, low: float, high: float, tolerance: float
 ) -> Chart:
-    """The gate as a picture: bootstrap draws of the gain (shares) in bins of points, its interval, the tolerance."""
+    """A chart of the gate: a histogram of the bootstrapped gain in points, its interval and the tolerance."""
     values = [100 * s for s in samples] or [100 * low, 100 * gain, 100 * high]
     least, most = min([*values, -100 * tolerance, 0.0]), max([*values, 0.0])
     pad = max(most - least, 1.0) * 0.04
@@ -291,6 +314,8 @@ def gain_chart(
             bars.append(Mark(look, i * 100 / bins + 0.2, 0.0, 100 / bins - 0.4, 88 * n / max(counts), tooltip))
     return Chart(
         title,
+        help,
+        term="f1",
         x_ticks=[Tick(across(at), _change(at)) for at in round_steps(least, most, 6)],
         bars=bars,
         lines=[Stroke("interval", f"M{across(100 * low):.2f} 5 H{across(100 * high):.2f}")],

@@ -1,4 +1,4 @@
-"""System checks: what must be built before a page is shown."""
+"""System checks: files that must be built before a page is shown."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage, Error, register
 def check_catalogues(**_: Any) -> list[CheckMessage]:
     """An error for each language whose compiled catalogue is missing or older than its source.
 
-    Django would show such pages in English without a word.
+    Django would show such pages in English without a warning.
     """
     return [
         Error(

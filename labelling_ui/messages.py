@@ -1,4 +1,4 @@
-"""What is wrong with the forms of pages."""
+"""Messages on the forms of pages."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "columns_unreadable": "The column mapping is invalid: {error}.",

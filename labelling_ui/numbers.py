@@ -1,4 +1,4 @@
-"""Numbers as the reader's language writes them; in files and addresses they stay as programs write them."""
+"""Numbers in the reader's language. Files and addresses use plain numbers."""
 
 from datetime import date
 
@@ -11,12 +11,12 @@ def decimal(value: float, digits: int = 0) -> str:
 
 
 def signed(value: float, digits: int = 0) -> str:
-    """With its sign, a minus rather than a hyphen: +3.1, −3.1."""
+    """The number with its sign, and a minus instead of a hyphen: +3.1, −3.1."""
     return ("−" if value < 0 else "+") + decimal(abs(value), digits)
 
 
 def short(value: float, digits: int = 6) -> str:
-    """As few digits as tell it, at most so many: 0.25, 3."""
+    """The number with at most `digits` digits and no trailing zeros: 0.25, 3."""
     return number_format(f"{value:.{digits}g}")
 
 

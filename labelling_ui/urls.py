@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from labelling_ui.pages import (
     account,
     comparisons,
+    definitions,
     disputes,
     exports,
     generations,
@@ -17,6 +18,7 @@ from labelling_ui.pages import (
     members,
     models,
     my_work,
+    new_project,
     outcomes,
     overview,
     quality,
@@ -113,7 +115,9 @@ of_a_project: list[URLPattern | URLResolver] = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
-    path("projects/new/", home.create, name="project-create"),
+    path("projects/new/", new_project.create, name="project-create"),
+    path("projects/new/preview/", new_project.preview, name="project-create-preview"),
+    path("glossary/", definitions.glossary, name="glossary"),
     path("language/", account.language, name="language"),
     path("tokens/", account.tokens, name="tokens"),
     path("tokens/<int:token_id>/limits/", account.limit, name="token-limits"),

@@ -1,4 +1,4 @@
-"""Choices in the words of the interface."""
+"""The names of stored values in the interface."""
 
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
@@ -11,14 +11,14 @@ AUDIT_VERDICTS = [
     ("fail", _("fail")),
     ("cannot tell", _("cannot tell")),
 ]
-# What began a round that nobody asked for.
+# The triggers of automatic rounds.
 TRIGGERS = [
-    ("schedule", _("the clock")),
+    ("schedule", _("schedule")),
     ("labels", _("new labels")),
-    ("drift", _("drift of scores")),
-    ("import", _("an imported model")),
+    ("drift", _("score drift")),
+    ("import", _("imported model")),
 ]
-# How a lane was drawn: kept in English with the generation.
+# How a lane was drawn, stored in English with the generation.
 DRAWS = frozenset(
     {
         gettext_noop("at random"),
@@ -26,7 +26,7 @@ DRAWS = frozenset(
         gettext_noop("ranked"),
     }
 )
-# The reasons that the workbench offers: kept in English, the same in every file.
+# The workbench's predefined reasons, stored in English so that they are the same in every file.
 REASONS = frozenset(
     {
         gettext_noop("Too hard for me"),

@@ -1,8 +1,8 @@
 """Start Stepmark on this machine: `stepmark COMMAND`, or `python -m launch COMMAND` in a checkout.
 
-run          the whole of it: servers, database, front end, web, workers and beat
-servers      only the embedded servers, for `manage` and for developing
-worker Q     only the worker of queue Q, with as much at once as the machine's devices allow
+run          everything: servers, database, front end, web, workers and beat
+servers      only the embedded servers, for `manage` and for development
+worker Q     only the worker of queue Q, with one task at a time for each training device
 manage ...   an administrative command, such as `manage createsuperuser`
 """
 
@@ -21,16 +21,16 @@ from launch.errors import LaunchError, exit_status
 from launch.options import BASE_DIR, Options, read_options
 from launch.ownership import sole_owner
 from launch.preflight import check, check_writable
-from launch.progress import TELL_SECONDS, Progress
+from launch.progress import REPORT_SECONDS, Progress
 from launch.startup import await_ready
 from launch.supervision import become_worker, prepared_file, programs, supervised
 from launch.tether import tethered
 
-LOOK_SECONDS = 1
+CHECK_SECONDS = 1
 
 
 def run(options: Options) -> None:
-    """Start everything, say where it is, and stay until told to stop."""
+    """Start everything, print the address, and run until a signal stops it."""
     check_writable(options.var)
     with sole_owner(options.var, note=options.address):
         check(options)
@@ -50,44 +50,44 @@ def run(options: Options) -> None:
                 supervisor.start_all()
                 took = await_ready(supervisor, others, lambda: _revive(addresses))
                 print(f"The workers are ready (after {took:.0f} s).", flush=True)
-                while supervisor.running:
+                while True:
+                    supervisor.raise_if_ended()
                     _revive(addresses)
-                    time.sleep(LOOK_SECONDS)
-            raise LaunchError(f"The supervisor stopped by itself: see {options.var / 'log' / 'supervisor.log'}.")
+                    time.sleep(CHECK_SECONDS)
 
 
 def serve(options: Options) -> None:
-    """Start the embedded servers only, and stay until told to stop."""
+    """Start the embedded servers only, and run until a signal stops them."""
     check_writable(options.var)
     with sole_owner(options.var, note="servers only"), _announced_servers(options) as addresses:
         print("\n".join(f"export {name}='{address}'" for name, address in addresses.items()), flush=True)
-        print("manage.py finds them by itself. Ctrl-C stops them.", file=sys.stderr)
+        print("manage.py finds them. Ctrl-C stops them.", file=sys.stderr)
         while True:
             _revive(addresses)
-            time.sleep(LOOK_SECONDS)
+            time.sleep(CHECK_SECONDS)
 
 
 def prepare(options: Options, environment: Mapping[str, str]) -> str:
-    """Bring the database up to date, make the demo project on the first run; returns how to sign in."""
+    """Migrate the database and, on the first run, create the demo project; returns how to sign in."""
     _manage("migrate", "--no-input", "--skip-checks", "--verbosity", "0", environment=environment)
     accounts = options.var / "demo_accounts.txt"
     if not accounts.exists():
-        print("Making the demo project (this once)...", flush=True)
-        _manage("create_demo", environment=environment)  # writes the file last, for its owner's eyes
+        print("Creating the demo project (only on the first start)...", flush=True)
+        _manage("create_demo", environment=environment)  # writes the file last, readable by its owner only
     return accounts.read_text()
 
 
 def _revive(addresses: Servers) -> None:
-    """One look at the embedded servers; those that died are started again."""
+    """Start the embedded servers that have died again."""
     for name in addresses.revive():
-        print(f"{name} had died and was started again.", file=sys.stderr, flush=True)
+        print(f"{name} died and was started again.", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def _announced_servers(options: Options) -> Iterator[Servers]:
-    """The servers, with their addresses in a file for as long as they run, so that `manage.py` finds them."""
+    """The servers, with their addresses in a file while they run, so that `manage.py` finds them."""
     announcement = options.var / "servers.env"
-    with servers(options.var, given=options.given) as addresses:
+    with servers(options.var, external=options.external) as addresses:
         announcement.touch(mode=0o600)
         announcement.write_text("".join(f"{name}='{address}'\n" for name, address in addresses.items()))
         try:
@@ -101,7 +101,7 @@ def _environment(options: Options, addresses: Mapping[str, str]) -> dict[str, st
 
 
 def _manage(*arguments: str, environment: Mapping[str, str]) -> None:
-    """Run one management command for as long as it takes; what it says goes to the terminal when it fails."""
+    """Run one management command and wait for its end; its errors go to the terminal."""
     command = [sys.executable, str(BASE_DIR / "manage.py"), *arguments]
     progress = Progress()
     with subprocess.Popen(
@@ -110,10 +110,10 @@ def _manage(*arguments: str, environment: Mapping[str, str]) -> None:
         try:
             while True:
                 try:
-                    status = process.wait(TELL_SECONDS)
+                    status = process.wait(REPORT_SECONDS)
                     break
                 except subprocess.TimeoutExpired:
-                    progress.tell(f"Still running `manage.py {arguments[0]}`")
+                    progress.report(f"Still running `manage.py {arguments[0]}`")
         except BaseException:
             process.kill()
             raise
@@ -122,14 +122,14 @@ def _manage(*arguments: str, environment: Mapping[str, str]) -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """On the first request to stop, unwind; further ones would only interrupt the stopping."""
+    """Unwind on the first signal, and ignore further ones, which would interrupt the stop."""
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 def main(arguments: list[str]) -> int:
-    """Exit status 0 after a stop that was asked for, 1 with one sentence on stderr otherwise."""
+    """Run a command; returns exit status 0 after a requested stop, else 1 with one sentence on stderr."""
     commands = {"run": run, "servers": serve}
     if arguments[:1] == ["worker"] and len(arguments) == 2:
         return exit_status(lambda: become_worker(arguments[1]))

@@ -1,7 +1,7 @@
-"""The front end's TypeScript: the API's types, from the schemas of its OpenAPI description, and the shared vocabulary.
+"""Generates the front end's TypeScript: the types of the API, from its OpenAPI schemas, and the shared vocabulary.
 
 python -m launch.api_types            write them
-python -m launch.api_types --check    fail where they are not those of the server as it is
+python -m launch.api_types --check    fail if they are not up to date
 """
 
 import json
@@ -20,17 +20,17 @@ from launch.options import BASE_DIR
 TYPES = SOURCES / "src" / "api" / "schema.d.ts"
 NAMED_BY = SOURCES / "src" / "api" / "types.ts"
 VOCABULARY = SOURCES / "src" / "vocabulary.ts"
-# The settings ask for addresses; describing the API uses none of them.
+# The settings require addresses; describing the API connects to neither.
 UNUSED = {"DATABASE_URL": "postgresql:///", "REDIS_URL": "redis://unused"}
 
 
 def generate() -> dict[Path, str]:
-    """Each generated file, as it should be."""
+    """The up-to-date text of each generated file."""
     return {TYPES: generate_types(), VOCABULARY: _run([sys.executable, "manage.py", "front_end_vocabulary"])}
 
 
 def generate_types() -> str:
-    """The types of the API as it is; a warning of the generator is an error."""
+    """The types of the API. A warning of the generator is an error."""
     node = find_node()
     install_packages(SOURCES, node)
     with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +45,7 @@ def generate_types() -> str:
 
 
 def reduce_to_used(description: dict[str, Any], source: str) -> dict[str, Any]:
-    """The description without paths, and with only the schemas that `source` names (`Schemas["Name"]`) or needs.
+    """The description without paths, and with only the schemas that `source` names (`Schemas["Name"]`) or they use.
 
     Raises LaunchError for a name that the API does not have.
     """
@@ -57,30 +57,28 @@ def reduce_to_used(description: dict[str, Any], source: str) -> dict[str, Any]:
         name = wanted.pop()
         used.add(name)
         wanted |= set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(schemas[name]))) - used
-    kept = {name: schema for name, schema in schemas.items() if name in used}
-    return description | {"paths": {}, "components": {"schemas": kept}}
+    needed = {name: schema for name, schema in schemas.items() if name in used}
+    return description | {"paths": {}, "components": {"schemas": needed}}
 
 
 def write() -> None:
-    """Bring the files up to date."""
+    """Write the generated files."""
     for file, text in generate().items():
         file.write_text(text)
 
 
 def check() -> None:
-    """Refuse files that are not those of the server."""
+    """Raises LaunchError if a file is not up to date."""
     for file, text in generate().items():
         if file.read_text() != text:
-            raise LaunchError(
-                f"{file.relative_to(BASE_DIR)} is not what the server is now: run `make types`, commit it."
-            )
+            raise LaunchError(f"{file.relative_to(BASE_DIR)} is not up to date: run `make types` and commit it.")
 
 
 def _run(command: list[str]) -> str:
     outcome = subprocess.run(command, cwd=BASE_DIR, env=os.environ | UNUSED, capture_output=True, text=True)
     if outcome.returncode != 0:
         print(outcome.stdout + outcome.stderr, file=sys.stderr)
-        raise LaunchError("The API's types cannot be generated: what went wrong stands above.")
+        raise LaunchError("The API's types cannot be generated: the error is above.")
     return outcome.stdout
 
 

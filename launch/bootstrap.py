@@ -1,4 +1,4 @@
-"""Makes `.venv` and installs what Stepmark requires into it. Runs on the system's Python, with its library only.
+"""Creates `.venv` and installs Stepmark's requirements into it. Needs only the standard library of the system's Python.
 
 python3 launch/bootstrap.py [EXTRA...]           install the requirements of both distributions, with these extras
 python3 launch/bootstrap.py --list [EXTRA...]    print them
@@ -17,20 +17,20 @@ OLDEST_PYTHON = (3, 11)
 
 
 def read_requirements(extras: Sequence[str]) -> list[str]:
-    """What the library and the platform require, other than each other."""
-    import tomllib  # an older Python than OLDEST_PYTHON has none
+    """The requirements of the library and the platform, except each other."""
+    import tomllib  # a Python older than OLDEST_PYTHON does not have it
 
-    found: list[str] = []
+    requirements: list[str] = []
     for folder in (BASE_DIR / "prm", BASE_DIR):
         project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
-        found += project["dependencies"]
+        requirements += project["dependencies"]
         for extra in extras:
-            found += project["optional-dependencies"].get(extra, [])
-    return [requirement for requirement in found if not requirement.startswith("stepmark")]
+            requirements += project["optional-dependencies"].get(extra, [])
+    return [requirement for requirement in requirements if not requirement.startswith("stepmark")]
 
 
 def bootstrap(extras: Sequence[str]) -> None:
-    """Create the environment if there is none, and install the requirements unless they are installed already."""
+    """Create the environment if it does not exist, and install the requirements unless they are installed."""
     python = VENV / "bin" / "python"
     if not python.exists():
         print("Creating .venv...", flush=True)
@@ -42,7 +42,7 @@ def bootstrap(extras: Sequence[str]) -> None:
     if stamp.exists() and stamp.read_text() == wanted:
         return
     print("Installing Stepmark's requirements (the first time takes some minutes)...", flush=True)
-    options = ["--quiet", "--disable-pip-version-check", "--no-compile"]  # most of it is never imported
+    options = ["--quiet", "--disable-pip-version-check", "--no-compile"]  # most modules are never imported
     command = [str(python), "-m", "pip", "install", *options, "--constraint", str(REQUIREMENTS), *requirements]
     if subprocess.run(command, cwd=BASE_DIR).returncode != 0:
         sys.exit("pip could not install Stepmark's requirements: its error is above.")

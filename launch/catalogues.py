@@ -1,6 +1,6 @@
-"""Compiles the translations that Django reads. Like the front end, they are built and not kept in the tree.
+"""Compiles the translations that Django reads. Like the front end, they are built, not committed.
 
-python -m launch.catalogues    compile those whose source has changed
+python -m launch.catalogues    compile the catalogues whose source has changed
 """
 
 import os

@@ -1,6 +1,6 @@
-"""The browser of the tests: a Chromium of the system, installed where that needs nobody's permission.
+"""Finds the Chromium that the browser tests use; installs it if that needs no further permission.
 
-python -m launch.chromium    make sure that it is there
+python -m launch.chromium    install it if it is missing
 """
 
 import os
@@ -16,10 +16,10 @@ NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome")
 
 
 def find_chromium() -> Path:
-    """The browser on the path."""
+    """The path of the browser. Raises LaunchError if there is none."""
     for name in NAMES:
-        if found := shutil.which(name):
-            return Path(found)
+        if path := shutil.which(name):
+            return Path(path)
     raise LaunchError(
         "The browser tests need Chromium, which is not on the path: "
         f"install it (Debian: `apt-get install {SHELL}`), or run `make test` as root, which does."
@@ -27,7 +27,7 @@ def find_chromium() -> Path:
 
 
 def install_chromium() -> None:
-    """Install Debian's headless shell where it is missing and we are root; any other Chromium serves in its place."""
+    """Install Debian's headless shell if it is missing and this is root; any other Chromium will do instead."""
     if not shutil.which(SHELL) and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing Chromium...", flush=True)
         environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}

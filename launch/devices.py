@@ -1,36 +1,41 @@
-"""Which GPUs this machine offers to training, without loading a library for it."""
+"""Lists the GPUs of this machine that training may use, without loading a library."""
 
 import subprocess
 from collections.abc import Mapping
 
-NAMES = "CUDA_VISIBLE_DEVICES"
+from launch.errors import LaunchError
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
 SLOTS = "TRAINING_DEVICES"
-EACH = "GPUS_PER_TRAINING"
-ASK_SECONDS = 20
+PER_TRAINING = "GPUS_PER_TRAINING"
+DRIVER_SECONDS = 20
 
 
 def training_slots(environment: Mapping[str, str]) -> list[str]:
-    """Devices for each training that may run at once: "0", or "0,1" where a training gets two; none without a GPU.
+    """The devices of each training that may run at the same time: "0", or "0,1" for two; empty without a GPU.
 
-    TRAINING_DEVICES says them outright ("0;1" or "0,1;2,3"); else the visible ones are dealt, GPUS_PER_TRAINING each.
+    TRAINING_DEVICES lists them ("0;1" or "0,1;2,3"). Without it, the visible devices are divided, GPUS_PER_TRAINING to
+    each training. Raises LaunchError for a GPUS_PER_TRAINING that is not a positive number.
     """
-    if given := environment.get(SLOTS, ""):
-        return [slot.strip() for slot in given.split(";") if slot.strip()]
-    each = max(1, int(environment.get(EACH) or 1))
-    devices = _visible(environment)
+    if slots := environment.get(SLOTS, ""):
+        return [slot.strip() for slot in slots.split(";") if slot.strip()]
+    number = environment.get(PER_TRAINING) or "1"
+    if not number.isdecimal() or int(number) < 1:
+        raise LaunchError(f"{PER_TRAINING} is {number!r}: set it to a whole number of 1 or more.")
+    each, devices = int(number), _visible(environment)
     return [",".join(devices[i : i + each]) for i in range(0, len(devices) - each + 1, each)]
 
 
 def _visible(environment: Mapping[str, str]) -> list[str]:
-    """What CUDA_VISIBLE_DEVICES names, else all that the driver lists."""
-    if (named := environment.get(NAMES)) is not None:
+    """The devices that CUDA_VISIBLE_DEVICES names, else all that the driver lists."""
+    if (named := environment.get(VISIBLE)) is not None:
         return [name.strip() for name in named.split(",") if name.strip() not in ("", "-1")]
     try:
         listed = subprocess.run(
             ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"],
             capture_output=True,
             text=True,
-            timeout=ASK_SECONDS,
+            timeout=DRIVER_SECONDS,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):

@@ -1,4 +1,4 @@
-"""The two embedded servers under one folder, started and stopped together by their one owner."""
+"""The two embedded servers under one folder, which their one owner starts and stops together."""
 
 import hashlib
 import os
@@ -16,23 +16,20 @@ REVIVAL_SECONDS = 30
 
 
 class Servers(dict[str, str]):
-    """The addresses of two servers as environment variables, and a hold on those that are embedded."""
+    """The addresses of the two servers as environment variables; starts those that are embedded."""
 
     def __init__(self, addresses: Mapping[str, str]) -> None:
         super().__init__(addresses)
         self._embedded: list[Postgres | Redis] = []
 
     def start(self, name: str, server: Postgres | Redis) -> None:
-        """Start a server and name its address."""
+        """Start a server and add its address."""
         server.start()
         self._embedded.append(server)
         self[name] = server.url
 
     def revive(self) -> list[str]:
-        """Start what has died (a killed process, a full memory) again; returns a word for each.
-
-        Raises LaunchError when a server stays down.
-        """
+        """Restart the servers that have died; returns their names. Raises LaunchError if one does not start again."""
         dead = [server for server in self._embedded if not server.running]
         for server in dead:
             _start_again(server)
@@ -40,12 +37,12 @@ class Servers(dict[str, str]):
 
 
 @contextmanager
-def servers(root: Path, *, given: Mapping[str, str], durable: bool = True) -> Iterator[Servers]:
-    """Addresses as environment variables: those `given`, and for the absent ones an embedded server under `root`.
+def servers(root: Path, *, external: Mapping[str, str], durable: bool = True) -> Iterator[Servers]:
+    """The addresses of the servers: `external` ones where set, and embedded servers under `root` for the others.
 
     The caller is the only process that may start servers under `root` (see `launch.ownership`).
     """
-    addresses = Servers({name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if given.get(name)})
+    addresses = Servers({name: external[name] for name in ("DATABASE_URL", "REDIS_URL") if external.get(name)})
     sockets = socket_folder(root)
     logs = root / "log"
     logs.mkdir(parents=True, exist_ok=True)
@@ -55,13 +52,13 @@ def servers(root: Path, *, given: Mapping[str, str], durable: bool = True) -> It
             ("REDIS_URL", Redis(root / "redis", sockets / "redis", logs / "redis.log", durable)),
         ):
             if name not in addresses:
-                running.callback(server.stop)  # first: an interrupted start is stopped too
+                running.callback(server.stop)  # before the start, so that an interrupted start is stopped too
                 addresses.start(name, server)
         yield addresses
 
 
 def _start_again(server: Postgres | Redis) -> None:
-    """A killed PostgreSQL refuses to start until the last process that served a connection has noticed."""
+    """Retry the start: a killed PostgreSQL refuses it until the last process of its connections has ended."""
     deadline = time.monotonic() + REVIVAL_SECONDS
     while True:
         try:
@@ -73,7 +70,7 @@ def _start_again(server: Postgres | Redis) -> None:
 
 
 def socket_folder(root: Path) -> Path:
-    """A private folder of a short, stable name: a socket's whole path may not pass 107 bytes."""
+    """A private folder with a short, stable name: the path of a socket may have 107 bytes at most."""
     name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:12]
     folder = Path(tempfile.gettempdir()) / f"stepmark-{os.geteuid()}-{name}"
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What the two embedded servers share: one process with its files and sockets, and its orderly stop."""
+"""The common part of the two embedded servers: a process with its files and sockets, and its orderly stop."""
 
 import signal
 import subprocess
@@ -12,7 +12,7 @@ STOP_SECONDS = 20
 
 @dataclass
 class EmbeddedServer:
-    """A server with its files in `data`, which listens in `sockets` only (a short path: sockets allow 107 bytes)."""
+    """A server with its files in `data` that listens only on sockets in the folder `sockets`."""
 
     data: Path
     sockets: Path
@@ -23,7 +23,7 @@ class EmbeddedServer:
     kill_signal: ClassVar[signal.Signals]
 
     def run(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Start the process; what it writes goes to its log."""
+        """Start the process; its output goes to its log."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -32,11 +32,11 @@ class EmbeddedServer:
 
     @property
     def running(self) -> bool:
-        """Whether the process that was started is still there."""
+        """Whether the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
     def stop(self) -> None:
-        """Orderly shutdown: what was committed or written is on disk."""
+        """Shut down in order, so that all committed data is on disk; kill the process after STOP_SECONDS."""
         if self._process is None:
             return
         self._process.send_signal(self.stop_signal)

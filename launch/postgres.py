@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: the packaged `initdb` and `postgres`, run and stopped by one owner process."""
+"""The embedded PostgreSQL: runs the packaged `initdb` and `postgres`."""
 
 import importlib.util
 import os
@@ -19,9 +19,9 @@ from launch.errors import LaunchError
 from launch.tether import tethered
 
 NAME = "stepmark"
-START_SECONDS = 30  # in which a server that is up has to let us in
-TELL_SECONDS = 3  # of a start; after that it is said why it takes so long
-# For tests only: what is lost in a power cut does not matter there.
+START_SECONDS = 30  # in which a running server must accept a connection
+SLOW_SECONDS = 3  # after which a start is reported as slow
+# For tests only, where a power cut may lose data.
 NOT_DURABLE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
 
 
@@ -36,17 +36,17 @@ def binaries() -> Path:
 
 
 def as_unprivileged(command: list[str]) -> list[str]:
-    """PostgreSQL refuses to run as root: become `nobody`, keeping root's way through closed folders.
+    """The command as user `nobody` with root's access to folders, if this is root: PostgreSQL refuses to run as root.
 
-    The capability replaces opening the folders above the data directory and the binaries to everybody. `initdb` looks
-    for `postgres` with access(2), which heeds the capability only with the securebit.
+    With the capability, the folders above the data and the binaries need not be open to everybody. `initdb` looks for
+    `postgres` with access(2), which uses the capability only with the securebit.
     """
     if os.geteuid() != 0:
         return command
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise LaunchError(
-            "PostgreSQL does not run as root and `setpriv` (util-linux) is not here: "
+            "PostgreSQL does not run as root, and `setpriv` (util-linux) is not installed: "
             "run as another user, or set DATABASE_URL."
         )
     user = pwd.getpwnam("nobody")
@@ -59,24 +59,24 @@ def as_unprivileged(command: list[str]) -> list[str]:
 class Postgres(EmbeddedServer):
     """The embedded PostgreSQL: one cluster, reached through a socket."""
 
-    stop_signal = signal.SIGINT  # fast shutdown: sessions are ended, nothing committed is lost
+    stop_signal = signal.SIGINT  # fast shutdown: ends sessions, loses nothing committed
     kill_signal = signal.SIGQUIT
 
     @property
     def url(self) -> str:
-        """The address of the `stepmark` database, as `DATABASE_URL` has it."""
+        """The address of the `stepmark` database, in the form of `DATABASE_URL`."""
         return self._url(NAME)
 
     def _url(self, database: str) -> str:
         return f"postgresql://{NAME}@/{database}?host={quote(str(self.sockets), safe='')}"
 
     def start(self) -> None:
-        """Create the cluster if there is none, start it and return once a connection answers."""
+        """Create the cluster if it does not exist, start it, and return once it accepts a connection."""
         self._own(self.sockets)
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self._await_predecessor()
-        # A server that starts itself again beside a full disk can wait for ever: its owner starts it instead.
+        # The owner restarts it after a crash: with a full disk, its own restart can wait for ever.
         settings = [
             "restart_after_crash=off",
             "listen_addresses=",
@@ -90,14 +90,14 @@ class Postgres(EmbeddedServer):
         self._await_answer(self.run(as_unprivileged(tethered(command, on_parent_death=signal.SIGINT))))
 
     def _own(self, folder: Path) -> None:
-        """Make a private folder that belongs to the user that PostgreSQL runs as."""
+        """Create a private folder of the user that PostgreSQL runs as."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.geteuid() == 0:
             user = pwd.getpwnam("nobody")
             os.chown(folder, user.pw_uid, user.pw_gid)
 
     def _initialise(self) -> None:
-        if self.data.exists():  # an initdb that was interrupted leaves no PG_VERSION worth keeping
+        if self.data.exists():  # from an interrupted initdb, without PG_VERSION
             shutil.rmtree(self.data)
         self._own(self.data)
         command = [str(binaries() / "initdb"), "-D", str(self.data), "-U", NAME]
@@ -108,9 +108,9 @@ class Postgres(EmbeddedServer):
             raise LaunchError(f"PostgreSQL could not create its data folder {self.data}: {last_line(outcome.stderr)}")
 
     def _await_predecessor(self) -> None:
-        """After a killed owner: let its postmaster finish, and drop a lock file that names some other process.
+        """Wait for the postmaster of a killed owner, and delete a lock file whose process is not PostgreSQL.
 
-        One that names no process is left to PostgreSQL, which looks whether anybody still uses the data.
+        PostgreSQL handles a lock file without a process: it checks whether the data is still in use.
         """
         lock = self.data / "postmaster.pid"
         deadline = time.monotonic() + STOP_SECONDS
@@ -128,9 +128,9 @@ class Postgres(EmbeddedServer):
                 time.sleep(0.1)
 
     def _await_answer(self, process: subprocess.Popen[bytes]) -> None:
-        """Return once a connection answers; a server that is starting is waited for as long as its process lives."""
-        begun = heard = time.monotonic()
-        told = False
+        """Return once a connection answers; wait for a starting server as long as its process lives."""
+        started = starting_at = time.monotonic()
+        reported = False
         while True:
             try:
                 with psycopg.connect(self._url("postgres"), connect_timeout=3, autocommit=True) as connection:
@@ -140,24 +140,24 @@ class Postgres(EmbeddedServer):
             except psycopg.OperationalError as error:
                 now = time.monotonic()
                 if self._is_starting():
-                    heard = now
-                if heard == now and not told and now - begun > TELL_SECONDS:
-                    told = True
+                    starting_at = now
+                if starting_at == now and not reported and now - started > SLOW_SECONDS:
+                    reported = True
                     print(
                         f"PostgreSQL is still starting; after a crash it recovers first ({self.log}).", file=sys.stderr
                     )
-                if process.poll() is None and now - heard < START_SECONDS:
-                    time.sleep(1.0 if told else 0.02)  # each look is a line in its log
+                if process.poll() is None and now - starting_at < START_SECONDS:
+                    time.sleep(1.0 if reported else 0.02)  # each attempt is a line in its log
                     continue
                 detail = last_line(self.log.read_text(errors="replace")) or str(error)
                 self.stop()
                 raise LaunchError(f"PostgreSQL did not start ({self.log}): {detail}") from error
 
     def _is_starting(self) -> bool:
-        """Whether the server takes no connections yet: it is loading, or recovers from a crash."""
+        """Whether the server does not accept connections yet, because it loads or recovers from a crash."""
         return PGconn.ping(self._url("postgres").encode()) in (Ping.NO_RESPONSE, Ping.REJECT)
 
 
 def last_line(text: str) -> str:
-    """The last line that says something."""
+    """The last line that is not blank."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")

@@ -1,4 +1,4 @@
-"""What is checked before anything starts; each failure is one sentence that says what to do."""
+"""Checks before a start; each failure is one sentence that says what to do."""
 
 import errno
 import os
@@ -17,17 +17,17 @@ ANSWER_SECONDS = 3
 
 
 def check(options: Options) -> None:
-    """Everything a start needs that could be missing on this machine."""
+    """Check the folder, the port and the external servers. Raises LaunchError."""
     check_writable(options.var)
     check_port(options.host, options.port)
-    if options.given["DATABASE_URL"]:
-        check_database(options.given["DATABASE_URL"])
-    if options.given["REDIS_URL"]:
-        check_redis(options.given["REDIS_URL"])
+    if options.external["DATABASE_URL"]:
+        check_database(options.external["DATABASE_URL"])
+    if options.external["REDIS_URL"]:
+        check_redis(options.external["REDIS_URL"])
 
 
 def check_writable(var: Path) -> None:
-    """Data goes under `var`: it must be there, or possible to make, and writable."""
+    """Raises LaunchError unless `var` is a writable folder or can be created."""
     try:
         var.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=var):
@@ -40,7 +40,7 @@ def check_writable(var: Path) -> None:
 
 
 def check_port(host: str, port: int) -> None:
-    """The port is free and may be listened on."""
+    """Raises LaunchError unless this process can listen on the port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -48,14 +48,14 @@ def check_port(host: str, port: int) -> None:
             probe.bind((host, port))
         except OSError as error:
             if error.errno in (errno.EADDRINUSE, errno.EACCES):
-                advice = "stop what listens there, or set PORT to another one"
+                advice = "stop the program that uses it, or set PORT to another port"
             else:
                 advice = "set HOST to an address of this machine"
             raise LaunchError(f"Port {port} on {host} cannot be used ({error.strerror}): {advice}.") from None
 
 
 def check_database(url: str) -> None:
-    """A plain connection with a short timeout: through the pool an absent server would show only after long."""
+    """Raises LaunchError unless the server accepts a connection within a few seconds."""
     try:
         psycopg.connect(url, connect_timeout=ANSWER_SECONDS).close()
     except psycopg.Error as error:
@@ -63,7 +63,7 @@ def check_database(url: str) -> None:
 
 
 def check_redis(url: str) -> None:
-    """One PING with a short timeout."""
+    """Raises LaunchError unless the server answers a PING within a few seconds."""
     try:
         with redis.Redis.from_url(url, socket_connect_timeout=ANSWER_SECONDS, socket_timeout=ANSWER_SECONDS) as client:
             client.ping()
@@ -72,13 +72,15 @@ def check_redis(url: str) -> None:
 
 
 def _silent(name: str, server: str, url: str, error: Exception) -> str:
-    """The sentence for a server that does not answer, without the password that may stand in its address."""
+    """The sentence for a server that does not answer, without the password of its address."""
     try:
         parts = urlsplit(url)
         password = parts.password
-        place = f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or parts.path or "the given address"
+        place = (
+            f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or parts.path or "the configured address"
+        )
     except ValueError:
-        password, place = None, "the given address"
+        password, place = None, "the configured address"
     reason = " ".join(str(error).split()) or type(error).__name__
     if password:
         reason = reason.replace(password, "***")

@@ -1,24 +1,24 @@
-"""Tells the person at the terminal that something is still going on."""
+"""Reports on the terminal that a long step is still running."""
 
 import time
 
-TELL_SECONDS = 10
+REPORT_SECONDS = 10
 
 
 class Progress:
-    """Prints every TELL_SECONDS what is still going on, and for how long."""
+    """Prints what is still running, and for how long, at most every REPORT_SECONDS."""
 
     def __init__(self) -> None:
-        self._begun = self._told = time.monotonic()
+        self._started = self._reported = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        """The time since the beginning."""
-        return time.monotonic() - self._begun
+        """The time since the step started."""
+        return time.monotonic() - self._started
 
-    def tell(self, what: str) -> None:
-        """Print `what`, with the time it has taken so far, unless the last line is recent."""
+    def report(self, what: str) -> None:
+        """Print `what` with the time it has taken so far, unless the last line is recent."""
         now = time.monotonic()
-        if now - self._told >= TELL_SECONDS:
-            self._told = now
+        if now - self._reported >= REPORT_SECONDS:
+            self._reported = now
             print(f"{what} ({self.seconds:.0f} s so far)", flush=True)

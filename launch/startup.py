@@ -1,4 +1,4 @@
-"""The wait until everything is ready: as long as the processes live, with a line now and then on what is missing."""
+"""Waits until all processes are ready, as long as they live, and reports which are still starting."""
 
 import time
 from collections import defaultdict
@@ -8,22 +8,22 @@ from launch.errors import LaunchError
 from launch.progress import Progress
 from launch.supervision import Program, Supervisor
 
-LOOK_SECONDS = 0.25
+CHECK_SECONDS = 0.25
 MOST_EXITS = 3  # of one process before it is ready for the first time
 LOG_LINES = 20
 
 
-def await_ready(supervisor: Supervisor, programs: Sequence[Program], look: Callable[[], None]) -> float:
-    """Return, with the seconds it took, once all `programs` are ready; `look` runs again and again during the wait.
+def await_ready(supervisor: Supervisor, programs: Sequence[Program], on_check: Callable[[], None]) -> float:
+    """Wait until all `programs` are ready; returns the seconds that this took. Calls `on_check` before each check.
 
-    Raises LaunchError, with the end of its log, when one of them exits MOST_EXITS times before it is ready, or when
-    the supervisor has given it up.
+    Raises LaunchError, with the end of its log, if one of them exits MOST_EXITS times before it is ready, or if the
+    supervisor no longer restarts it.
     """
     progress = Progress()
     exits: dict[str, set[int]] = defaultdict(set)
     missing = {program.name: program for program in programs}
     while True:
-        look()
+        on_check()
         states = supervisor.states()
         reasons = {name: program.ready() for name, program in missing.items() if name in states}
         for name, program in list(missing.items()):
@@ -39,8 +39,8 @@ def await_ready(supervisor: Supervisor, programs: Sequence[Program], look: Calla
         if not missing:
             return progress.seconds
         waiting = ", ".join(f"{name} ({reasons.get(name) or 'starting'})" for name in missing)
-        progress.tell(f"Still starting: {waiting}")
-        time.sleep(LOOK_SECONDS)
+        progress.report(f"Still starting: {waiting}")
+        time.sleep(CHECK_SECONDS)
 
 
 def _ended(program: Program, supervisor: Supervisor, times: int) -> str:

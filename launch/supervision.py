@@ -1,4 +1,4 @@
-"""The long-running processes, kept running by supervisord: web, three workers and beat."""
+"""Runs the long-running processes under supervisord: web, three workers and beat."""
 
 import http.client
 import os
@@ -22,17 +22,17 @@ from launch.errors import LaunchError
 from launch.options import BASE_DIR, Options
 from launch.tether import SESSION_LEADER, tethered
 
-WEB_WORKERS, WEB_THREADS, DATABASE_CONNECTIONS = 2, 32, 8  # most threads wait for scores, without a connection
+WEB_WORKERS, WEB_THREADS, DATABASE_CONNECTIONS = 2, 32, 8  # most threads wait for scores and need no connection
 STOP_SECONDS = 20  # above Celery's soft shutdown timeout
 SUPERVISOR_STOP_SECONDS = 30
-ANSWER_SECONDS = 20  # of one look at the web; the first request of a busy machine is slow
+ANSWER_SECONDS = 20  # for one health check; on a busy machine the first request is slow
 GROUP = "stepmark"
 ALIVE = {ProcessStates.STARTING, ProcessStates.RUNNING}
 
 
 @dataclass(frozen=True)
 class Program:
-    """One process to keep running; `ready` returns why it is not ready yet, or nothing."""
+    """A process to keep running; `ready` returns why it is not ready yet, "" if it is."""
 
     name: str
     command: list[str]
@@ -42,7 +42,7 @@ class Program:
 
 @dataclass(frozen=True)
 class State:
-    """What the supervisor knows of a process; `exited_at` is the second of its last exit, 0 if it never exited."""
+    """The state of a process: supervisord does not restart a `given_up` one; `exited_at` is its last exit, or 0."""
 
     running: bool
     given_up: bool
@@ -50,27 +50,26 @@ class State:
 
 
 class Supervisor:
-    """A running supervisord. It starts the web by itself and the others when `start_all` is called."""
+    """A running supervisord, which starts the web at once and the other programs on `start_all`."""
 
     def __init__(self, process: subprocess.Popen[bytes], socket: Path, logs: Path) -> None:
         self.process = process
         self._socket = socket
         self._logs = logs
 
-    @property
-    def running(self) -> bool:
-        """Whether supervisord is still there."""
-        return self.process.poll() is None
+    def raise_if_ended(self) -> None:
+        """Raises LaunchError if supervisord has ended."""
+        if self.process.poll() is not None:
+            raise LaunchError(f"The supervisor stopped unexpectedly: see {self._logs / 'supervisor.log'}.")
 
     def states(self) -> dict[str, State]:
         """The state of each process by name; empty while supervisord itself is starting.
 
-        Raises LaunchError when supervisord has ended.
+        Raises LaunchError if supervisord has ended.
         """
-        if not self.running:
-            raise LaunchError(f"The supervisor stopped by itself: see {self._logs / 'supervisor.log'}.")
+        self.raise_if_ended()
         try:
-            found: list[dict[str, object]] = self._call().supervisor.getAllProcessInfo()  # type: ignore[assignment]
+            processes: list[dict[str, object]] = self._call().supervisor.getAllProcessInfo()  # type: ignore[assignment]
         except (OSError, http.client.HTTPException, xmlrpc.client.Error):
             return {}
         return {
@@ -79,15 +78,15 @@ class Supervisor:
                 given_up=info["state"] == ProcessStates.FATAL,
                 exited_at=int(str(info["stop"])),
             )
-            for info in found
+            for info in processes
         }
 
     def start_all(self) -> None:
-        """Start what does not run yet."""
+        """Start the programs that do not run yet."""
         self._call().supervisor.startProcessGroup(GROUP, False)
 
     def log(self, program: Program) -> Path:
-        """Where a process writes."""
+        """The log file of a process."""
         return self._logs / f"{program.name}.log"
 
     def _call(self) -> xmlrpc.client.ServerProxy:
@@ -95,7 +94,10 @@ class Supervisor:
 
 
 def worker_commands(slots: Sequence[str] = ()) -> dict[str, list[str]]:
-    """The worker of each queue. Scoring never stands behind training, a subprocess: one at a time for each GPU slot."""
+    """The command of the worker of each queue.
+
+    Scoring does not wait for training, which has its own worker: one training at a time for each GPU slot.
+    """
     return {
         "default": _worker("default", pool="prefork", concurrency=2),
         "gpu": _worker("gpu", pool="threads", concurrency=max(1, len(slots))),
@@ -105,11 +107,11 @@ def worker_commands(slots: Sequence[str] = ()) -> dict[str, list[str]]:
 
 
 def programs(options: Options) -> list[Program]:
-    """What runs."""
+    """The programs, the web first."""
     run = options.var / "run"
     web = [
         sys.executable, "-m", "gunicorn", "config.wsgi", "--config", "python:config.gunicorn",
-        "--bind", f"{options.host}:{options.port}", "--workers", str(WEB_WORKERS), "--threads", str(WEB_THREADS),
+        "--bind", options.bind, "--workers", str(WEB_WORKERS), "--threads", str(WEB_THREADS),
         "--worker-tmp-dir", str(run),
     ]  # fmt: skip
     slots = training_slots(os.environ)
@@ -129,12 +131,12 @@ def programs(options: Options) -> list[Program]:
 
 
 def prepared_file(options: Options) -> Path:
-    """What the owner makes once the database is up to date; the web opens its address then."""
+    """The file that the launcher creates after the migration; the web then opens its address."""
     return options.var / "run" / "database.ready"
 
 
 def become_worker(queue: str) -> NoReturn:
-    """Become the worker of a queue, as a container's command does; raises LaunchError for a queue that is not there."""
+    """Replace this process by the worker of a queue. Raises LaunchError for an unknown queue."""
     slots = training_slots(os.environ)
     command = worker_commands(slots).get(queue)
     if command is None:
@@ -146,7 +148,7 @@ def become_worker(queue: str) -> NoReturn:
 def supervised(
     options: Options, running: Sequence[Program], environment: Mapping[str, str] | None = None
 ) -> Iterator[Supervisor]:
-    """Run the programs for as long as the block runs: the first at once, the others when they are asked for."""
+    """Run the programs during the block: the first at once, the others after `start_all`."""
     folder, logs = options.var / "run", options.var / "log"
     for needed in (folder, logs):
         needed.mkdir(parents=True, exist_ok=True)
@@ -173,12 +175,12 @@ def supervised(
 
 
 def supervisor_configuration(running: Sequence[Program], folder: Path, logs: Path, socket: Path) -> str:
-    """The text of supervisord.conf. Only the first program starts by itself: on a busy machine it has the machine."""
+    """The text of supervisord.conf. Only the first program starts at once, so that the others do not slow it down."""
     sections = [
         "[supervisord]",
         _line("logfile", logs / "supervisor.log"),
         _line("pidfile", folder / "supervisord.pid"),
-        *(["user=root"] if os.geteuid() == 0 else []),  # say that root is meant, or it warns
+        *(["user=root"] if os.geteuid() == 0 else []),  # without it, supervisord warns that it runs as root
     ]
     sections += ["", "[unix_http_server]", _line("file", socket), "chmod=0700"]
     factory = "supervisor.rpcinterface:make_main_rpcinterface"
@@ -212,9 +214,8 @@ def _worker_program(queue: str, command: list[str], ready: Path, slots: Sequence
 
 
 def _health(options: Options) -> str:
-    """Why the web application is not healthy yet. Asked directly, whatever proxy the environment names."""
-    host = "127.0.0.1" if options.host == "0.0.0.0" else options.host
-    connection = http.client.HTTPConnection(host, options.port, timeout=ANSWER_SECONDS)
+    """Why the web application is not healthy yet, "" if it is. Uses no proxy of the environment."""
+    connection = http.client.HTTPConnection(options.local_host, options.port, timeout=ANSWER_SECONDS)
     try:
         connection.request("GET", "/healthz", headers={"Host": "localhost"})
         answer = connection.getresponse()
@@ -228,7 +229,7 @@ def _health(options: Options) -> str:
 
 
 def _line(key: str, value: object) -> str:
-    """One setting; supervisord expands `%`, so a plain one is doubled."""
+    """One setting; supervisord expands `%`, so it is doubled."""
     return f"{key}={str(value).replace('%', '%%')}"
 
 

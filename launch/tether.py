@@ -1,7 +1,7 @@
-"""Ties a process to the one that started it, so that none is left behind even after `kill -9`.
+"""Ends a process together with its parent, even after `kill -9`.
 
-Run as a script it asks the kernel (Linux) to signal it when its parent dies, then becomes the command.
-Elsewhere the command simply runs: an orderly stop still reaches it.
+Run as a script, it asks the kernel (Linux) for a signal when its parent dies, and then becomes the command. On other
+systems the command runs without that: an orderly stop still ends it.
 """
 
 import ctypes
@@ -17,9 +17,9 @@ SESSION_LEADER = 0
 def tethered(
     command: list[str], *, on_parent_death: signal.Signals = signal.SIGTERM, parent: int | None = None
 ) -> list[str]:
-    """The command line that runs `command` and sends it a signal when its parent dies.
+    """The command line that runs `command` and signals it when its parent dies.
 
-    The parent is the calling process, or `SESSION_LEADER` where the leader of the session (supervisord) runs the line.
+    The parent is the calling process, or with `SESSION_LEADER` the leader of the session (supervisord).
     """
     script = str(Path(__file__).resolve())
     parent = os.getpid() if parent is None else parent
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.Signals[name].value, 0, 0, 0)
         expected = os.getsid(0) if int(parent) == SESSION_LEADER else int(parent)
-        if os.getppid() != expected:  # it died before we asked
+        if os.getppid() != expected:  # the parent died before the request
             sys.exit(1)
     os.execvp(command[0], command)
 

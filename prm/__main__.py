@@ -22,8 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     in_json = IN_JSON in (sys.argv if arguments is None else arguments)
     try:
-        options = _parser().parse_args(arguments)  # opens the files that options name, so input may be invalid
-        # One of several processes may be waiting for the others where no polite signal reaches it.
+        options = make_parser().parse_args(arguments)  # it also opens input files, so a DataError is possible
+        # A launched process may be waiting for the others in a call that SIGTERM does not interrupt.
         if options.die_with_parent and not die_with_parent(signal.SIGKILL if is_launched() else signal.SIGTERM):
             return Cancelled.exit_code
         options.run(options)
@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(DataError.exit_code, f"{self.prog}: {message}; see --help\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m prm", description="Train, run and measure process reward models.")
     parser.add_argument("--die-with-parent", action="store_true", help="stop when the starting process ends (Linux)")
     parser.add_argument(IN_JSON, action="store_true", help="also print an error as one line of JSON")

@@ -1,8 +1,8 @@
-"""Attention over a packed row: documents lie end to end, and each sees itself alone, causally.
+"""Attention over a packed row of several documents, causal and within each document only.
 
-On CUDA in half precision one variable-length kernel does it; elsewhere one scaled dot product for each run of
-documents of equal length, which on a CPU costs a fraction of a block mask over the whole row. Sliding windows and
-soft-capped scores are applied as the families define them, so that packed states are those of the document alone.
+On CUDA in half precision, one variable-length kernel computes it. Elsewhere it is one scaled dot product for each run
+of documents of equal length, which on a CPU costs a fraction of a block mask over the whole row. Sliding windows and
+soft-capped scores follow each family's definition, so packed states equal those of the document alone.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from torch.nn.functional import scaled_dot_product_attention
 ATTENTION = "stepmark"
 PACKED_FAMILIES = frozenset(
     {"cohere", "gemma", "gemma2", "gemma3_text", "granite", "llama", "mistral", "phi", "phi3", "qwen2", "qwen3"}
-)  # each tested: attention is all that carries anything from one token to another
-VARLEN_SIZES = 256  # the largest head that the variable-length kernel takes
+)  # tested: in these, only attention passes information between tokens
+VARLEN_SIZES = 256  # the largest head size of the variable-length kernel
 
 
 @dataclass(frozen=True)
 class Documents:
-    """Where the documents of a packed row end: `bounds` is int32 [documents + 1] on the row's device."""
+    """The lengths of the documents in a packed row; `bounds` is int32 [documents + 1] on the row's device."""
 
     lengths: tuple[int, ...]
     bounds: Tensor
@@ -35,9 +35,9 @@ class Documents:
 
 
 def route_attention(model: Any) -> bool:
-    """Send the model's attention through `attend`, which leaves whatever is not packed as it was.
+    """Use `attend` for the model's attention, which does not change batches that are not packed.
 
-    False, and nothing done, where the family is not known to pack exactly.
+    Returns False and does nothing if the family is not known to pack exactly.
     """
     if model.get_decoder().config.model_type not in PACKED_FAMILIES:
         return False
@@ -65,8 +65,8 @@ def attend(
 ) -> tuple[Tensor, None]:
     """The attention function of `transformers`: query [rows, heads, tokens, size] to [rows, tokens, heads, size].
 
-    Packed where `documents` are given, and then the mask plays no part; else under the mask. There is no dropout,
-    for a backbone is read as it is served.
+    With `documents` the row is packed and the mask is ignored. There is no dropout: a backbone is trained as it is
+    served.
     """
     query, key = query.to(value.dtype), key.to(value.dtype)  # under autocast, rotary embeddings widen them
     if documents is not None:
@@ -129,7 +129,7 @@ def _by_document(
     window: int | None,
     softcap: float | None,
 ) -> Tensor:
-    """[tokens, heads, size] to the same, neighbours of one length together."""
+    """Attention of [tokens, heads, size] within documents, for neighbours of equal length together."""
     runs = [(length, len(list(same))) for length, same in groupby(lengths)]
     parts = [states.split([length * count for length, count in runs]) for states in (query, key, value)]
     parts_read = []
@@ -154,7 +154,7 @@ def _soft_capped(
 ) -> Tensor:
     """Attention whose scores s become softcap tanh(s / softcap) (Gemma 2, section 2), [rows, heads, tokens, size].
 
-    `mask` is boolean or additive; without one a query sees what is not later than itself.
+    `mask` is Boolean or additive; without one a query attends to no later key.
     """
     groups = query.shape[1] // key.shape[1]
     key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)

@@ -1,4 +1,4 @@
-"""Backbones: any Hugging Face causal LM with safetensors weights, and our own `tiny`; and what of one learns."""
+"""Backbones: any Hugging Face causal LM with safetensors weights, or our own `tiny`, and their tunable parameters."""
 
 import hashlib
 import warnings
@@ -25,9 +25,9 @@ TINY = Path(__file__).parent / "tiny"
 
 @dataclass
 class Backbone:
-    """A causal LM with its tokenizer and separators; `context` is the most tokens it can read.
+    """A causal LM with its tokenizer and separators; `context` is the maximum number of tokens.
 
-    `packed` says whether its batches are laid end to end, `compute` in which type it multiplies.
+    `packed` says whether its batches are packed, and `compute` is the type of its matrix products.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Backbone:
 
     @property
     def vocabulary(self) -> int:
-        """How many tokens it predicts among."""
+        """The number of tokens in the vocabulary."""
         return self.model.get_output_embeddings().weight.shape[0]
 
     @property
@@ -71,12 +71,12 @@ class Backbone:
         return torch.tanh(logits / cap) * cap if cap else logits
 
     def autocast(self) -> AbstractContextManager[Any]:
-        """In which forward passes run, so that weights of a wider type multiply in `compute`."""
+        """A context in which weights of a wider type multiply in `compute`."""
         return nullcontext() if self.compute == torch.float32 else torch.autocast(self.device.type, self.compute)
 
     @cached_property
     def sha256(self) -> str:
-        """Digest of weights, shape and vocabulary as they were stored, on whatever device; ask before tuning them."""
+        """Digest of weights, shape and vocabulary as stored, on any device; read it before tuning the weights."""
         digest = hashlib.sha256(repr(sorted(self.tokenizer.get_vocab().items())).encode())
         for name, tensor in sorted(self.model.state_dict().items()):
             values = tensor.detach().cpu()
@@ -96,10 +96,10 @@ def load_backbone(
     precision: Precision = "auto",
     headless: bool = False,
 ) -> Backbone:
-    """Load "tiny", a local folder, or a hub name; never remote code, never pickled weights.
+    """Load "tiny", a local folder, or a hub name; never remote code or pickled weights.
 
-    `device` defaults to CUDA where there is one. On a CPU, or in "float32", weights are float32, else as stored.
-    A `headless` one is the decoder alone and predicts no tokens. Raises ModelFileError with the reason.
+    `device` defaults to CUDA if available. On a CPU, or in "float32", weights are float32, else as stored. A `headless`
+    backbone is the decoder alone and predicts no tokens. Raises ModelFileError with the reason.
     """
     from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
@@ -152,7 +152,7 @@ def wrap_backbone(
 ) -> Backbone:
     """Wrap a loaded causal LM, in evaluation mode; `context` can only shorten the model's own.
 
-    A family that is not known to pack exactly goes padded, with a warning.
+    Batches of a family that is not known to pack exactly are padded, with a warning.
     """
     packed = packing and route_attention(model)
     if packing and not packed:
@@ -171,10 +171,10 @@ def wrap_backbone(
 
 
 def own_context(config: Any) -> int:
-    """The most positions whose states do not depend on how long the text is.
+    """The number of positions whose states do not depend on the length of the text.
 
-    Past its original length a "longrope" model turns every position by other angles, the first ones too, so a
-    step's score would change with what is written after it.
+    Beyond its original length a "longrope" model rotates all positions by other angles, including the first ones, so a
+    step's score would depend on later steps.
     """
     own = getattr(config, "max_position_embeddings", None) or 1 << 30
     rope = getattr(config, "rope_parameters", None) or {}
@@ -191,7 +191,7 @@ def _compute_type(device: torch.device, precision: Precision) -> torch.dtype:
 
 
 def _check_causal(backbone: Backbone) -> None:
-    """Raise ModelFileError where a token's state changes with a later token: scores would see the future."""
+    """Raise ModelFileError if a token's state depends on a later token, since scores must not."""
     ids = torch.arange(8, device=backbone.device).expand(2, -1).clone()
     ids[1, -1] = 0
     with torch.no_grad(), backbone.autocast():
@@ -204,8 +204,8 @@ def _check_causal(backbone: Backbone) -> None:
 def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
     """Make the backbone's tunable parameters require gradients: all ("full"), adapters ("lora") or none.
 
-    What learns is kept in float32; what is frozen, in the type that the backbone computes in. Raises TrainingError
-    where the backbone takes no adapters.
+    Tunable parameters are in float32, frozen ones in the backbone's compute type. Raises TrainingError if the backbone
+    does not support adapters.
     """
     backbone.model.to(torch.float32 if config.lane == "full" else backbone.compute)
     if config.lane == "lora":
@@ -225,12 +225,12 @@ def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
 
 
 def tunable_parameters(backbone: Backbone) -> dict[str, nn.Parameter]:
-    """Parameters that require gradients, each once however many names it is tied to."""
+    """Parameters that require gradients, by name; tied ones once."""
     return {name: p for name, p in backbone.model.named_parameters() if p.requires_grad}
 
 
 def _wrap_layers(backbone: Backbone, config: TrainConfig) -> None:
-    """Compile each layer, once for all lengths, or keep of it only what enters until its gradient is wanted."""
+    """Compile each layer once for all lengths, or store only its inputs for the backward pass."""
     if not backbone.layers:
         raise ModelFileError(Message("no_list_of_layers", name=backbone.name))
     for layer in backbone.layers:
@@ -243,7 +243,7 @@ def _wrap_layers(backbone: Backbone, config: TrainConfig) -> None:
 
 
 def _recomputed(forward: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
-    """Like the trainers' own checkpointing, but without their switch to training mode, which brings dropout."""
+    """Run a layer with checkpointing, but not in training mode as trainers do, which would enable dropout."""
     if not torch.is_grad_enabled():
         return forward(*inputs, **named)
     return checkpoint(forward, *inputs, use_reentrant=False, **named)

@@ -1,4 +1,4 @@
-"""Temperature and first-error threshold, fitted on data set aside for it. numpy only."""
+"""Fits the temperature and the first-error threshold on held-out data. numpy only."""
 
 from collections.abc import Iterable, Sequence
 
@@ -37,17 +37,19 @@ def mean_probability(logits: Array, temperature: float) -> Array:
 
 
 def without_temperature(heads: Sequence[float], temperature: float) -> float:
-    """The heads' mean probability as it was before `temperature` divided their logits.
+    """The heads' mean probability before `temperature` divided their logits.
 
-    A probability that was rounded to 0 or 1 comes back as the nearest one that was not.
+    A probability that was rounded to 0 or 1 is replaced by the nearest one that is neither.
     """
     p = np.clip(np.array(heads), 1e-300, 1 - 1e-16)
     return float(_sigmoid((np.log(p) - np.log1p(-p)) * temperature).mean())
 
 
 def fit_threshold_on(traces: Iterable[Trace], scores: Iterable[TraceScore]) -> float:
-    """The threshold that `fit_threshold` finds on the traces whose first error is known and whose steps all have
-    a score; raises DataError where these are not of both kinds, erroneous and correct."""
+    """The `fit_threshold` of the traces with a known first error and a score for every step.
+
+    Raises DataError unless these are of both kinds, erroneous and correct.
+    """
     by_id = {score.id: score for score in scores}
     p, errors = [], []
     for trace in traces:
@@ -63,8 +65,8 @@ def fit_threshold_on(traces: Iterable[Trace], scores: Iterable[TraceScore]) -> f
 def fit_threshold(scores: list[Array], first_errors: list[int]) -> float:
     """The threshold t with the best harmonic mean of the two ProcessBench accuracies.
 
-    `scores[i]` is p(good) of solution i's steps; the prediction is the first step with p < t, else none.
-    Ties go to the middle of the longest best run, so that the choice does not sit on an edge.
+    `scores[i]` is p(good) of solution i's steps; the prediction is the first step with p < t, else none. Of several
+    best thresholds it is the middle of the longest run, away from its edges.
     """
     erroneous = np.array([error >= 0 for error in first_errors])
     if not erroneous.any() or erroneous.all():
@@ -78,7 +80,7 @@ def fit_threshold(scores: list[Array], first_errors: list[int]) -> float:
 
 
 def _exact_at(p: Array, first_error: int, grid: Array) -> Array:
-    """Whether each threshold of the grid finds exactly this first error (-1: none)."""
+    """Whether each threshold of the grid predicts exactly this first error (-1: none)."""
     lowest = p.min(initial=1.0)
     if first_error < 0:
         return (grid <= lowest).astype(float)

@@ -1,4 +1,4 @@
-"""Weights on disk: atomic writes, safetensors only, checked before use."""
+"""Reads and writes weights: atomically, as safetensors only, and checked before use."""
 
 import os
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Manifest, file_sha256, rea
 from prm.messages import Message
 
 STATE_KEY = "state"
-BACKBONE = "backbone."  # how the names of a tuned backbone's tensors start; the others are the readout's
+BACKBONE = "backbone."  # prefix of a tuned backbone's tensors; the others are the readout's
 State = TypeVar("State")
 
 
 def save_model(folder: Path, tensors: Mapping[str, Tensor], manifest: Manifest) -> Manifest:
-    """Write weights, then the manifest with their checksum; a crash between leaves no valid folder."""
+    """Write weights, then the manifest with their checksum; a crash in between leaves an invalid folder."""
     (folder / MANIFEST_FILE).unlink(missing_ok=True)
     _save(folder / WEIGHTS_FILE, tensors, {})
     manifest = msgspec.structs.replace(manifest, checksums={WEIGHTS_FILE: file_sha256(folder / WEIGHTS_FILE)})
@@ -36,7 +36,7 @@ def load_model(folder: Path) -> tuple[Manifest, dict[str, Tensor]]:
 
 
 def save_state(path: Path, tensors: Mapping[str, Tensor], state: Any) -> None:
-    """Write a resumable state in one file: `state`, a msgspec struct, travels in the header."""
+    """Write a resumable state to one file, with the msgspec struct `state` in its header."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _save(path, tensors, {STATE_KEY: msgspec.json.encode(state).decode()})
 

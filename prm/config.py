@@ -1,4 +1,4 @@
-"""The choices of a training run and the progress it reports. No torch."""
+"""The configuration of a training run and the progress that it reports. No torch."""
 
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,35 +18,33 @@ FEATURES: tuple[Feature, ...] = get_args(Feature)
 
 
 class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Everything that decides a run besides its data.
+    """All settings of a run except its data.
 
-    `lane`: "heads" trains the heads on cached features of a frozen backbone; "full" tunes the whole
-    backbone with them; "lora" tunes adapters. `features` are what the heads see of a step (`prm.features`).
-    `neutral` maps the middle rating. A training batch holds `batch_steps` steps in the heads lane and
-    `batch_tokens` tokens in the others; `token_budget` is the number of tokens, padding included, in one
-    forward pass without gradient.
-    `packing` lays documents end to end instead of padding them, where the backbone's family allows.
-    `precision`, in which the backbone computes, is bfloat16 under "auto" where CUDA has it, else float32.
-    `gradient_checkpointing` computes each layer again in the backward pass instead of keeping what is in it;
-    `compile` has torch compile the layers, which costs minutes before it pays.
-    `context` in tokens, None for the backbone's own. `part_tokens` is the most that one pass with gradient
-    reads, None for a whole batch. `processes` is how many the command starts, "auto" for one a GPU; `shard`
-    spreads the layers over them. `validation_share` of the pool is set aside where calibration solutions are
-    too few. Learning rates are peaks of a cosine with warm-up. `patience` counts epochs without a better
-    validation loss. `checkpoint_seconds` is the longest work lost in a crash.
+    `lane`: "heads" trains the heads on cached features of a frozen backbone; "full" also tunes the whole backbone;
+    "lora" tunes adapters. `features` are the heads' inputs (`prm.features`). `neutral` maps the neutral rating. A
+    training batch has `batch_steps` steps in the heads lane and `batch_tokens` tokens in the others. `token_budget` is
+    the number of tokens, including padding, in one forward pass without gradient. `packing` packs documents instead of
+    padding them if the backbone's family allows it. `precision` of the backbone is bfloat16 under "auto" if CUDA
+    supports it, else float32. `gradient_checkpointing` recomputes each layer in the backward pass instead of storing
+    its activations. `compile` compiles the layers with torch, which takes minutes. `context` is in tokens, None for the
+    backbone's own. `part_tokens` is the maximum of one pass with gradient, None for a whole batch. `processes` is the
+    number that the command starts, "auto" for one per GPU; `shard` distributes the layers over them. `validation_share`
+    of the pool is set aside if there are too few calibration solutions. Learning rates are peaks of a cosine with
+    warm-up. `patience` counts epochs without a better validation loss. `checkpoint_seconds` is the most work that a
+    crash can lose.
 
-    The objective: `classes` 2 learns "no error" against "error", 3 the whole posterior of good, neutral and
-    bad, from which `neutral` then says how p(no error) is read. `process_weight` is the weight of the step
-    labels' cross-entropy, `outcome_weight` that of a second ensemble which learns from `final_answer_correct`
-    at a solution's last step; a part of weight 0 is not made. `pairwise_weight` is that of the
-    process part's preference between rated completions at one position. `class_balance` weights classes by the
-    inverse of their counts or of their effective numbers, none more than `balance_cap` times another. "held" weighs
-    all alike, and learns logits for the held part's shares of the classes where those of the training part are others,
-    as after choosing solutions that are likely to be wrong.
-    Against wrong labels: `label_smoothing` spreads that share of each label over the classes, and
-    `robustness` in [0, 1] is q of the generalised cross-entropy (0 is plain). `anchor` pulls each head to
-    its own initial draw, 1 being the strength that Bayes gives; it stands in place of the heads' weight decay.
-    `verdict_accuracy` is the share of verdicts that must be right below the abstention bar (`prm.trust`).
+    The objective: with 2 `classes` it learns "no error" against "error", with 3 the posterior of good, neutral and bad,
+    and `neutral` then defines p(no error). `process_weight` is the weight of the step labels' cross-entropy, and
+    `outcome_weight` that of a second ensemble, which learns from `final_answer_correct` at the last step; a part of
+    weight 0 is absent. `pairwise_weight` is that of the process part's preference between rated completions at one
+    position. `class_balance` weights classes by the inverse of their counts or effective numbers, none more than
+    `balance_cap` times another. "held" weights all classes equally and shifts the logits to the class shares of the
+    held-out part, which differ if the training part was selected for likely errors.
+
+    Against label noise: `label_smoothing` spreads that share of each label over the classes, and `robustness` in [0, 1]
+    is q of the generalised cross-entropy (0 is the plain one). `anchor` pulls each head towards its own initial draw, 1
+    being the Bayesian strength; it replaces the heads' weight decay. `verdict_accuracy` is the share of verdicts that
+    must be right below the abstention limit (`prm.trust`).
     """
 
     base: str = "tiny"
@@ -132,9 +130,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 class Progress(msgspec.Struct, omit_defaults=True):
     """One report of a running job: `step` of `of` within `stage`; losses per labelled step in nats.
 
-    `tokens_per_second` counts tokens of text, not padding; `utilisation` is the model's arithmetic as a share
-    of the device's peak. Both are means over the stage, of all processes. `message` is English, and
-    `code` and `values` are those of `prm.messages`.
+    `tokens_per_second` counts tokens of text, not padding; `utilisation` is the model's arithmetic as a share of the
+    device's peak. Both are means over the stage and all processes. `message` is English, with the `code` and `values`
+    of `prm.messages`.
     """
 
     stage: Stage

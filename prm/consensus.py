@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from prm.messages import Message
 from prm.registry import Registry
 
-Words = Counter[tuple[str, int]]  # how often a person gave a rating
+Words = Counter[tuple[str, int]]  # count of each (person, rating)
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,14 @@ class Trust(Protocol):
     """The estimated reliability of the annotators."""
 
     def posterior(self, words: Iterable[tuple[str, int]]) -> Iterable[float]:
-        """Probability of good, neutral and bad after these (person, rating) words on one step."""
+        """Probability of good, neutral and bad after these (person, rating) pairs on one step."""
         ...
 
 
 class Estimate(Protocol):
-    """Learns from `votes` on shared steps. Steps that are `settled` have that rating; `alone` are all other words.
+    """Learns from `votes` on shared steps. `settled` has the known ratings of steps, `alone` counts all other ratings.
 
-    With None, every word counts alike.
+    If it returns None, every rating has the same weight.
     """
 
     def __call__(
@@ -41,7 +41,7 @@ class Estimate(Protocol):
 
 @dataclass(frozen=True)
 class ConsensusModel:
-    """`title` says on pages how labels are weighed. One that does not learn is never given votes."""
+    """A consensus model; `title` describes the weighting of labels on pages. If it does not learn, it gets no votes."""
 
     estimate: Estimate
     title: str

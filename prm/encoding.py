@@ -1,4 +1,4 @@
-"""Traces as token ids. Steps are tokenised separately, so a step's ids never depend on later ones."""
+"""Encodes traces as token ids. Steps are tokenised separately, so a step's ids never depend on later steps."""
 
 import re
 from collections.abc import Sequence
@@ -10,23 +10,22 @@ from prm.errors import DataError
 from prm.messages import Message
 from prm.traces import Step, Trace
 
-# What an image holds says nothing to a model of text, and would fill its context.
+# Image data means nothing to a text model and would fill its context.
 IMAGE_DATA = re.compile(r"(!\[[^\]\n]*\]\(data:image/[\w.+-]+);base64,[^)\s]*\)")
 LED_BY_KIND = re.compile(r"\[(plan|tool_call|observation|edit|answer)\] ")
 
 
 def render_step(step: Step) -> str:
-    """The step's text, led by its kind in brackets unless it is plain reasoning: "[tool_call] search(...)".
+    """The step's text, preceded by its kind unless it is reasoning: "[tool_call] search(...)".
 
-    The one rule that pretraining, training and scoring share. Of an image that the text holds as data, its type is
-    left.
+    Pretraining, training and scoring share this rule. Of an image's data only its type remains.
     """
     text = IMAGE_DATA.sub(r"\1)", step.text) if "](data:" in step.text else step.text
     return text if step.kind == "reasoning" else f"[{step.kind}] {text}"
 
 
 def parse_step(text: str) -> Step:
-    """The step that `render_step` turned into this text."""
+    """The step that `render_step` renders as this text."""
     kind = LED_BY_KIND.match(text)
     return Step(text[kind.end() :], kind[1]) if kind else Step(text)
 
@@ -34,12 +33,12 @@ def parse_step(text: str) -> Step:
 PROBLEM_TOKEN = "<problem>"
 STEP_TOKEN = "<step>"
 TEXT_SEPARATOR = "\n\n"
-_TOKENISING = Lock()  # a fast tokenizer refuses a second thread while one of its settings is being written
+_TOKENISING = Lock()  # a fast tokenizer fails in a second thread while one of its settings is being written
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Ids put before the problem, after it, and after each step: the same in training and scoring."""
+    """Ids before the problem, after it, and after each step, the same in training and scoring."""
 
     start: tuple[int, ...]
     problem_end: tuple[int, ...]
@@ -60,9 +59,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """One trace: its ids, and the [start, end) of each step that fits, separator included.
+    """One trace: its ids, and the [start, end) of each step that fits, including the separator.
 
-    `n_steps` counts all steps of the trace; those past `len(spans)` did not fit and are not scored.
+    `n_steps` counts all steps of the trace; those beyond `len(spans)` do not fit and are not scored.
     """
 
     ids: tuple[int, ...]
@@ -70,7 +69,7 @@ class Encoded:
     n_steps: int
 
 
-Pieces = list[list[int]]  # one trace's token ids: of the problem, then of each step
+Pieces = list[list[int]]  # one trace's token ids: the problem, then each step
 
 
 def encode(traces: Sequence[Trace], tokenizer: Any, layout: Layout, context: int) -> list[Encoded]:
@@ -96,7 +95,7 @@ def tokenise(traces: Sequence[Trace], tokenizer: Any) -> list[Pieces]:
 
 
 def _unreadable(traces: Sequence[Trace]) -> DataError | None:
-    """What no tokenizer can read, by solution; None where that is not the trouble."""
+    """The error that names the first solution with half a surrogate pair; None if there is none."""
     for trace in traces:
         for place, text in enumerate((trace.problem, *map(render_step, trace.steps))):
             try:

@@ -1,6 +1,6 @@
 """The library's errors: a code with values, and a one-line message in English.
 
-Exit codes of the commands: 0 done, 1 failed, 2 arguments or input that cannot be used, 4 cancelled.
+Exit codes of the commands: 0 done, 1 failed, 2 invalid arguments or input, 4 cancelled.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from prm.messages import Message, Value
 
 
 class PRMError(Exception):
-    """Base of every error that the library raises on purpose, with the `exit_code` of its command.
+    """The base of the library's errors, with the `exit_code` of its command.
 
-    `code` and `values` are those of its message; empty for a text that another library wrote.
+    `code` and `values` are those of its message; they are empty for another library's text.
     """
 
     exit_code = 1
@@ -31,9 +31,9 @@ class DataError(PRMError):
 
 
 class FormatError(DataError):
-    """A file in no known format, or a table that cannot be read by its mapping.
+    """A file of unknown format, or a table that does not match its mapping.
 
-    Its `code` is for several messages, and stable; `extra` holds JSON-able details.
+    Its `code` is stable and may cover several messages; `extra` has details for JSON.
     """
 
     def __init__(self, code: str, message: str, extra: dict[str, Any] | None = None) -> None:
@@ -49,17 +49,17 @@ class ModelFileError(PRMError):
 
 
 class UnknownNameError(DataError):
-    """A name that nothing is registered under; the message lists the names that exist."""
+    """A name that is not registered; the message lists the registered names."""
 
 
 class ExtensionError(PRMError):
-    """A package that adds to a registry and cannot be used; the message names it."""
+    """An extension package that cannot be used; the message names it."""
 
     exit_code = 2
 
 
 class FolderInUseError(PRMError):
-    """Another process writes into the folder; the message names both."""
+    """Another process is writing to the folder; the message names both."""
 
 
 class TrainingError(PRMError):
@@ -67,14 +67,14 @@ class TrainingError(PRMError):
 
 
 class ScoringError(PRMError):
-    """Scoring that cannot be done as asked: a closed session, a server that answers something else, no memory."""
+    """Scoring that fails: a closed session, an unexpected response from a server, or too little memory."""
 
 
 class Cancelled(PRMError):
-    """Work stopped on request; a training run leaves a checkpoint to resume from."""
+    """Work that was stopped on request; a training run can resume from its checkpoint."""
 
     exit_code = 4
 
 
 class PolicyError(PRMError):
-    """A policy's or a verifier's server that cannot be reached, refuses, or answers something else."""
+    """A policy's or verifier's server that is unreachable, rejects a request, or returns an unexpected response."""

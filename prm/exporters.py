@@ -1,4 +1,4 @@
-"""The formats that a snapshot can be written in, by name, and how one is added."""
+"""The registry of formats in which a snapshot can be written."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
-RECORDS = "records"  # with nothing left out
+RECORDS = "records"  # the complete format
 STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
 
 
 @dataclass(frozen=True)
 class Exporter:
-    """How records become a file that ends with `suffix`; `title` is the format's name on pages and in cards.
+    """How records become a file with the extension `suffix`; `title` is the format's name on pages and in cards.
 
-    `write` takes the records and what becomes of neutral steps in a format that has only two classes. `not_held` names
-    what the format has no place for, among the counts of a snapshot. A line of a `nameless` format says neither its
-    split nor the kind of its labels: its file holds labels of one kind, and the pool alone unless splits are asked for.
-    `two_classes` are TRL's lines: their losses were counted when the snapshot was made.
+    `write` takes the records and the policy on neutral steps for formats with two classes. `not_held` names the counts
+    of a snapshot that the format cannot express. A line of a `nameless` format has neither its split nor the kind of
+    its labels, so a file has labels of one kind, and only the pool unless other splits are requested. `two_classes`
+    marks TRL's lines, whose losses are counted with the snapshot.
     """
 
     write: Write

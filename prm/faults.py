@@ -1,8 +1,7 @@
-"""Translatable sentences for what a decoder finds wrong with a record, and where.
+"""Translatable messages for the errors of a decoder, with their place.
 
-msgspec speaks English only, and of types by the names that Python has for them. Its commonest sentences become
-messages, with types in plain words. What a record's own checks raise is the cause, and has a message already. Any other
-sentence stays as it is.
+msgspec writes English only, with Python's names of types. Its most common errors become messages with plain words for
+types. Errors raised by a record's own checks have messages already. All other texts stay unchanged.
 """
 
 import re
@@ -33,10 +32,10 @@ _TYPES = {
 }
 
 
-UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # all that decoding JSON may raise
+UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # the errors of decoding JSON
 
 
-# The first or second half of a pair of escapes without the other, which stands for no character.
+# One half of a surrogate pair without the other is not a character.
 _HALF_PAIR = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
@@ -49,7 +48,7 @@ def fault_of(error: msgspec.DecodeError) -> tuple[str, str]:
 
 
 def sentence_of(error: Exception, raw: bytes = b"") -> str:
-    """Both in one sentence; of what is no JSON text at all, that. `raw` is what was decoded."""
+    """Place and reason in one sentence, or what is wrong with the JSON text `raw`."""
     if half := _HALF_PAIR.search(raw):
         return Message("half_surrogate", escape=half[0].decode())
     if isinstance(error, UnicodeDecodeError):
@@ -73,7 +72,7 @@ def _own(error: Exception) -> Message | None:
 
 
 def _types(names: str) -> str:
-    """`array | null` as a list or null; a type that is not among the common ones by its name."""
+    """`array | null` as "a list or null"; an uncommon type keeps its name."""
     plain = {name: Message(code) for name, code in _TYPES.items()} | {"null": "null"}
     return joined([plain.get(name, f"`{name}`") for name in names.split(" | ")], "one_or_other")
 

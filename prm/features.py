@@ -1,8 +1,8 @@
-"""The features of a step that the heads read, all known once the step is written.
+"""The features of a step, which are the heads' inputs and depend on no later step.
 
-For every step, any of: "middle" and "last", the mean of the step's own tokens' states of a middle and of
-the last layer; "separator", the last layer's state at the token that ends the step; "statistics", how the
-backbone predicted the step's tokens. One forward pass covers all steps of a solution.
+Any of: "middle" and "last", the mean state of the step's own tokens in a middle and in the last layer; "separator", the
+last layer's state at the token that ends the step; "statistics", the backbone's predictions of the step's tokens. One
+forward pass covers all steps of a solution.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,16 +40,16 @@ LOGIT_CELLS = 1 << 26  # logits held at once, 256 MB: vocabularies reach 150k
 
 
 def feature_width(backbone: Backbone, features: Sequence[Feature]) -> int:
-    """Columns of these features; "statistics", where asked for, are the last len(STATISTICS) of them."""
+    """The number of columns of these features; "statistics" are the last len(STATISTICS) of them."""
     return sum(len(STATISTICS) if feature == "statistics" else backbone.width for feature in features)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Tokens as a backbone read them, laid flat.
+    """The flattened tokens and states of a forward pass.
 
-    `last` and, where it was asked for, `middle` are the layers' states [tokens, width]; `ids` are [tokens], and
-    `before` [tokens] is the row of the token that each one follows, from whose state it was predicted.
+    `last` and, if requested, `middle` are the layers' states [tokens, width]; `ids` are [tokens], and `before` [tokens]
+    is the row of the preceding token, whose state predicts this one.
     """
 
     ids: Tensor
@@ -61,8 +61,8 @@ class Reading:
 def step_features(backbone: Backbone, batch: Sequence[Encoded], features: Sequence[Feature]) -> Tensor:
     """Features of every step of a batch in one forward pass: [steps, width], float32, in batch order.
 
-    Columns stand in the order of `FEATURES`, however they were asked for. Gradients flow through the
-    states; the statistics are detached, for they are measurements of the text and no target of tuning.
+    Columns are in the order of `FEATURES`. Gradients flow through the states; the statistics are detached, since they
+    are measurements of the text.
     """
     laid = (pack if backbone.packed else pad)([encoded.ids for encoded in batch], backbone.device)
     last, middle = decode(backbone, features, use_cache=False, **laid.inputs)
@@ -80,7 +80,7 @@ def step_features(backbone: Backbone, batch: Sequence[Encoded], features: Sequen
 
 
 def decode(backbone: Backbone, features: Sequence[Feature], **inputs: Any) -> tuple[Tensor, Tensor | None]:
-    """Run the decoder: states of the last and, where the features want it, of a middle layer, [rows, tokens, width]."""
+    """Run the decoder: states of the last and, if a feature needs it, a middle layer, each [rows, tokens, width]."""
     with backbone.autocast():
         output = backbone.model.get_decoder()(output_hidden_states="middle" in features, **inputs)
     middle = output.hidden_states[len(output.hidden_states) // 2] if "middle" in features else None
@@ -97,8 +97,8 @@ def describe_steps(
 ) -> Tensor:
     """Features of the steps at `spans`, rows of the reading: [steps, width].
 
-    Only "statistics" need the backbone. `earlier` has, for each trace, the statistics [steps, len(STATISTICS)] of
-    its steps before these.
+    Only "statistics" need the backbone. `earlier` has the statistics [steps, len(STATISTICS)] of each trace's earlier
+    steps.
     """
     positions, inside = _step_positions(spans, reading.ids.device)
 
@@ -127,7 +127,7 @@ def compute_features(
 ) -> Tensor:
     """Features of every step in trace order, [steps, width], float32 on the CPU.
 
-    `after_batch` hears how many traces are done and may raise to stop.
+    `after_batch` is called with the number of finished traces and may raise to stop.
     """
     offsets = row_offsets(encoded)
     rows = torch.zeros(offsets[-1], feature_width(backbone, features))
@@ -142,7 +142,7 @@ def compute_features(
 
 
 def row_offsets(encoded: Sequence[Encoded]) -> list[int]:
-    """Where each trace's rows begin, and at the end how many there are."""
+    """The first row of each trace, and last the number of rows."""
     offsets = [0]
     for item in encoded:
         offsets.append(offsets[-1] + len(item.spans))
@@ -150,7 +150,7 @@ def row_offsets(encoded: Sequence[Encoded]) -> list[int]:
 
 
 def rows_of(batch: list[int], offsets: list[int]) -> list[int]:
-    """Rows of the steps of some traces, in batch order."""
+    """The rows of the steps of these traces, in batch order."""
     return [row for i in batch for row in range(offsets[i], offsets[i + 1])]
 
 
@@ -163,7 +163,7 @@ def _step_positions(spans: Sequence[tuple[int, int]], device: torch.device) -> t
 
 
 def _pool(states: Tensor, positions: Tensor, inside: Tensor) -> Tensor:
-    """Mean over a step's tokens; index_add keeps memory at one state a token, however uneven the steps."""
+    """Mean over a step's tokens; `index_add` needs memory for one state per token, however uneven the steps."""
     step_of = torch.arange(len(positions), device=states.device)[:, None].expand_as(positions)[inside]
     sums = states.new_zeros(len(positions), states.shape[-1], dtype=torch.float32)
     sums = sums.index_add(0, step_of, states[positions[inside]].float())
@@ -173,9 +173,9 @@ def _pool(states: Tensor, positions: Tensor, inside: Tensor) -> Tensor:
 def _predictions(
     backbone: Backbone, reading: Reading, positions: Tensor, inside: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Per token of each step, in nats: surprisal, entropy of its prediction, and how far it fell behind the favourite.
+    """Per token of each step, in nats: surprisal, entropy of its prediction, and gap to the most probable token.
 
-    A token is predicted from the state before it, so all three are known once it is written.
+    A token is predicted from the state before it, so none of them depends on later tokens.
     """
     flat = positions[inside]
     rows: list[Tensor] = []
@@ -197,7 +197,7 @@ def _statistics(
     steps_per_trace: Sequence[int],
     earlier: Sequence[Tensor] | None,
 ) -> Tensor:
-    """[steps, len(STATISTICS)]; "excess" is surprisal above entropy, "rise" is above the trace's earlier steps."""
+    """[steps, len(STATISTICS)]: "excess" is surprisal minus entropy, "rise" compares with earlier steps."""
     surprisal, entropy, gap = _predictions(backbone, reading, positions, inside)
     length = inside.sum(1)
     place = torch.arange(inside.shape[1], device=inside.device)
@@ -212,7 +212,7 @@ def _statistics(
         mean,
         top[:, 0],
         second,
-        _mean((surprisal - mean[:, None]) ** 2, content).sqrt(),  # not E[x^2] - E[x]^2, which rounding ruins
+        _mean((surprisal - mean[:, None]) ** 2, content).sqrt(),  # E[x^2] - E[x]^2 would lose precision
         _mean(excess, content),
         _max(excess, content),
         _mean(entropy, content),
@@ -233,12 +233,12 @@ def _mean(values: Tensor, where: Tensor) -> Tensor:
 
 
 def _max(values: Tensor, where: Tensor) -> Tensor:
-    """Zero where a step has no token of its own."""
+    """The maximum by step, 0 for a step without tokens of its own."""
     return torch.where(where.any(1), values.masked_fill(~where, -torch.inf).amax(1), 0.0)
 
 
 def _usual(values: Tensor, steps_per_trace: Sequence[int], earlier: Sequence[Tensor] | None) -> Tensor:
-    """Mean of surprisal's mean and max [steps, 2] over the earlier steps of the same trace; a first step is its own."""
+    """Mean of surprisal's mean and max [steps, 2] over the trace's earlier steps; for a first step, its own values."""
     parts = []
     for index, trace in enumerate(values.split(list(steps_per_trace))):
         if not len(trace):
@@ -252,10 +252,7 @@ def _usual(values: Tensor, steps_per_trace: Sequence[int], earlier: Sequence[Ten
 
 @torch.no_grad()
 def last_states(backbone: Backbone, texts: Sequence[Sequence[int]], token_budget: int) -> list[bytes]:
-    """A backbone's plain states of token ids, without steps or heads, as little-endian float32, row by row.
-
-    They are the last layer's of each text, [tokens, width].
-    """
+    """The last layer's states [tokens, width] of each text, as bytes of little-endian float32."""
     states = [b""] * len(texts)
     lengths = [len(text) for text in texts]
     filled = [index for index, length in enumerate(lengths) if length]

@@ -1,4 +1,4 @@
-"""Files that a reader sees whole, the old or the new, as bytes, JSON or JSON Lines; folders that one process writes."""
+"""Reads and atomically writes bytes, JSON and JSON Lines; locks folders for one writing process."""
 
 import fcntl
 import os
@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 
 def write_atomic(path: Path, content: bytes) -> None:
-    """Replace `path` by `content`, in a folder that is made where it is missing."""
+    """Replace `path` by `content`, and create its folder if necessary."""
     with replacing(path) as out:
         out.write(content)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` when it is whole; after an error it is gone, and `path` is as it was."""
+    """Open a file that replaces `path` when it is complete; after an error it is deleted and `path` unchanged."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     try:
@@ -40,12 +40,12 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_json(path: Path, record: object) -> None:
-    """Replace `path` by the record as JSON, laid out for people. What is a kind of `str` (`Said`) is text there."""
+    """Replace `path` by the record as indented JSON; of a Message, its text."""
     write_atomic(path, msgspec.json.format(msgspec.json.encode(record, enc_hook=str), indent=2) + b"\n")
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """The record that a JSON file holds; raises DataError naming file and field."""
+    """The record in a JSON file; raises DataError naming file and field."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except OSError as error:
@@ -56,9 +56,9 @@ def read_json(path: Path, kind: type[T]) -> T:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing into `folder`, which is made where it is missing, until the block ends.
+    """Keep other processes from writing to `folder` until the block ends, and create it if necessary.
 
-    The kernel releases the lock when the process ends, however it ends. Raises FolderInUseError naming the holder.
+    The kernel releases the lock when the process ends in any way. Raises FolderInUseError naming the holder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK_FILE
@@ -73,7 +73,7 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
 
 def _locked(path: Path) -> TextIO:
-    """The open lock file. One that its holder removed between opening and locking is opened anew."""
+    """The locked lock file. If its holder removed it between opening and locking, it is opened again."""
     while True:
         lock = open(path, "a+", encoding="ascii")  # noqa: SIM115 (the caller closes it)
         try:
@@ -89,7 +89,7 @@ def _locked(path: Path) -> TextIO:
 
 
 def read_records(path: Path | str, kind: type[T]) -> Iterator[T]:
-    """Stream the records of a file, blank lines left out; raises DataError naming file, line and field."""
+    """Stream the records of a file without blank lines; raises DataError naming file, line and field."""
     decoder = msgspec.json.Decoder(kind)
     with _opened(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -104,8 +104,8 @@ def read_records(path: Path | str, kind: type[T]) -> Iterator[T]:
 
 
 def write_records(path: Path | str, records: Iterable[object]) -> int:
-    """Write one line a record, atomically replacing `path`; returns how many were written."""
-    encoder = msgspec.json.Encoder()
+    """Write one line per record, atomically replacing `path`; returns their number."""
+    encoder = msgspec.json.Encoder(enc_hook=str)  # of a Message, its text
     count = 0
     with replacing(Path(path)) as out:
         for record in records:

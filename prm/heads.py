@@ -1,4 +1,4 @@
-"""What is read off a step's features: ensembles of small MLPs on one shared backbone, computed together."""
+"""Ensembles of small MLPs on a step's features, computed together."""
 
 import torch
 from torch import Tensor, nn
@@ -10,8 +10,8 @@ from prm.vocabulary import NeutralPolicy
 class Heads(nn.Module):
     """`n_heads` two-layer MLPs from standardised step features to logits.
 
-    Two classes: the logit of "the step is not an error". Three: logits of good, neutral and bad. The
-    standardisation is fixed before training from the training steps and travels with the weights.
+    Two classes: the logit of "the step is not an error". Three: logits of good, neutral and bad. The standardisation is
+    fixed before training from the training steps and stored with the weights.
     """
 
     centre: Tensor
@@ -31,8 +31,8 @@ class Heads(nn.Module):
     def standardise_on(self, rows: Tensor) -> None:
         """Fix centre and scale from `rows` [steps, width].
 
-        A column that hardly varies beside its size is not blown up: its spread is mostly rounding,
-        which differs from batch to batch.
+        The scale has a minimum relative to the column's size: a smaller spread is mostly rounding, which differs from
+        batch to batch.
         """
         self.centre.copy_(rows.mean(0))
         spread = rows.std(0, correction=0)
@@ -51,8 +51,8 @@ class Heads(nn.Module):
 class Readout(nn.Module):
     """A model's ensembles: `heads` for the step itself, `outcome` for the solution's final answer.
 
-    A part whose weight in the loss is 0 is absent (None). Without `heads`, the outcome ensemble applied at
-    each step stands in for step scores: p(the final answer will be right | the steps so far).
+    A part whose weight in the loss is 0 is absent (None). Without `heads`, step scores are the outcome ensemble's at
+    each step: p(the final answer will be right | the steps so far).
     """
 
     def __init__(self, config: TrainConfig, width: int) -> None:
@@ -63,7 +63,7 @@ class Readout(nn.Module):
         self.outcome = Heads(*size) if config.outcome_weight else None
 
     def standardise_on(self, rows: Tensor) -> None:
-        """Fix what every ensemble subtracts and divides by, from `rows` [steps, width]."""
+        """Fix the centre and scale of every ensemble from `rows` [steps, width]."""
         for part in self.children():
             assert isinstance(part, Heads)
             part.standardise_on(rows)
@@ -75,17 +75,17 @@ class Readout(nn.Module):
         return self.outcome_logits(rows)
 
     def outcome_logits(self, rows: Tensor) -> Tensor:
-        """`rows` [steps, width] to logits of "the final answer is right", [heads, steps]; needs that part."""
+        """`rows` [steps, width] to logits of "the final answer is right", [heads, steps]; requires that part."""
         assert self.outcome is not None
         logits: Tensor = self.outcome(rows)
         return logits
 
 
 def good_logit(logits: Tensor, neutral: NeutralPolicy) -> Tensor:
-    """The logit of "the step is not an error", [heads, steps], of what `Heads` gives.
+    """The logit of "the step is not an error", [heads, steps], from the output of `Heads`.
 
-    Of three classes, the neutral policy says which count as what: "positive" puts neutral beside good,
-    "negative" beside bad, "drop" compares good with bad alone.
+    With three classes it depends on the neutral policy: "positive" counts neutral as good, "negative" as bad, and
+    "drop" compares good with bad alone.
     """
     if logits.dim() == 2:
         return logits
@@ -96,9 +96,9 @@ def good_logit(logits: Tensor, neutral: NeutralPolicy) -> Tensor:
 
 
 def bootstrap_weights(groups: list[str], n_heads: int, seed: int) -> Tensor:
-    """How often each head drew each row's group, [heads, rows]: whole groups, drawn with replacement.
+    """The number of times that each head drew each row's group with replacement, [heads, rows].
 
-    A head draws as many groups as there are, so with a single group every head sees it once.
+    A head draws as many groups as there are, so a single group counts once for every head.
     """
     index = {name: place for place, name in enumerate(sorted(set(groups)))}
     generator = torch.Generator().manual_seed(seed)

@@ -1,4 +1,4 @@
-"""From labels to what is learned and measured: step targets, first errors, groups. No torch."""
+"""Derives step targets, first errors and groups from labels. No torch."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,14 +13,14 @@ BAD = StepLabel(good=0.0, neutral=0.0, bad=1.0)
 
 
 class Target(NamedTuple):
-    """p(the step is not an error), and how much the step counts (0 for none)."""
+    """p(the step is not an error) with its weight (0 for none)."""
 
     good: float
     weight: float
 
 
 def step_labels(trace: Trace) -> list[StepLabel | None]:
-    """The trace's labels; where only `first_error` is known, good up to it, bad at it, none after it."""
+    """The trace's labels; if only `first_error` is known, good before it, bad at it, none after it."""
     if trace.labels is not None:
         return trace.labels
     if trace.first_error is None:
@@ -30,7 +30,7 @@ def step_labels(trace: Trace) -> list[StepLabel | None]:
 
 
 def step_target(label: StepLabel | None, neutral: NeutralPolicy) -> Target:
-    """A step's target under the neutral policy; an unlabelled step carries no weight."""
+    """A step's target under the neutral policy; an unlabelled step has weight 0."""
     if label is None:
         return Target(0.0, 0.0)
     if neutral == "positive":
@@ -42,15 +42,15 @@ def step_target(label: StepLabel | None, neutral: NeutralPolicy) -> Target:
 
 
 def without_labels(trace: Trace, steps: list[Step]) -> Trace:
-    """The trace with other steps, and without the labels, which are the original's."""
+    """The trace with other steps and without labels."""
     return msgspec.structs.replace(trace, steps=steps, labels=None, first_error=None)
 
 
 def first_error(trace: Trace) -> int | None:
-    """Position of the first bad step, -1 for none, None where the labels do not settle it.
+    """Position of the first bad step, -1 for none, None if unknown.
 
-    Read from the labels where the field is unset: the first step rated bad counts only if every
-    step before it is rated, and "none" only if every step is.
+    If the field is unset, it follows from the labels: the first bad step counts only if every earlier step is rated,
+    and "none" only if every step is.
     """
     if trace.first_error is not None:
         return trace.first_error
@@ -65,25 +65,25 @@ def first_error(trace: Trace) -> int | None:
 
 
 def problem_of(trace: Trace) -> str:
-    """What tells problems apart: the id, else the text."""
+    """The identity of a problem: its id, else its text."""
     return trace.problem_id or trace.problem
 
 
 def group_of(trace: Trace) -> str:
-    """What must not be torn between fitting and checking: the source group, else the problem."""
+    """The group that a split must not divide: the source group, else the problem."""
     return trace.source_group or problem_of(trace)
 
 
 def source_groups(traces: Sequence[Trace]) -> list[str]:
-    """A group's name for each trace; traces of one group, one problem id or one problem text share a name.
+    """A group's name for each trace; traces with the same group, problem id or problem text share a name.
 
-    Also where they do so only by way of others, so a problem that came in twice under two ids is torn nowhere.
+    So do traces that are connected through others: a problem with two ids is in one group.
     """
     above: dict[tuple[str, str], tuple[str, str]] = {}
 
     def top(key: tuple[str, str]) -> tuple[str, str]:
         while above.setdefault(key, key) != key:
-            above[key] = key = above[above[key]]  # paths halve as they are walked
+            above[key] = key = above[above[key]]  # path halving
         return key
 
     keys = [("group", group_of(trace)) for trace in traces]

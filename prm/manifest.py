@@ -1,4 +1,4 @@
-"""What a model folder says about itself, and the check that it is whole. No torch."""
+"""The manifest of a model folder, and its verification. No torch."""
 
 import hashlib
 from collections import Counter
@@ -23,13 +23,11 @@ PEOPLE = frozenset({"human"})
 
 
 class Provenance(msgspec.Struct, omit_defaults=True):
-    """Where labelled solutions and their labels come from, as far as the traces say.
+    """The origin of labelled solutions and their labels, as recorded in the traces.
 
-    Counts of solutions, by name; "" stands for what the traces do not say.
-
-    `label_sources` counts by kind of source, a solution once for each kind that labelled it. `people` are distinct
-    names of humans, `machines` counts by name of a machine. `agreeing_pairs` of `pairs` of human labels of one
-    solution name the same first error.
+    Counts of solutions, by name; "" is unknown. `label_sources` counts a solution once for each kind of source that
+    labelled it. `people` is the number of distinct names of humans; `machines` counts by name. `agreeing_pairs` of
+    `pairs` of human labels of one solution have the same first error.
     """
 
     solutions: int
@@ -45,7 +43,7 @@ class Provenance(msgspec.Struct, omit_defaults=True):
 
 
 def provenance_of(traces: Sequence[Trace]) -> Provenance:
-    """Count what the traces say of themselves."""
+    """The provenance of these traces."""
     pairs = [pair for trace in traces for pair in combinations(_first_errors(trace), 2)]
     sources = (source for trace in traces for source in dict.fromkeys((s.kind, s.name) for s in trace.sources))
     named = (f"{kind}: {name or '(no name)'}" for kind, name in sources if kind in MACHINES)
@@ -64,13 +62,13 @@ def provenance_of(traces: Sequence[Trace]) -> Provenance:
 
 
 def _first_errors(trace: Trace) -> list[int]:
-    """What each person took for the first error, the latest word of those who spoke twice."""
+    """Each person's first error in the trace, the latest one if there are several."""
     errors = {s.name: s.first_error for s in trace.sources if s.kind in PEOPLE and s.name and s.first_error is not None}
     return list(errors.values())
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
-    """How often each name comes, the most frequent first."""
+    """The number of occurrences of each name, the most frequent first."""
     return dict(Counter(names).most_common())
 
 
@@ -81,21 +79,20 @@ WEIGHTS_FILE = "model.safetensors"
 
 
 class PositionCount(msgspec.Struct):
-    """How many labelled steps stood at some positions, and how many of them were errors."""
+    """The number of labelled steps at some positions, and of errors among them."""
 
     steps: int
     bad: float
 
 
 class Counts(msgspec.Struct):
-    """What the training data held; steps are those of the training part, alternatives included.
+    """Counts of the training data; steps are those of the training part, including alternatives.
 
-    `good` and `bad` are sums of targets under the neutral policy, before reliability weights; `neutral` is the
-    sum of that posterior. `ignored` steps carried no label or no weight, `not_scored` lay beyond the context.
-    `alternatives` were read beside their solutions' paths and make `pairs` with the other labelled completions
-    of their positions. `by_position` counts from position 1. `left_out` solutions of the pool share
-    their problem with the calibration split. Answers are counted where the outcome is learned. `provenance` is
-    of all labelled solutions, those held among them; None in a manifest written before there was one.
+    `good` and `bad` are sums of targets under the neutral policy, before reliability weights; `neutral` is the sum of
+    its posterior. `ignored` steps have no label or no weight; `not_scored` ones are beyond the context. `alternatives`
+    form `pairs` with the other labelled completions at their positions. `by_position` counts from position 1.
+    `left_out` solutions of the pool share their problem with the calibration split. Answers count if the outcome is
+    learned. `provenance` covers all labelled solutions, including held-out ones.
     """
 
     solutions: int
@@ -117,8 +114,8 @@ class Counts(msgspec.Struct):
 
 
 class StageCost(msgspec.Struct, omit_defaults=True):
-    """One stage: `tokens` of text that went through the backbone, the share of its places that was padding, and
-    the model's arithmetic as a share of the device's peak. None where the backbone did not run."""
+    """The cost of one stage: `tokens` of text through the backbone, the share of padding, and the model's arithmetic as
+    a share of the device's peak; None if the backbone did not run."""
 
     seconds: float
     tokens: int | None = None
@@ -128,10 +125,10 @@ class StageCost(msgspec.Struct, omit_defaults=True):
 
 
 class Costs(msgspec.Struct):
-    """What the training cost, from the last start of it on; tokens and energy of all processes together.
+    """The cost of training since its last start; tokens and energy are of all processes together.
 
-    `peak_flops` (FLOP/s of one device) is what utilisation is measured against, `peak_source` where it comes from;
-    `energy_joules` None where no counter can be read.
+    `peak_flops` (FLOP/s of one device) is the basis of utilisation, from `peak_source`. `energy_joules` is None if no
+    counter can be read.
     """
 
     device: str
@@ -146,10 +143,10 @@ class Costs(msgspec.Struct):
 
 
 class Outside(msgspec.Struct):
-    """A model that was trained elsewhere, with one head of `layers` linear layers on the state that ends a step.
+    """A model that was trained elsewhere, with one head of `layers` linear layers on the state at the end of a step.
 
-    `kind` is "token_classification" or "process_reward"; class `good` of the head's is p(the step is right). Token ids
-    stand before the problem, after it, and after each step. `source` is the folder's name as it was imported.
+    `kind` is "token_classification" or "process_reward"; the head's class `good` is p(the step is right). The token ids
+    are those before the problem, after it, and after each step. `source` is the name of the imported folder.
     """
 
     kind: str
@@ -162,11 +159,11 @@ class Outside(msgspec.Struct):
 
 
 class Manifest(msgspec.Struct):
-    """A trained model. `fitted_on` names the data behind `temperature` and `threshold`:
-    "calibration" (that split), "validation" (source groups of the pool set aside) or "none". `data_sha256` is of
-    the labelled traces whatever their order, `versions["prm"]` of this library's code, `notes` what happened, `trust`
-    the bars beyond which a score is doubted; None in a manifest written before there were any. `base` is a name, a
-    path, or begins with "./" for a folder of the model's own. `outside` is there for a model trained elsewhere."""
+    """A trained model. `fitted_on` names the data behind `temperature` and `threshold`: "calibration" (that split),
+    "validation" (source groups of the pool set aside) or "none". `data_sha256` is of the labelled traces in any order,
+    `versions["prm"]` of this library's code. `notes` are messages of the run, and `trust` the limits beyond which a
+    score is doubtful. `base` is a name, a path, or begins with "./" for a subfolder of the model. `outside` describes a
+    model trained elsewhere."""
 
     base: str
     base_sha256: str
@@ -231,9 +228,9 @@ def base_of(folder: Path, manifest: Manifest) -> str:
 
 
 def finished_model(folder: Path, config: TrainConfig, data: str) -> Manifest | None:
-    """The manifest of a folder whose model came of this config, these data (their digest) and this code, else None.
+    """The manifest of a folder whose model has this config, data (by digest) and code, else None.
 
-    The backbone is known by its name alone here: that its weights are the same is for who loads it to check.
+    It compares the backbone's name only; the caller compares its weights.
     """
     try:
         manifest = read_manifest(folder)
@@ -244,7 +241,7 @@ def finished_model(folder: Path, config: TrainConfig, data: str) -> Manifest | N
 
 
 def current_versions() -> dict[str, str]:
-    """What a training depends on: this library's code, by its digest, and the libraries below it."""
+    """The versions that a training depends on: the digest of this library's code, and those of its dependencies."""
     return {"prm": library_sha256()[:16]} | {name: version(name) for name in ("torch", "transformers", "safetensors")}
 
 
@@ -264,7 +261,7 @@ def data_sha256(path: Path) -> str:
 
 
 def traces_sha256(traces: Iterable[Trace]) -> str:
-    """Digest of traces, whatever their order."""
+    """Digest of traces in any order."""
     digest = hashlib.sha256()
     for one in sorted(map(trace_sha256, traces)):
         digest.update(one)
@@ -272,7 +269,7 @@ def traces_sha256(traces: Iterable[Trace]) -> str:
 
 
 def trace_sha256(trace: Trace) -> bytes:
-    """Digest of everything that a trace holds."""
+    """Digest of a trace's complete content."""
     return hashlib.sha256(msgspec.json.encode(trace, order="sorted")).digest()
 
 

@@ -1,8 +1,8 @@
-"""Which documents share a forward pass, and how they lie in it.
+"""Batches documents for a forward pass, packed or padded.
 
-Packed, documents lie end to end in one row and nothing is computed for padding; position ids begin anew with each,
-and `prm.attention` keeps each to itself. Padded at the right, each has a row of its own: under causal attention no
-token sees the padding behind it. Either way a document's states are those it would have alone.
+Packed documents share one row without padding; position ids restart with each, and `prm.attention` keeps them apart.
+Padded documents have one row each with padding at the right, which no token sees under causal attention. Either way a
+document's states are those that it has alone.
 """
 
 from bisect import bisect_left, insort
@@ -16,15 +16,15 @@ from prm.attention import Documents
 
 
 @dataclass(frozen=True)
-class Laid:
-    """A batch as a decoder takes it: its `inputs`, and where each document starts when the rows are laid flat."""
+class DecoderBatch:
+    """The `inputs` of a decoder for a batch, and the first token of each document among the flattened rows."""
 
     inputs: dict[str, Any]
     starts: list[int]
 
 
-def pack(documents: Sequence[Sequence[int]], device: torch.device) -> Laid:
-    """Documents of token ids end to end in one row; those of one length are neighbours there."""
+def pack(documents: Sequence[Sequence[int]], device: torch.device) -> DecoderBatch:
+    """Documents of token ids in one row; those of equal length are neighbours."""
     order = sorted(range(len(documents)), key=lambda i: len(documents[i]))
     lengths = [len(documents[i]) for i in order]
     bounds = Documents.of(lengths, device)
@@ -33,16 +33,16 @@ def pack(documents: Sequence[Sequence[int]], device: torch.device) -> Laid:
     inputs = {
         "input_ids": torch.tensor([token for i in order for token in documents[i]])[None].to(device),
         "position_ids": positions[None].to(device),
-        # four dimensions tell `transformers` that the mask is made: nothing as large as the row squared is built
+        # four dimensions mean a finished mask to `transformers`, which otherwise builds one of the row's length squared
         "attention_mask": torch.empty(1, 1, 0, 0, device=device),
         "documents": bounds,
     }
     places = dict(zip(order, starts.tolist(), strict=True))
-    return Laid(inputs, [places[i] for i in range(len(documents))])
+    return DecoderBatch(inputs, [places[i] for i in range(len(documents))])
 
 
-def pad(documents: Sequence[Sequence[int]], device: torch.device) -> Laid:
-    """Each document of token ids in a row of its own, padded at the right."""
+def pad(documents: Sequence[Sequence[int]], device: torch.device) -> DecoderBatch:
+    """Documents of token ids in one row each, padded at the right."""
     longest = max(map(len, documents))
     ids = torch.zeros(len(documents), longest, dtype=torch.long)
     mask = torch.zeros(len(documents), longest, dtype=torch.long)
@@ -50,18 +50,18 @@ def pad(documents: Sequence[Sequence[int]], device: torch.device) -> Laid:
         ids[row, : len(document)] = torch.tensor(document)
         mask[row, : len(document)] = 1
     inputs = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
-    return Laid(inputs, [row * longest for row in range(len(documents))])
+    return DecoderBatch(inputs, [row * longest for row in range(len(documents))])
 
 
 def places(lengths: Sequence[int], *, packed: bool) -> int:
-    """Tokens that a pass over documents of these lengths computes, padding included."""
+    """The number of tokens, including padding, in a pass over documents of these lengths."""
     return sum(lengths) if packed else len(lengths) * max(lengths, default=0)
 
 
 def fill_batches(lengths: Sequence[int], token_budget: int, *, packed: bool) -> list[list[int]]:
-    """Indices of documents, near lengths together, so that `places` stays within the budget.
+    """Batches of indices of documents, sorted by length, each with `places` within the budget.
 
-    Empty documents are left out; one longer than the budget gets a batch of its own.
+    Empty documents are left out; a document longer than the budget has its own batch.
     """
     order = sorted((i for i, length in enumerate(lengths) if length), key=lambda i: (lengths[i], i))
     return _fill_in_order(lengths, order, token_budget, packed=packed)
@@ -75,10 +75,10 @@ def draw_batches(
     *,
     packed: bool,
 ) -> list[list[int]]:
-    """An epoch's batches of documents within the budget, in random order; one owner's documents side by side.
+    """An epoch's batches of documents within the budget, in random order; one owner's documents are neighbours.
 
-    Packed, owners are drawn and put each into the fullest batch that still holds all of their documents. Padded,
-    near lengths stay together with a jitter, so that epochs differ and padding stays small.
+    Packed, each owner in random order joins the fullest batch with room for all its documents. Padded, documents are
+    sorted by length with a jitter, so that epochs differ and padding stays small.
     """
     owned: dict[int, list[int]] = {}
     for index, owner in enumerate(owners):
@@ -98,7 +98,7 @@ def draw_batches(
 
 
 def _parts(lengths: Sequence[int], unit: list[int], token_budget: int) -> list[list[int]]:
-    """The unit in one, or in as few neighbours as the budget allows."""
+    """The unit, divided only if it exceeds the budget."""
     return _fill_in_order(lengths, unit, token_budget, packed=True)
 
 
@@ -117,7 +117,7 @@ def _fill_in_order(lengths: Sequence[int], order: Sequence[int], token_budget: i
 
 
 def _fill_best(sizes: Sequence[int], order: Sequence[int], room: int) -> list[list[int]]:
-    """Best fit: each joins the fullest bin that still holds it; one larger than the room stands alone."""
+    """Best fit: each item joins the fullest bin with room for it; an item larger than `room` has its own bin."""
     bins: list[list[int]] = []
     free: list[tuple[int, int]] = []  # room left and bin, least room first
     for item in order:

@@ -1,6 +1,6 @@
-"""A process of the library on its machine: how many cores it takes, what it ends with, which of several it is.
+"""A process's share of the machine, its parent, and its rank among several.
 
-torchrun and accelerate speak through the environment to each process that they start."""
+torchrun and accelerate set the rank in the environment of each process that they start."""
 
 import ctypes
 import os
@@ -10,9 +10,8 @@ import sys
 def use_half_the_cores() -> None:
     """Limit the calling thread to half of this process's cores, unless OMP_NUM_THREADS is set.
 
-    torch's threads wait for each other spinning: where one loses its core to a web or database
-    process, all stand still (measured on two shared cores: one thread trained heads 5 to 15 times
-    faster than two).
+    torch's threads spin while they wait for each other, so all stop if one loses its core to a web or database process
+    (measured on two shared cores: one thread trained heads 5 to 15 times faster than two).
     """
     if "OMP_NUM_THREADS" in os.environ:
         return
@@ -26,21 +25,21 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(number: int) -> bool:
-    """Get signal `number` when the starting process ends; False where it has ended already."""
+    """Receive signal `number` when the parent process ends; returns False if it has already ended."""
     if sys.platform != "linux":
         return True
     parent = os.getppid()
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
-    return os.getppid() == parent  # else it ended before the kernel knew
+    return os.getppid() == parent  # else it ended before the call
 
 
 def is_launched() -> bool:
-    """Whether one of them started this process."""
+    """Whether torchrun or accelerate started this process."""
     return "WORLD_SIZE" in os.environ
 
 
 def world_size() -> int:
-    """How many processes there are of this kind, on all machines."""
+    """The number of processes of this run on all machines."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 

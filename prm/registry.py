@@ -1,7 +1,7 @@
-"""Named things that other packages may add: acquisition functions, file formats, audits, consensus models, exporters.
+"""Registries that other packages can extend: acquisition functions, formats, audits, consensus models, exporters.
 
-Each registers itself in its own module, with a decorator. A package outside names that module as an entry point of the
-registry's group, and the registry imports it when it is first read.
+An entry registers itself in its own module with a decorator. Another package names its module as an entry point of the
+registry's group, and the registry imports it on first use.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ Entry = TypeVar("Entry")
 
 
 class Registry(Generic[Entry]):
-    """Entries by name: those of the product in the order of `built_in`, then those of other packages.
+    """Entries by name: the product's own in the order of `built_in`, then those of other packages.
 
     `group` is the group of entry points. `what` is the singular of an entry, for messages. `built_in` names the
     product's own modules that register entries.
@@ -32,7 +32,7 @@ class Registry(Generic[Entry]):
         self._lock = RLock()  # a module that is being imported may read the registry
 
     def register(self, name: str) -> Callable[[Entry], Entry]:
-        """A decorator that adds what it decorates, and leaves it as it is."""
+        """A decorator that registers an object under the name and returns it unchanged."""
 
         def decorate(entry: Entry) -> Entry:
             self.add(name, entry, module=entry.__module__)
@@ -52,7 +52,7 @@ class Registry(Generic[Entry]):
         return tuple(sorted(self._entries, key=lambda name: self._entries[name][0]))
 
     def get(self, name: str) -> Entry:
-        """The entry of a name. Raises UnknownNameError, which lists the names that exist."""
+        """The entry of a name. Raises UnknownNameError, which lists the registered names."""
         self.check(name)
         return self._entries[name][1]
 
@@ -95,7 +95,7 @@ class Registry(Generic[Entry]):
         try:
             extension.load()
         except Exception as error:
-            self._entries = before  # the next attempt registers again what this module had registered
+            self._entries = before  # the next attempt registers this module's entries again
             raise ExtensionError(
                 Message(
                     "extension_not_loadable",

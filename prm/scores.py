@@ -1,4 +1,4 @@
-"""Step scores as they travel between processes, and what is made of them: blocks and solutions. No torch."""
+"""Scores of steps, blocks of steps and solutions, with their file format. No torch."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,11 +17,11 @@ AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 
 
 class StepScore(msgspec.Struct, omit_defaults=True):
-    """Scores of one step; None throughout for a step that is not scored (beyond the context).
+    """Scores of one step; all are None for a step that is not scored (beyond the context).
 
-    `heads` holds p(the step is good | good prefix) of each head, `mean` and `spread` (standard deviation) run
-    over heads; `spread` is None for a scorer of one head. `outcome` is p(the final answer will be right | the
-    steps so far), None for a model that did not learn it. `windowed` marks a step that was read in a window.
+    `heads` holds p(the step is good | good prefix) of each head; `mean` and `spread` (standard deviation) are over
+    heads, and `spread` is None with one head. `outcome` is p(the final answer will be right | the steps so far), None
+    for a model that did not learn it. `windowed` marks a step that was scored in a window.
     """
 
     heads: list[float] | None
@@ -35,16 +35,14 @@ UNSCORED = StepScore(heads=None, mean=None, spread=None)
 
 
 class TraceScore(msgspec.Struct, omit_defaults=True):
-    """Scores of one solution; `heads`, `mean` and `spread` have one entry a step, as in `StepScore`.
+    """Scores of one solution; `heads`, `mean` and `spread` have one entry per step, as in `StepScore`.
 
-    `solution` is the product of `mean` over the scored steps unless another aggregate was asked for, None
-    where no step was scored. `blocks` has one entry a block of steps, where blocks were asked for. `windowed`
-    counts the scored steps that were read in a window, because the solution up to them did not fit the
-    context. `outcome` is p(the final answer is right), read at the last step by a model that learned it; None by
-    others, and where the last step has no score. `embedding` is the solution as 32 numbers of norm 1, where it was
-    asked for and some step was scored: for telling which solutions are alike under the model that scored them.
-    `distance` says how unlike the training solutions the scored steps are (`prm.trust.DomainBar`): above 1 the solution
-    is out of domain. It is None where the model has no bar for that, and where no step was scored.
+    `solution` is the product of `mean` over the scored steps, or another requested aggregate; None if no step was
+    scored. `blocks` has one entry per requested block of steps. `windowed` counts the steps scored in a window because
+    the solution up to them exceeds the context. `outcome` is p(the final answer is right) at the last step; None for a
+    model that did not learn it, and if the last step has no score. `embedding`, if requested, has 32 numbers of norm 1
+    for comparing solutions under the model that scored them. `distance` from the training solutions
+    (`prm.trust.DomainBar`) is above 1 out of domain; None if the model has no such limit or no step was scored.
     """
 
     id: str
@@ -74,14 +72,15 @@ class TraceScore(msgspec.Struct, omit_defaults=True):
 
     @property
     def unscored(self) -> int:
-        """How many steps have no score."""
+        """The number of steps without a score."""
         return self.mean.count(None)
 
 
 class Throughput(msgspec.Struct):
-    """What scoring has done so far: `tokens` are those of the solutions as they were read, problem included,
-    padding left out and a shared problem counted for each solution; `peak_bytes` is the GPU's highest
-    allocation where there is one, else the process's highest memory."""
+    """Totals of scoring so far. `tokens` include the problem of each solution, even if shared, but no padding.
+
+    `peak_bytes` is the GPU's highest allocation if there is a GPU, else the process's highest memory.
+    """
 
     solutions: int = 0
     steps: int = 0
@@ -119,24 +118,24 @@ def read_scores(path: Path) -> Iterator[TraceScore]:
 
 
 def write_scores(path: Path, scores: Iterable[TraceScore]) -> int:
-    """Write scores as JSONL, atomically replacing `path`; returns how many were written."""
+    """Write scores as JSONL, atomically replacing `path`; returns their number."""
     return write_records(path, scores)
 
 
 def aggregate(scores: Sequence[float | None], by: Aggregate = "product") -> float | None:
-    """One score for several steps, of those that have one: their product, least, mean or last; None for none.
+    """The product, minimum, mean or last of several steps' known scores; None if there are none.
 
-    The product is the probability that no step is an error, each given that those before it are good
-    (Lightman et al. 2023, section 2.6); it falls with length where `min`, `mean` and `last` do not.
+    The product is the probability that no step is an error, each given that the earlier ones are good (Lightman et al.
+    2023, section 2.6); unlike the other aggregates it falls with length.
     """
     scored = [score for score in scores if score is not None]
     return _AGGREGATES[by](scored) if scored else None
 
 
 def block_starts(n_steps: int, blocks: int | Sequence[int]) -> list[int]:
-    """Where each block of steps begins: every `blocks` steps, or at the given positions.
+    """The first step of each block: every `blocks` steps, or these positions.
 
-    Positions rise from 0 and lie within the solution; DataError otherwise.
+    Raises DataError unless the positions begin at 0, increase, and are within the solution.
     """
     if isinstance(blocks, int):
         if blocks < 1:
@@ -152,7 +151,7 @@ def block_starts(n_steps: int, blocks: int | Sequence[int]) -> list[int]:
 def block_scores(
     scores: Sequence[float | None], blocks: int | Sequence[int], by: Aggregate = "product"
 ) -> list[float | None]:
-    """One score a block, of its steps' scores; None where a step of it has none."""
+    """One score per block from its steps' scores; None if a step has no score."""
     starts = block_starts(len(scores), blocks)
     parts = [scores[start:end] for start, end in zip(starts, [*starts[1:], len(scores)], strict=True)]
     return [None if None in part else aggregate(part, by) for part in parts]
@@ -161,7 +160,7 @@ def block_scores(
 def aggregated(
     score: TraceScore, *, by: Aggregate = "product", blocks: int | Sequence[int] | None = None
 ) -> TraceScore:
-    """The same step scores with the solution, and its blocks where asked for, scored by this aggregate."""
+    """The same step scores, with the solution and the requested blocks scored by this aggregate."""
     return msgspec.structs.replace(
         score,
         solution=aggregate(score.mean, by),

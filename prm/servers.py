@@ -1,4 +1,4 @@
-"""Questions and answers as JSON over HTTP: a busy or failing server is asked again, later each time."""
+"""JSON requests over HTTP, with retries and exponential back-off for a busy or failing server."""
 
 import random
 import time
@@ -13,7 +13,7 @@ from prm.errors import PolicyError, PRMError
 from prm.faults import UNDECODABLE
 from prm.messages import Message
 
-FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between tries, doubled each time
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between attempts, doubled each time
 BUSY = frozenset({408, 409, 425, 429})  # and every 5xx
 EXCERPT = 300
 
@@ -22,9 +22,9 @@ Item = TypeVar("Item")
 
 
 class Server:
-    """One server: `timeout` in seconds for a try, `retries` after the first, `concurrency` questions at a time.
+    """One server: `timeout` in seconds of an attempt, `retries` after the first, and concurrent requests.
 
-    Whatever goes wrong is raised as `error`.
+    Every failure is raised as `error`.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Server:
         )
 
     def ask(self, path: str, kind: type[Answer], question: Any = None) -> Answer:
-        """The answer to a POST of the question as JSON, or to a GET; the error has what came last of the server."""
+        """The response to a POST of the question as JSON, or to a GET; the error has the server's last response."""
         method, body = ("GET", None) if question is None else ("POST", msgspec.json.encode(question))
         headers = {"Content-Type": "application/json"}
         for tried in range(self.retries + 1):
@@ -71,7 +71,7 @@ class Server:
                 )
                 if response.status_code < 500 and response.status_code not in BUSY:
                     break
-                retry_after = response.headers.get("Retry-After", "").strip()  # in seconds; a date there is not read
+                retry_after = response.headers.get("Retry-After", "").strip()  # in seconds; a date is ignored
                 wait = min(LONGEST_WAIT, float(retry_after)) if retry_after.isdecimal() else wait
             if tried < self.retries:
                 time.sleep(wait)

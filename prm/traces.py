@@ -1,7 +1,6 @@
-"""Traces: solutions split into steps, with soft step labels, as the library reads and writes them.
+"""Traces: solutions split into steps, with soft step labels, in the library's own format.
 
-One JSON object a line (JSONL, UTF-8). This module imports neither torch nor numpy, so that a web
-process may use it.
+One JSON object per line (JSONL, UTF-8). This module imports neither torch nor numpy, so that a web process can use it.
 """
 
 from collections.abc import Iterable
@@ -48,7 +47,7 @@ class StepLabel(msgspec.Struct, omit_defaults=True):
 
 
 class Alternative(msgspec.Struct, omit_defaults=True):
-    """A completion at a position besides the path's own; `label` is None if it is undecided."""
+    """A completion at a position that is not on the path; `label` is None if it is undecided."""
 
     position: int
     step: Step
@@ -56,10 +55,10 @@ class Alternative(msgspec.Struct, omit_defaults=True):
 
 
 class LabelSource(msgspec.Struct, omit_defaults=True):
-    """Somebody or something whose word is in a trace's labels.
+    """A person or machine that contributed to a trace's labels.
 
-    `kind` is human, simulated, consensus, model_judge, monte_carlo or heuristic; `name` a person's pseudonym or
-    a machine's name. `first_error` is what this one took for it, -1 for none, None where that is not known.
+    `kind` is human, simulated, consensus, model_judge, monte_carlo or heuristic; `name` a person's pseudonym or a
+    machine's name. `first_error` is the one that this source labelled, -1 for none, None if unknown.
     """
 
     kind: str
@@ -68,12 +67,12 @@ class LabelSource(msgspec.Struct, omit_defaults=True):
 
 
 class Trace(msgspec.Struct, omit_defaults=True):
-    """One solution as a path of steps; in Python a step may be given as its text.
+    """One solution as a path of steps; in Python a step may be a plain text.
 
-    `labels` has one entry a step, None where a step is unsure, not reached or not labelled;
-    the field itself is None for an unlabelled solution. `first_error` is the position of the first
-    bad step, -1 for none, None for unknown. An alternative may stand at any position of the path or
-    at the one after its end, and follows the path's steps before it. `sources` say whose labels these are.
+    `labels` has one entry per step, None for a step that is unsure, not reached or not labelled; the field is None for
+    an unlabelled solution. `first_error` is the position of the first bad step, -1 for none, None if unknown. An
+    alternative is at any position of the path or directly after it, and follows the path's earlier steps. `sources` are
+    the sources of the labels.
     """
 
     id: str
@@ -113,5 +112,5 @@ def _steps(trace: Trace) -> Message:
 
 
 def write_traces(path: Path | str, traces: Iterable[Trace]) -> int:
-    """Write traces as JSONL, atomically replacing `path`; returns how many were written."""
+    """Write traces as JSONL, atomically replacing `path`; returns their number."""
     return write_records(path, traces)

@@ -1,7 +1,6 @@
 """The reliability of a score: the uncertainty of its verdict, whether the text is familiar, and when to abstain.
 
-Both bars are fitted on the calibration split once training is over, and stand in the manifest as plain numbers.
-numpy only.
+Both limits are fitted on the calibration split after training and stored in the manifest as plain numbers. numpy only.
 """
 
 import math
@@ -13,19 +12,19 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 FALSE_ALARMS = 0.05  # share of familiar solutions that may be flagged
-MOST_LENGTHS = 32  # numbers of steps with bars of their own: a manifest stays small
-CONFIDENCE = 0.9  # of the bound on the accuracy above the abstention bar
-LEAST_SOLUTIONS = 20  # below it, nothing is fitted
+MOST_LENGTHS = 32  # numbers of steps with their own limits, so that a manifest stays small
+CONFIDENCE = 0.9  # of the bound on the accuracy below the abstention limit
+LEAST_SOLUTIONS = 20  # with fewer, nothing is fitted
 
 
 class DomainBar(msgspec.Struct, frozen=True):
     """The limits beyond which a solution is unlike the training data.
 
-    Two things are looked at, each with a bar for solutions of 1, 2, ... steps (the last bar is also for longer ones):
-    how far the mean of the step features lies from `centres` [lengths, width], that of training solutions cut to this
-    length, by the Mahalanobis distance under `precision` [width, width]; and how badly the backbone predicts the steps
-    (`surprisal_bars`, None for a model that reads no statistics). `solutions` calibration solutions, cut to each
-    length, set the bars, so that `false_alarms` of familiar ones lie above one of them.
+    Two quantities have a limit for solutions of 1, 2, ... steps (the last limit also holds for longer ones). One is the
+    Mahalanobis distance under `precision` [width, width] between the mean of the step features and `centres` [lengths,
+    width], the mean of training solutions truncated to this length. The other is the backbone's surprisal
+    (`surprisal_bars`, None for a model without statistics). The limits are set on `solutions` calibration solutions,
+    truncated to each length, so that a share `false_alarms` of familiar ones exceeds one of them.
     """
 
     centres: list[list[float]]
@@ -36,10 +35,10 @@ class DomainBar(msgspec.Struct, frozen=True):
     solutions: int
 
     def distance(self, marks: Array) -> float | None:
-        """How unlike the training solutions the steps marked [steps, width + 1] are: above 1 is out of domain.
+        """The distance of these steps from the training solutions: above 1 is out of domain, None without steps.
 
-        The last column is each step's surprisal. The larger of the two quantities in units of its bar; None without
-        steps.
+        It is the larger of the two quantities in units of its limit. `marks` [steps, width + 1] are projected features,
+        with each step's surprisal in the last column.
         """
         if not len(marks):
             return None
@@ -52,11 +51,11 @@ class DomainBar(msgspec.Struct, frozen=True):
 
 
 class AbstentionBar(msgspec.Struct, frozen=True):
-    """The uncertainty above which the model abstains, so that `target` of its verdicts are right.
+    """The uncertainty above which the model abstains, so that a share `target` of its verdicts is right.
 
-    `bar` is None where no bar reaches the target with CONFIDENCE: then every verdict is withheld. `coverage` and
-    `accuracy` are those of the verdicts given on the `solutions` of the calibration split, `accuracy_without` that of
-    all.
+    `bar` is None if no limit reaches the target with CONFIDENCE: then every verdict is withheld. `coverage` and
+    `accuracy` are of the verdicts below the limit on the `solutions` of the calibration split, and `accuracy_without`
+    is of all verdicts.
     """
 
     target: float
@@ -68,12 +67,12 @@ class AbstentionBar(msgspec.Struct, frozen=True):
     solutions: int
 
     def withholds(self, uncertainty: float | None) -> bool:
-        """Whether a verdict of this uncertainty is withheld; None is a verdict that could not be reached."""
+        """Whether a verdict of this uncertainty is withheld; None means that there is no verdict."""
         return uncertainty is None or self.bar is None or uncertainty > self.bar
 
 
 class Trust(msgspec.Struct, frozen=True):
-    """The bars of one model; None for one that there was too little to fit on."""
+    """The limits of one model; None if there was too little data to fit them."""
 
     domain: DomainBar | None = None
     abstention: AbstentionBar | None = None
@@ -96,8 +95,8 @@ def verdict(
     """The first step whose mean is below the threshold (-1: none), and the probability that this is wrong.
 
     `heads` has p(good | good prefix) of each head for each step. The probability is 1 - mean_m q_m(verdict), with
-    q_m(k) = (1 - p_mk) prod_{j<k} p_mj and q_m(none) = prod_j p_mj: one head stays one head across steps. Both are
-    None where a step without a score comes before any suspicious one.
+    q_m(k) = (1 - p_mk) prod_{j<k} p_mj and q_m(none) = prod_j p_mj, where m is the same head at every step. Both are
+    None if a step without a score precedes the first suspicious one.
     """
     passed: Array = np.ones(1)
     for position, (each, p) in enumerate(zip(heads, mean, strict=True)):
@@ -110,11 +109,11 @@ def verdict(
 
 
 def fit_domain(training: Sequence[Array], held: Sequence[Array]) -> DomainBar | None:
-    """The bars from solutions' marks [steps, width + 1]: what is usual by the training ones, bars by the held ones.
+    """The domain limits from solutions' marks [steps, width + 1]: centres from the training part, limits from `held`.
 
-    The first steps of a solution vary more than its mean, and differ from it: hence a centre and bars for every length
-    that LEAST_SOLUTIONS of each part reach. A bar is a conformal quantile (Vovk et al. 2005); the two share the false
-    alarms evenly.
+    The first steps of a solution vary more than its mean and differ from it, so every length that LEAST_SOLUTIONS of
+    each part reach has its own centre and limits. A limit is a conformal quantile (Vovk et al. 2005), and the two
+    quantities share the false alarms evenly.
     """
     lengths = min(MOST_LENGTHS, _reached(training), _reached(held))
     if not lengths:
@@ -154,18 +153,18 @@ def _length(away: Array, precision: Array) -> float:
 
 
 def _quantile(values: Sequence[float], above: float) -> float:
-    """The value that a fresh one exceeds with probability `above` at most; the largest, where there are too few."""
+    """The value that a new one exceeds with at most probability `above`; the largest if there are too few values."""
     rank = math.ceil((len(values) + 1) * (1 - above))
     return float(max(1e-9, sorted(values)[min(rank, len(values)) - 1]))
 
 
 def _short(values: Sequence[float] | Array) -> list[float]:
-    """To six digits, which is all that a bar needs of a number and half of its text."""
+    """The values to six digits, which suffice for a limit and halve the text."""
     return [float(f"{value:.6g}") for value in values]
 
 
 def shrunk_covariance(centred: Array) -> Array:
-    """Covariance [width, width] drawn towards a multiple of the identity by as much as the sample is short of rows.
+    """Covariance [width, width], shrunk towards a multiple of the identity, more so with fewer rows.
 
     Oracle approximating shrinkage (Chen et al. 2010, equation 23).
     """
@@ -180,10 +179,10 @@ def shrunk_covariance(centred: Array) -> Array:
 
 
 def fit_abstention(uncertainty: Sequence[float], right: Sequence[bool], *, target: float) -> AbstentionBar | None:
-    """The highest bar below which at least `target` of the verdicts are right, with CONFIDENCE.
+    """The highest limit below which at least `target` of the verdicts are right, with CONFIDENCE.
 
-    Selection with guaranteed risk (Geifman and El-Yaniv 2017, algorithm 1): a binary search over the bars, each
-    held against the exact binomial bound at a confidence shared out among the steps of the search.
+    Selection with guaranteed risk (Geifman and El-Yaniv 2017, algorithm 1): a binary search over the limits, each
+    tested against the exact binomial bound at a confidence shared among the steps of the search.
     """
     n = len(uncertainty)
     if n < LEAST_SOLUTIONS:
@@ -191,12 +190,12 @@ def fit_abstention(uncertainty: Sequence[float], right: Sequence[bool], *, targe
     order = np.argsort(np.asarray(uncertainty), kind="stable")
     values, wrong = np.asarray(uncertainty)[order], ~np.asarray(right)[order]
     errors = np.cumsum(wrong)
-    steps = math.ceil(math.log2(n))
+    steps = n.bit_length()  # of a binary search over n limits, at most
     low, high, last = 0, n - 1, -1
     while low <= high:
         middle = (low + high) // 2
-        end = int(np.searchsorted(values, values[middle], side="right"))  # equal ones are given together
-        if error_bound(int(errors[end - 1]), end, (1 - CONFIDENCE) / max(1, steps)) <= 1 - target:
+        end = int(np.searchsorted(values, values[middle], side="right"))  # equal values are on one side of a limit
+        if error_bound(int(errors[end - 1]), end, (1 - CONFIDENCE) / steps) <= 1 - target:
             last, low = end, middle + 1
         else:
             high = middle - 1

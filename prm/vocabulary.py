@@ -1,6 +1,6 @@
 """The vocabulary that files, the library and the platform share.
 
-A vocabulary is a type, and the tuple of its words in their order. This module imports nothing, so everything may.
+Each vocabulary is a type with the ordered tuple of its words. This module imports nothing, so any module can import it.
 """
 
 from typing import Literal, get_args
@@ -8,7 +8,7 @@ from typing import Literal, get_args
 Split = Literal["pool", "calibration", "holdout"]
 StepKind = Literal["reasoning", "plan", "tool_call", "observation", "edit", "answer"]
 Rating = Literal[1, 0, -1]
-Word = Literal["good", "neutral", "bad", "unsure"]  # on a step, as a person says it
+Word = Literal["good", "neutral", "bad", "unsure"]  # a person's rating of a step, in words
 RatingState = Literal["rated", "unsure", "not_reached"]
 Finished = Literal["solution", "found_error"]
 GivenUp = Literal["give_up", "bad_problem"]  # needs a reason in words
@@ -16,7 +16,7 @@ FinishReason = Literal[Finished, GivenUp]
 SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
 OutcomeSource = Literal["given", "grader", "tests"]
 Visibility = Literal["raw", "summary", "redacted"]
-NeutralPolicy = Literal["positive", "negative", "drop"]  # what a neutral step is where there are only two classes
+NeutralPolicy = Literal["positive", "negative", "drop"]  # the class of a neutral step if there are only two classes
 
 SPLITS: tuple[Split, ...] = get_args(Split)
 STEP_KINDS: tuple[StepKind, ...] = get_args(StepKind)
@@ -31,12 +31,12 @@ OUTCOME_SOURCES: tuple[OutcomeSource, ...] = get_args(OutcomeSource)
 VISIBILITIES: tuple[Visibility, ...] = get_args(Visibility)
 NEUTRAL_POLICIES: tuple[NeutralPolicy, ...] = get_args(NeutralPolicy)
 
-# Each form of a rating from the other; an unsure word has no rating.
+# Conversions between the two forms of a rating; "unsure" has no number.
 RATING_OF: dict[Word, Rating] = dict(zip(WORDS, RATINGS, strict=False))
 WORD_OF: dict[int | None, Word] = {rating: word for word, rating in RATING_OF.items()} | {None: "unsure"}
 
-# Labels of people, one by one or as their consensus: a format without kinds holds these, and only they make gold.
+# Labels of people, individual or consensus. Files without kinds contain only these, and only these can become gold.
 PEOPLE: frozenset[SourceKind] = frozenset({"human", "consensus"})
-# Source kinds that never make gold or measure a model.
+# Source kinds whose labels never become gold or measure a model.
 MACHINES: frozenset[SourceKind] = frozenset({"model_judge", "monte_carlo", "heuristic"})
 TOOL_STEPS: frozenset[StepKind] = frozenset({"tool_call", "observation"})

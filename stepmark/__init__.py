@@ -1,1 +1,1 @@
-"""Stepmark as installed from its wheel; the packages of the checkout are in the folder `app`."""
+"""Stepmark as its wheel installs it; the folder `app` has the packages of the checkout."""

@@ -1,4 +1,4 @@
-"""The command `stepmark`. Its settings (`.env`) and data belong to the folder where it is started."""
+"""The command `stepmark`, which reads its settings (`.env`) and stores its data in the folder where it is started."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ APP = Path(__file__).parent / "app"
 
 
 def main() -> int:
-    """Run one command of `launch`; only this process and those that it starts can import what is in `app`."""
+    """Run a command of `launch`. Only this process and its children can import the packages in `app`."""
     os.environ.setdefault("STEPMARK_HOME", os.getcwd())
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(APP), os.environ.get("PYTHONPATH")]))
     sys.path.insert(0, str(APP))

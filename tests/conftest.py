@@ -41,7 +41,7 @@ def _start_servers() -> None:
         if not os.environ.get("DATABASE_URL"):
             os.environ["EMBEDDED_TEST_SERVER"] = "1"
         try:
-            os.environ.update(RUNNING.enter_context(servers(root, given=os.environ, durable=False)))
+            os.environ.update(RUNNING.enter_context(servers(root, external=os.environ, durable=False)))
         except LaunchError as error:
             raise pytest.UsageError(str(error)) from None
         os.environ["VAR_DIR"] = str(root)

@@ -74,8 +74,8 @@ class Annotations(APIView):
         """Submit an annotation. Returns 201 the first time, 200 with the same body if the submission is repeated.
 
         With a token that is not marked as a person's tool, the label's source kind is model judge.
-        Returns 409 `revision_conflict` if the caller has a newer revision than `based_on`: `extra` holds it as `kept`,
-        and the submission as `given`. To replace it, submit again with `extra.revision` as `based_on`.
+        Returns 409 `revision_conflict` if the caller has a newer revision than `based_on`. `extra` then holds it as
+        `latest`, and the submission as `submitted`. To replace it, submit again with `extra.revision` as `based_on`.
         """
         project = find_project(request.user, slug)
         submission = read_body(request, Submission)

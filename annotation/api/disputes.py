@@ -14,7 +14,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Id, Written
+from annotation.core.bounds import Id, NonBlank
 from annotation.core.membership.access import STAFF, find_project, find_visible
 from annotation.labels.quality.dispute_decision import resolve
 from annotation.models import Dispute
@@ -47,7 +47,7 @@ class DisputesQuery(msgspec.Struct):
 
 class DisputeDecision(msgspec.Struct):
     upheld: Annotated[bool, Meta(description="True if the reference is wrong.")]
-    resolution: Annotated[Written, Meta(description="Why.")]
+    resolution: Annotated[NonBlank, Meta(description="Why.")]
     reference: Annotated[str, Meta(description="The right answer, which replaces the wrong reference.")] = ""
 
 

@@ -119,7 +119,7 @@ class Imports(PagedView):
         return self.page_of(jobs, request, ImportRow.of)
 
     @extend_schema(
-        operation_id="import_files",
+        operation_id="import_file",
         request={"multipart/form-data": FileToImport},
         responses={202: ImportRow},
     )
@@ -206,7 +206,7 @@ class ImportGroupRow(Row):
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        jobs = [ImportRow.of(job) for job in row.jobs.all()]
+        jobs = [ImportRow.of(job) for job in row.jobs.select_related("project", "requested_by")]
         return super().of(row, summary=GroupSummary(**summary_of(row)), imports=jobs, **others)
 
 
@@ -227,7 +227,7 @@ class ImportRoot(msgspec.Struct):
 class ImportGroups(APIView):
     """Starting imports of several files."""
 
-    @extend_schema(operation_id="import_filess", request=FilesToImport, responses={202: StartedImports})
+    @extend_schema(operation_id="import_files", request=FilesToImport, responses={202: StartedImports})
     def post(self, request: Request, slug: str) -> Response:
         """Import uploaded files or files in storage. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)

@@ -1,4 +1,4 @@
-"""What the API says of a job of any kind."""
+"""The fields that the API shows of every job."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
@@ -13,7 +13,7 @@ from annotation.models import SamplingRun
 
 
 class JobRow(Row):
-    """What jobs of every kind have in common. `roles` may read it."""
+    """The fields of every job. Members with one of `roles` may read it."""
 
     roles: ClassVar[tuple[str, ...]] = STAFF
     paths: ClassVar[dict[str, str]] = {
@@ -36,7 +36,7 @@ class JobRow(Row):
     cancel_requested: bool
     failure: Annotated[str, Meta(description="The code of the error.")]
     error: Annotated[str, Meta(description="Why it failed.")]
-    outcome: Annotated[str, Meta(description="How it stands or ended, where there is more to say than its state.")]
+    outcome: Annotated[str, Meta(description="Details of its state or its result; empty if there are none.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:

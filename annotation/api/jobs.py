@@ -18,7 +18,7 @@ from annotation.core.membership.access import STAFF, find_project
 from annotation.loop import resuming
 from annotation.models import AnswerCheck, ImportJob, Job, JobEntry, ModelJob, SamplingRun, TrainingRun
 
-# Kinds that have more to show than what all have in common.
+# Kinds that show more than every job does.
 ROWS: dict[str, type[JobRow]] = {
     AnswerCheck.KIND: AnswerCheckRow,
     ImportJob.KIND: ImportRow,
@@ -44,7 +44,7 @@ class JobDetail(APIView):
 
     @extend_schema(operation_id="get_job", responses=AnyJob)
     def get(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
-        """The job with what its kind adds; for reviewers and managers, imports and samplings for managers alone."""
+        """A job with the details of its kind. Reviewers and managers only; imports and samplings: managers only."""
         return _answer(_find(request, slug, kind, job_id))
 
 
@@ -53,7 +53,7 @@ class CancelJob(APIView):
 
     @extend_schema(operation_id="cancel_job", request=None, responses=AnyJob)
     def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
-        """End the job, within seconds if a worker has it; finished work stays. A manager may."""
+        """End the job. A worker stops within seconds; finished work stays. Managers only."""
         return _answer(cancel_job(by=caller(request), job=_find(request, slug, kind, job_id)))
 
 
@@ -62,9 +62,9 @@ class ResumeJob(APIView):
 
     @extend_schema(operation_id="resume_job", request=None, responses={202: AnyJob})
     def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
-        """Enqueue the remaining work of a failed or cancelled job. A manager may.
+        """Enqueue the remaining work of a failed or cancelled job. Managers only.
 
-        Rounds (the latest only), scorings of the pool, samplings and simulations can be resumed. For other kinds: 404
+        Rounds (the latest only), pool scorings, samplings and simulations can be resumed. For other kinds: 404
         `job_not_resumable`.
         """
         return _answer(resuming.resume(by=caller(request), job=_find(request, slug, kind, job_id)), status=202)

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row
 from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF, find_project
-from annotation.loop.proof.history import GenerationSeen, advise, history_of
+from annotation.loop.proof.history import GenerationResult, advise, history_of
 from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
 from prm.acquisition.stopping import Advice
 
@@ -42,7 +42,7 @@ class ComparisonRow(Row):
 class LearningReport(msgspec.Struct):
     comparisons: list[ComparisonRow]
     estimates: list[LaneEstimates]
-    history: list[GenerationSeen]
+    history: list[GenerationResult]
     advice: Advice
 
 

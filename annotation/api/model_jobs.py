@@ -18,7 +18,7 @@ from annotation.api.job_rows import JobRow
 from annotation.api.model_versions import find_version
 from annotation.api.paging import Page, PagedView
 from annotation.api.runs import RunRow
-from annotation.core.bounds import Id, Written
+from annotation.core.bounds import Id, NonBlank
 from annotation.core.membership.access import find_project
 from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
 from annotation.loop.model_jobs.importing import importable_folders, request_measurement
@@ -90,7 +90,7 @@ MOST_CLASSES = 1000
 class ModelFolder(msgspec.Struct):
     """`separator` and `good` are for token classifiers only."""
 
-    folder: Annotated[Written, Meta(max_length=255, description="One of the importable folders.")]
+    folder: Annotated[NonBlank, Meta(max_length=255, description="One of the importable folders.")]
     separator: Annotated[str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="It ends a step.")] = "\n"
     good: Annotated[int, Meta(ge=0, le=MOST_CLASSES, description="The class that means a correct step.")] = 1
 
@@ -102,7 +102,8 @@ class ModelImports(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """The project's model imports, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        return self.page_of(project.model_jobs.filter(kind=ModelJob.Kind.IMPORT), request, ModelJobRow.of)
+        jobs = project.model_jobs.filter(kind=ModelJob.Kind.IMPORT).select_related("project", "requested_by")
+        return self.page_of(jobs, request, ModelJobRow.of)
 
     @extend_schema(operation_id="import_model", request=ModelFolder, responses={202: ModelJobRow})
     def post(self, request: Request, slug: str) -> Response:

@@ -14,7 +14,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, read_query
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, Id, Written
+from annotation.core.bounds import Count, Id, NonBlank
 from annotation.core.membership.access import STAFF, find_project, find_visible
 from annotation.loop.model_jobs.retention import due_versions
 from annotation.loop.pool.scoring import rescore_pool
@@ -105,7 +105,7 @@ class ModelVersions(PagedView):
 
     @extend_schema(operation_id="list_models", responses=Page[ModelVersionRow])
     def get(self, request: Request, slug: str) -> Response:
-        """The project's generations, latest first. Reviewers and managers only."""
+        """The project's models, latest first. Reviewers and managers only."""
         versions = find_project(request.user, slug, *STAFF).model_versions.order_by("-number")
         return self.page_of(versions, request, ModelVersionRow.of)
 
@@ -171,7 +171,7 @@ class DomainChampionRow(Row):
 
 
 class ChosenDomain(msgspec.Struct):
-    domain: Annotated[Written, Meta(max_length=100, description="The domain of at least one problem in the project.")]
+    domain: Annotated[NonBlank, Meta(max_length=100, description="The domain of at least one problem in the project.")]
 
 
 class DomainChampions(PagedView):

@@ -16,7 +16,7 @@ from annotation.api.boundary import read_body
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.parsing import JSONParser, LinesParser, XMLParser
-from annotation.core.bounds import Count, Position, Written
+from annotation.core.bounds import Count, NonBlank, Position
 from annotation.core.membership.access import STAFF, find_project
 from annotation.files.answer_checks import start_answer_check
 from annotation.files.code_outcomes import Applied, Kind, apply_results
@@ -24,7 +24,7 @@ from annotation.models import Membership
 
 
 class ResultOfTests(msgspec.Struct):
-    id: Annotated[Written, Meta(max_length=200, description="The id under which the solution was imported or posted.")]
+    id: Annotated[NonBlank, Meta(max_length=200, description="The id under which the solution was imported or posted.")]
     passed: Position
     failed: Position = 0
 

@@ -22,7 +22,7 @@ from annotation.api.authentication import caller, token_of
 from annotation.api.boundary import invalid, read_body
 from annotation.api.scores import LONGEST_TIMEOUT
 from annotation.api.texts import LONGEST_SCORED_TEXT, MOST_SOLUTIONS, MOST_STEPS
-from annotation.core.bounds import LARGEST_INTEGER, Count, Written
+from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank
 from annotation.core.errors import DomainError, Missing
 from annotation.core.membership.access import find_project, visible_projects
 from annotation.files.step_tags import of_turns, read_prompt
@@ -35,7 +35,7 @@ T = TypeVar("T")
 MOST_TOKENS = 131_072
 TYPES, ORDERS = {"float32": "f4", "float16": "f2"}, {"little": "<", "big": ">"}
 
-Prompt = Annotated[Written, Meta(max_length=LONGEST_SCORED_TEXT)]
+Prompt = Annotated[NonBlank, Meta(max_length=LONGEST_SCORED_TEXT)]
 Token = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER)]
 Tokens = Annotated[list[Token], Meta(min_length=1, max_length=MOST_TOKENS)]
 
@@ -44,7 +44,7 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
     """vLLM's request: `input` or `messages`. Other fields of vLLM's are ignored."""
 
     model: Annotated[
-        Annotated[Written, Meta(max_length=200)] | None,
+        Annotated[NonBlank, Meta(max_length=200)] | None,
         Meta(description="A project's slug, or `slug@2` for model 2."),
     ] = None
     input: Annotated[

@@ -14,14 +14,14 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.errors import ErrorBody
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Written
+from annotation.core.bounds import NonBlank
 from annotation.core.membership.access import find_project, visible_projects
 from annotation.core.membership.projects import change_project, create_project, delete_project
 from annotation.loop.gateway.training import check_training
 from annotation.models import Project
 from annotation.models.example import Example
 
-Name = Annotated[Written, Meta(max_length=200)]
+Name = Annotated[NonBlank, Meta(max_length=200)]
 
 
 class ProjectRow(Row):

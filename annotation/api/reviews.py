@@ -17,7 +17,7 @@ from annotation.api.authentication import by_program, caller
 from annotation.api.boundary import Row, read_body, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import LONGEST_TEXT, Count, FirstError, Id, Note, Written
+from annotation.core.bounds import LONGEST_TEXT, Count, FirstError, Id, NonBlank, Note
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, find_visible, membership_of
 from annotation.labels.quality.review_case import case_of
@@ -214,7 +214,7 @@ class SentBackQuery(msgspec.Struct):
 
 class LabelToSendBack(msgspec.Struct):
     reason: Annotated[
-        Written,
+        NonBlank,
         Meta(max_length=LONGEST_TEXT, description="What the annotator should check. The annotator sees this text."),
     ]
 

@@ -49,7 +49,7 @@ class RunRow(JobRow):
     number: int
     trigger: TrainingRun.Trigger
     reason: str
-    model_version: Annotated[int | None, Meta(description="Number of the model that the run trained.")]
+    model_version: Annotated[int | None, Meta(description="Number of the model trained or, after an import, measured.")]
     gate: Annotated[Verdict | None, Meta(description="The gate's verdict; null before the gate.")]
     stages: list[StageRow]
 

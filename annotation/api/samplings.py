@@ -13,10 +13,16 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import read_body, sent_fields
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import LONGEST_TEXT, Count, Position, Written, one_of
+from annotation.core.bounds import LONGEST_TEXT, Count, NonBlank, Position, one_of
 from annotation.core.membership.access import find_project
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
-from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, start_sampling
+from annotation.loop.sampling.sampling_runs import (
+    HIGHEST_TEMPERATURE,
+    MOST_SAMPLES,
+    MOST_TOKENS,
+    SamplingPlan,
+    start_sampling,
+)
 from annotation.models import Membership, SamplingRun
 from prm.splitting import RULES, Thinking
 
@@ -60,12 +66,12 @@ class SamplingRow(JobRow):
 class SamplingToStart(msgspec.Struct):
     """What to sample. `endpoint` is one of the names that the operator configured."""
 
-    endpoint: Annotated[Written, Meta(max_length=100)]
+    endpoint: Annotated[NonBlank, Meta(max_length=100)]
     samples: Annotated[int, Meta(ge=1, le=MOST_SAMPLES, description="Number of samples per problem.")] = 4
-    temperature: Annotated[float, Meta(ge=0, le=HOTTEST)] = 0.8
+    temperature: Annotated[float, Meta(ge=0, le=HIGHEST_TEMPERATURE)] = 0.8
     max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1024
     prompt: Annotated[
-        Annotated[Written, Meta(max_length=LONGEST_TEXT)] | UnsetType,
+        Annotated[NonBlank, Meta(max_length=LONGEST_TEXT)] | UnsetType,
         Meta(description="The prompt, which must contain {problem}. Default: the endpoint's prompt."),
     ] = UNSET
     decomposition: Annotated[str, one_of(RULES)] = "blank_lines"
@@ -98,8 +104,8 @@ class Samplings(PagedView):
         """Choose problems and start a job that samples solutions from a policy. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         body = read_body(request, SamplingToStart)
-        wish = Wish(**{"prompt": proposed_prompt(body.endpoint)} | sent_fields(body))
-        return Response(SamplingRow.of(start_sampling(by=caller(request), project=project, wish=wish)), status=202)
+        plan = SamplingPlan(**{"prompt": proposed_prompt(body.endpoint)} | sent_fields(body))
+        return Response(SamplingRow.of(start_sampling(by=caller(request), project=project, plan=plan)), status=202)
 
 
 class PolicyEndpoints(APIView):

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller, token_of
 from annotation.api.boundary import invalid, read_body
 from annotation.api.texts import MOST_SOLUTIONS, SolutionToScore
-from annotation.core.bounds import LARGEST_INTEGER, Count, Written
+from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank
 from annotation.core.membership.access import find_project
 from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.serving import scoring_requests
@@ -29,7 +29,7 @@ Aggregate = Annotated[
 Timeout = Annotated[float, Meta(ge=0.1, le=LONGEST_TIMEOUT, description="Seconds.")]
 
 
-ProjectSlug = Annotated[Written, Meta(max_length=80, description="The project whose champion scores.")]
+ProjectSlug = Annotated[NonBlank, Meta(max_length=80, description="The project whose champion scores.")]
 Domain = Annotated[str, Meta(max_length=100, description="The domain; if it has its own champion, that model scores.")]
 VersionNumber = Annotated[
     Annotated[int, Meta(ge=1, le=LARGEST_INTEGER)] | None,

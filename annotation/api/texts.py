@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from annotation.api.boundary import invalid
-from annotation.core.bounds import Written, one_of
+from annotation.core.bounds import NonBlank, one_of
 from annotation.loop.gateway.serving_model import Text
 from prm.faults import sentence_of
 from prm.formats.messages import record_of
@@ -37,7 +37,7 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
     problem: LongText | UnsetType = UNSET
     steps: Annotated[list[GivenStep], Meta(min_length=1, max_length=MOST_STEPS)] | UnsetType = UNSET
     text: Annotated[
-        Annotated[Written, Meta(max_length=LONGEST_SCORED_TEXT)] | UnsetType,
+        Annotated[NonBlank, Meta(max_length=LONGEST_SCORED_TEXT)] | UnsetType,
         Meta(description="An undivided solution, which `decomposition` splits into steps."),
     ] = UNSET
     messages: Annotated[

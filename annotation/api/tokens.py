@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Id, Written
+from annotation.core.bounds import Id, NonBlank
 from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
 from annotation.models import ApiToken
 
@@ -37,7 +37,7 @@ class IssuedToken(TokenRow):
 
 
 class TokenToIssue(msgspec.Struct):
-    name: Annotated[Written, Meta(max_length=100)]
+    name: Annotated[NonBlank, Meta(max_length=100)]
     for_person: Annotated[bool, Meta(description="Whether its labels count as a person's.")] = False
 
 

@@ -1,1 +1,1 @@
-"""What every room needs: errors, the audit log, jobs, members, words for the reader."""
+"""The basis of every room: errors, the audit log, jobs, locks, members, translation."""

@@ -1,4 +1,4 @@
-"""Who did what, and what it was before and after."""
+"""The audit log: who changed what, with the state before and after."""
 
 import json
 from typing import Any
@@ -28,16 +28,16 @@ def record(
 ) -> None:
     """Append an audit row; call it inside the transaction of the change.
 
-    `by` is None for what the platform does by itself (a sweep, a schedule). A target that has a project, or is one,
-    needs no `project`. A message is stored as its English text, and under `messages` with its code and values.
+    `by` is None for changes by the platform itself (a sweep, a schedule). A target that has a project, or is one, needs
+    no `project`. A message is stored as its English text, and under `messages` with its code and values.
     """
-    of = target if isinstance(target, Project) else project
+    owner = target if isinstance(target, Project) else project
     fetch_all(
         INSERT,
         {
             "by": by and by.pk,
             "action": action,
-            "project": of.pk if of else getattr(target, "project_id", None),
+            "project": owner.pk if owner else getattr(target, "project_id", None),
             "target_type": target._meta.model_name or "",
             "target_id": str(target.pk),
             "before": json.dumps(_with_messages(before or {})),

@@ -1,4 +1,4 @@
-"""Types of what crosses the boundary: what the database can hold, and what a person may type."""
+"""Types of values in requests and responses, with the bounds of what the database can store."""
 
 import re
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ FirstError = Annotated[int, Meta(ge=-1, le=LARGEST_INTEGER)]
 Note = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 ShortNote = Annotated[str, Meta(max_length=100)]
 JSONObject = Annotated[dict[str, Any], Meta(extra_json_schema={"additionalProperties": {}})]
-Written = Annotated[str, Meta(min_length=1, pattern=r"\S")]
+NonBlank = Annotated[str, Meta(min_length=1, pattern=r"\S")]
 
 
 def one_of(names: Iterable[str]) -> Meta:
-    """A text is one of these names, which a registry knows only when the program runs."""
+    """A constraint that a text is one of these names; for names from a registry, which are known only at run time."""
     known = list(names)
     return Meta(pattern=f"^(?:{'|'.join(map(re.escape, known))})$", extra_json_schema={"enum": known})

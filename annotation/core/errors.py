@@ -1,4 +1,4 @@
-"""The errors that services raise and that the API presents as `{"code", "message", "extra"}`."""
+"""The errors that services raise, which the API returns as `{"code", "message", "extra"}`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +12,8 @@ from prm.messages import Message
 class DomainError(Exception):
     """A request that cannot be carried out; `message` says what happened and what to do.
 
-    `code` is stable and machine-readable (`snake_case`): that of the message, unless several messages share one.
-    `extra` holds JSON-able details. The message names no folder of the server.
+    `code` is stable and machine-readable (`snake_case`): the code of the message, unless several messages share one.
+    `extra` holds details that can be encoded as JSON. Folders of the server are removed from the message.
     """
 
     status = 400
@@ -32,13 +32,13 @@ class Forbidden(DomainError):
 
 
 class Missing(DomainError):
-    """What was named does not exist, or is not visible to the actor."""
+    """The object does not exist, or the actor may not see it."""
 
     status = 404
 
 
 class Conflict(DomainError):
-    """The state has moved on since the actor last saw it."""
+    """The request does not fit the current state of the object."""
 
     status = 409
 

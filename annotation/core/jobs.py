@@ -1,4 +1,4 @@
-"""Ask a worker to do something, once the rows it will read are committed."""
+"""Enqueues tasks after the rows that they read are committed."""
 
 import logging
 from typing import Any
@@ -11,10 +11,10 @@ log = logging.getLogger(__name__)
 
 
 def enqueue(task: str, *args: Any, queue: str = "default") -> None:
-    """Send the task named `task` to `queue` when the transaction commits (at once if there is none).
+    """Send the task named `task` to `queue` when the transaction commits, or at once outside of one.
 
-    A broker that does not answer loses no job: every job is a row, and the sweeps of
-    `annotation.schedule` enqueue again what nobody works on.
+    If the broker is down, no job is lost: every job is a row, and the sweeps of `annotation.schedule` re-enqueue jobs
+    that no worker has.
     """
     transaction.on_commit(lambda: _send(task, args, queue))
 
@@ -23,4 +23,4 @@ def _send(task: str, args: tuple[Any, ...], queue: str) -> None:
     try:
         current_app.send_task(task, args=args, queue=queue, retry_policy={"max_retries": 1})
     except (OperationalError, OSError) as error:
-        log.warning("The broker does not answer (%s); the sweep will enqueue %s%s again.", error, task, args)
+        log.warning("The broker does not respond (%s). The sweep will re-enqueue %s%s.", error, task, args)

@@ -1,8 +1,8 @@
 """The lifecycle of every kind of job: a worker claims it, reports heartbeats, and ends, cancels or resumes it.
 
-The row is the only state. A message only says that a worker may claim the job: a duplicate does nothing, and the sweep
-sends a lost one again. A worker resumes a job where the last one stopped. A job fails if several workers in succession
-die without progress.
+The row is the only state. A Celery message only says that a worker may claim the job: a duplicate does nothing, and the
+sweep replaces a lost one. A worker resumes a job where the last one stopped. A job fails if several workers in
+succession die without progress.
 
 A job may have parts. Each message of a staged job (`annotation.core.stages`) names the stage to run. A `SHARED` job has
 one seat for each worker of its queue. Each seat has its own messages and its own lock, does a part, and enqueues itself
@@ -53,7 +53,7 @@ class Postponed(Exception):
 
 @dataclass(frozen=True)
 class Progress:
-    """Share done, 0 to 1; records, samples or solutions a second; seconds left. None while not known."""
+    """Share done (0 to 1); records, samples or solutions per second; seconds left. Null while unknown."""
 
     share: float | None
     per_second: float | None
@@ -76,7 +76,7 @@ def send(job: Job, part: str | None = None) -> None:
 
 def fail_job(job: Job, error: Exception) -> Turn | None:
     """End a job with the reason that people read."""
-    end_job(job, State.FAILED, what_happened(error), failure=code_of(error))
+    end_job(job, State.FAILED, describe_error(error), failure=code_of(error))
     return None
 
 
@@ -95,7 +95,7 @@ def run_job(
     """
     tickets.take(model, pk, part)
     job, turn = do_part(model, pk, perform, part=part, on_failure=on_failure)
-    # The next worker would find the lock taken, so it is asked for only when the lock is free again.
+    # Enqueued after the lock is released: before, the next worker would find the job taken.
     if job is not None and turn is Turn.AGAIN:
         send(job, part if job.SHARED else None)
     return job
@@ -111,7 +111,7 @@ def do_part(
 ) -> tuple[J | None, Turn | None]:
     """As `run_job`, but without enqueueing the rest; without a `part`, the next one."""
     with _seat(model, pk, part) as alone:
-        job = _take_up(model, pk, part) if alone else None
+        job = _claim(model, pk, part) if alone else None
         if job is None or not job.live:
             return job, None
         try:
@@ -149,14 +149,15 @@ def progress_of(job: Job) -> Progress:
 def find_job(project: Project, kind: str, pk: int) -> Job:
     """The job of a project by its kind and its id. Raises Missing (`job_not_found`)."""
     model: Any = Job.kinds().get(kind)
-    job: Job | None = model and model.objects.select_related("requested_by").filter(project=project, pk=pk).first()
-    if job is None:
-        raise Missing(Message("job_not_found"))
-    return job
+    if model is not None:
+        job: Job | None = model.objects.select_related("project", "requested_by").filter(project=project, pk=pk).first()
+        if job is not None:
+            return job
+    raise Missing(Message("job_not_found"))
 
 
-def heed(job: Job) -> None:
-    """Raises Cancelled if somebody cancelled the job."""
+def raise_if_cancelled(job: Job) -> None:
+    """Raise Cancelled if somebody has cancelled the job."""
     if type(job)._default_manager.filter(pk=job.pk, cancel_requested=True).exists():
         raise Cancelled
 
@@ -171,10 +172,10 @@ def beat(job: Job, **fields: object) -> None:
         return
     job.__dict__["_beaten"] = now
     type(job)._default_manager.filter(pk=job.pk).update(heartbeat_at=timezone.now(), **fields)
-    heed(job)
+    raise_if_cancelled(job)
 
 
-def got_on(job: Job, *fields: str) -> None:
+def save_progress(job: Job, *fields: str) -> None:
     """Save these fields of a job that made progress; call it inside the transaction of the work itself."""
     job.heartbeat_at, job.attempts = timezone.now(), 0
     job.save(update_fields=[*fields, "heartbeat_at", "attempts"])
@@ -192,7 +193,7 @@ def cancel_job(*, by: User, job: J) -> J:
         raise Conflict(Message("job_over"))
     job.cancel_requested = True
     job.save(update_fields=["cancel_requested"])
-    audit.record(by=by, action=f"{job.called}.cancel", target=job.subject)
+    audit.record(by=by, action=f"{job.audit_name}.cancel", target=job.subject)
     with _seat(type(job), job.pk, None) as nobody:
         if nobody:  # a worker with a part of a shared job notices when that part ends
             end_job(job, State.CANCELLED)
@@ -200,19 +201,24 @@ def cancel_job(*, by: User, job: J) -> J:
 
 
 @transaction.atomic
-def resume_job(*, by: User, job: J) -> J:
-    """Enqueue the remaining work of a job that has ended. Raises Forbidden, Conflict (`job_live`)."""
+def resume_job(*, by: User, job: J, even_if_done: bool = False) -> J:
+    """Enqueue the remaining work of a job that failed or was cancelled.
+
+    `even_if_done`: for jobs that can end with work left. Raises Forbidden, Conflict (`job_live`, `job_over`).
+    """
     require_role(by, job.project, Membership.Role.MANAGER)
     job = locked(job)
     if job.live:
         raise Conflict(Message("job_live"))
+    if job.state == State.DONE and not even_if_done:
+        raise Conflict(Message("job_over"))
     before = {"state": job.state} | ({"failure": job.failure} if job.failure else {})
     job.reopen()
     job.retries += 1
     job.save()
     audit.record(
         by=by,
-        action=f"{job.called}.resume",
+        action=f"{job.audit_name}.resume",
         target=job.subject,
         before=before,
         after={"stage": job.part} if job.part else {},
@@ -231,7 +237,7 @@ def end_job(job: Job, state: str, error: str = "", *, failure: str = "") -> None
     counts = {name: getattr(job, name) for name in job.COUNTS}
     audit.record(
         by=job.requested_by,
-        action=f"{job.called}.{job.state}",
+        action=f"{job.audit_name}.{job.state}",
         target=job.subject,
         after=counts | ({"error": error} if error else {}),
     )
@@ -266,7 +272,7 @@ def locked(job: J) -> J:
     return rows.select_related("project").get(pk=job.pk)
 
 
-def what_happened(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """The message of an error, with its class if it is not a DomainError."""
     if isinstance(error, DomainError):
         return error.message
@@ -303,7 +309,7 @@ def _parts(job: Job) -> list[str]:
 
 
 @transaction.atomic
-def _take_up(model: type[J], pk: int, part: str | None) -> J | None:
+def _claim(model: type[J], pk: int, part: str | None) -> J | None:
     """The claimed job, with this attempt counted. Joining a shared job that runs already is not an attempt."""
     job = model.in_turn().select_for_update(of=("self",)).select_related("project").filter(pk=pk).first()
     if job is None or not (model.SHARED or part is None or part == job.part):

@@ -1,5 +1,8 @@
-"""Advisory locks of this database session: the server frees them the moment the session dies, so a dead worker holds
-none, and no other process has to decide whether a holder is dead or only slow."""
+"""Advisory locks of a database session.
+
+The server frees them when the session ends, so a dead worker holds none, and no other process has to decide whether a
+holder is dead or only slow.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -12,7 +15,7 @@ _held = threading.local()
 
 @contextmanager
 def advisory_lock(name: str, number: int = 0) -> Iterator[bool]:
-    """Hold the lock for the block; False at once where it is held, by another session or by this one."""
+    """Hold the lock for the block; yields False at once if this session or another one already holds it."""
     key = (name, number)
     held: set[tuple[str, int]] = _held.__dict__.setdefault("keys", set())
     if key in held:  # PostgreSQL would grant its own session the same lock twice
@@ -28,6 +31,8 @@ def advisory_lock(name: str, number: int = 0) -> Iterator[bool]:
         held.discard(key)
         if connection.is_usable():
             _ask("pg_advisory_unlock", key)
+        else:  # a failed transaction refuses the statement, and the end of the session frees the lock too
+            connection.close()
 
 
 def _ask(function: str, key: tuple[str, int]) -> bool:

@@ -1,4 +1,4 @@
-"""What people and programs read names no folder of the server."""
+"""Removes folders of the server from what people and programs read."""
 
 import json
 from pathlib import PurePath
@@ -10,18 +10,18 @@ from prm.messages import Message, as_json, from_json
 
 
 def without_roots(text: str) -> str:
-    """`text` with files of the data folder named from there: `runs/7/train.log`."""
+    """The text with paths relative to the data folder, such as `runs/7/train.log`."""
     if isinstance(text, Message):
         return from_json(json.loads(_without_roots(json.dumps(as_json(text), ensure_ascii=False))))
     return _without_roots(text)
 
 
 def without_folders(value: Any) -> Any:
-    """JSON with each absolute path in it shortened to its last name."""
+    """The JSON value with each absolute path shortened to its last part."""
     if isinstance(value, dict):
-        return {name: without_folders(one) for name, one in value.items()}
+        return {name: without_folders(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [without_folders(one) for one in value]
+        return [without_folders(item) for item in value]
     return PurePath(value).name if isinstance(value, str) and value.startswith("/") else value
 
 

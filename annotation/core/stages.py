@@ -1,6 +1,6 @@
-"""The stages of a job: each task does one of them and then asks for the next, on the queue of that one.
+"""The stages of a job: each task runs one stage and enqueues the next on that stage's queue.
 
-A stage may be run again at any time with the same result.
+A stage is idempotent: it may run again at any time.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.lifecycle import Turn, got_on
+from annotation.core.lifecycle import Turn, save_progress
 from annotation.models import JobStage, StagedJob
 from prm.messages import Message
 
@@ -19,7 +19,7 @@ State = JobStage.State
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a stage ended: the one figure that sums it up, and whether there was nothing to do.
+    """The result of a stage: a figure that sums it up, and whether it was `skipped`, because nothing was to do.
 
     An `unfinished` stage releases its worker and is enqueued again.
     """
@@ -31,7 +31,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage does, and the queue of its workers. If an `optional` stage fails, the job continues."""
+    """The function of a stage and its queue. If an `optional` stage fails, the job continues."""
 
     queue: str
     perform: Callable[[Any], Outcome]
@@ -39,41 +39,41 @@ class Stage:
 
 
 def create_stages(job: StagedJob, stages: Mapping[str, Stage]) -> None:
-    """Write a new job's stages, all waiting."""
+    """Create the stages of a new job, all waiting."""
     for order, (name, stage) in enumerate(stages.items()):
         job.stages.create(name=name, order=order, queue=stage.queue, optional=stage.optional)
 
 
 class Work(Protocol):
-    """What a stage has in hand."""
+    """The argument of a stage's function."""
 
     def count_seconds(self) -> None: ...
 
 
 def do_stage(job: StagedJob, stages: Mapping[str, Stage], work: Callable[[Any, Any], Work]) -> Turn | None:
-    """Do the job's next stage, with the `work` object made for it; the `perform` of `run_job`."""
+    """Run the job's next stage with `work(job, stage)`; the `perform` of `run_job`."""
     stage = job.stage
     if stage is None:  # the last worker died after the last stage
         return None
     stage.state, stage.started_at = State.RUNNING, stage.started_at or timezone.now()
     stage.attempts += 1
     stage.save(update_fields=["state", "started_at", "attempts"])
-    in_hand = work(job, stage)
-    outcome = stages[stage.name].perform(in_hand)
-    in_hand.count_seconds()
+    stage_work = work(job, stage)
+    outcome = stages[stage.name].perform(stage_work)
+    stage_work.count_seconds()
     if not outcome.unfinished:
         return end_stage(job, stage, outcome)
     stage.figure, stage.attempts = outcome.figure, stage.attempts - 1
     stage.save(update_fields=["figure", "attempts"])
-    got_on(job)
+    save_progress(job)
     return Turn.AGAIN
 
 
 @transaction.atomic
 def end_stage(job: StagedJob, stage: Any, outcome: Outcome) -> Turn | None:
-    """Record how a stage ended; AGAIN if stages remain."""
+    """Store the outcome of a stage; returns AGAIN if stages remain."""
     stage.state = State.SKIPPED if outcome.skipped else State.DONE
     stage.figure, stage.progress, stage.finished_at = outcome.figure, 1.0, timezone.now()
     stage.save(update_fields=["state", "figure", "progress", "finished_at"])
-    got_on(job)
+    save_progress(job)
     return Turn.AGAIN if job.stage else None

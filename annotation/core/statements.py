@@ -1,8 +1,8 @@
-"""Statements that run for every request: written once, parsed and planned once a connection.
+"""Runs SQL statements that PostgreSQL parses and plans once per connection.
 
-Of a short query through the ORM most of the time goes into building its SQL and into planning it, each time anew. What
-a person waits for at every step (who calls, the next task, a submission) is asked in the words below instead: the text
-stays the same, its values go beside it, and PostgreSQL keeps it prepared.
+A short query through the ORM spends most of its time on building and planning its SQL. Statements that a person waits
+for at every step (the caller, the next task, a submission) therefore have a constant text with parameters, so that they
+stay prepared.
 """
 
 import json
@@ -18,16 +18,16 @@ M = TypeVar("M", bound=models.Model)
 
 
 def fetch_all(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """The rows of a statement whose values stand in it as `%(name)s`, inside the running transaction if there is one.
+    """The rows of a statement with parameters such as `%(name)s`, run in the current transaction if there is one.
 
-    JSON comes as text. Where the server cannot tell the type of a value from its place, the statement says it
-    (`%(steps)s::bigint[]`). Raises what Django raises for the same fault.
+    JSON is returned as text. If the server cannot infer the type of a parameter, the statement casts it
+    (`%(steps)s::bigint[]`). Raises Django's database errors.
     """
     return _fetch(statement, values, tuple_row)
 
 
 def fetch_named(statement: str, values: Mapping[str, Any]) -> list[Any]:
-    """As `fetch_all`; a row is a named tuple whose fields are the statement's column names."""
+    """As `fetch_all`, with rows as named tuples, whose fields are the names of the columns."""
     return _fetch(statement, values, namedtuple_row)
 
 
@@ -41,14 +41,14 @@ def _fetch(statement: str, values: Mapping[str, Any], row_factory: RowFactory[An
 
 
 def _of_one_type(value: Any) -> Any:
-    """An integer as a bigint: by itself it goes as the smallest type that holds it, and each type is planned anew."""
+    """Integers as bigint: psycopg would choose the smallest type for each, and each type needs a plan of its own."""
     if isinstance(value, list):
-        return [_of_one_type(one) for one in value]
+        return [_of_one_type(item) for item in value]
     return Int8(value) if type(value) is int else value
 
 
 def fetch_one(statement: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """The first row of a statement, None where it has none."""
+    """The first row of a statement; None if it has no rows."""
     rows = fetch_all(statement, values)
     return rows[0] if rows else None
 
@@ -61,15 +61,15 @@ def columns(model: type[models.Model]) -> str:
 
 def instances(row: Sequence[Any], *kinds: type[models.Model]) -> list[Any]:
     """The models of a row that holds the `columns` of each, one after the other."""
-    found, at = [], 0
+    models_of_row, at = [], 0
     for kind in kinds:
-        found.append(instance(kind, row[at:]))
+        models_of_row.append(instance(kind, row[at:]))
         at += len(kind._meta.concrete_fields)
-    return found
+    return models_of_row
 
 
 def instance(model: type[M], row: Sequence[Any]) -> M:
-    """The model of a row of `columns`; of a longer row, of its first columns."""
+    """The model of a row of `columns`; further columns of the row are ignored."""
     fields = model._meta.concrete_fields
     values = [
         json.loads(value) if isinstance(field, models.JSONField) and value is not None else value

@@ -1,7 +1,7 @@
-"""Which jobs wait in a queue already: a mark in Redis, beside the queue itself, so that both are lost together.
+"""Marks jobs that have a message in a queue. The marks are in Redis, like the queue, so that both are lost together.
 
-A mark is set before its message is sent and taken by the worker that takes the message. It runs out after a while, for
-a message may also be lost with a worker that had fetched it.
+A mark is set before its message is sent, and deleted by the worker that receives the message. It expires, because a
+message can also be lost with a worker that had fetched it.
 """
 
 import logging
@@ -14,18 +14,18 @@ from annotation.models import Job
 
 log = logging.getLogger(__name__)
 
-# A worker of `gpu` fetches nothing ahead, and a message may wait there for hours behind other projects' training.
+# Workers of `gpu` prefetch nothing, so a message can wait there for hours behind the training of other projects.
 SECONDS = {"gpu": 3600}
 OTHER_SECONDS = 120
 
 
 def mark(job: Job, part: str) -> None:
-    """Once the transaction commits; call it before what sends the message."""
+    """Set the mark when the transaction commits; call it before the message is sent."""
     transaction.on_commit(lambda: _set(_key(type(job), job.pk, part), SECONDS.get(job.queue, OTHER_SECONDS)))
 
 
 def waits(job: Job, part: str) -> bool:
-    """Whether a message for this part of the job is on its way; not known to be, where Redis does not answer."""
+    """Whether a message for this part of the job is in a queue; False if Redis does not respond."""
     try:
         return bool(cache.get(_key(type(job), job.pk, part)))
     except RedisError:
@@ -33,18 +33,18 @@ def waits(job: Job, part: str) -> bool:
 
 
 def take(model: type[Job], pk: int, part: str) -> None:
-    """The message has come."""
+    """Delete the mark: the message has arrived."""
     try:
         cache.delete(_key(model, pk, part))
     except RedisError as error:
-        log.warning("Redis does not answer (%s): %s %s stays marked for a while.", error, model.__name__, pk)
+        log.warning("Redis does not respond (%s). The mark of %s %s stays until it expires.", error, model.__name__, pk)
 
 
 def _set(key: str, seconds: int) -> None:
     try:
         cache.set(key, True, seconds)
     except RedisError as error:
-        log.warning("Redis does not answer (%s); the sweep will ask again.", error)
+        log.warning("Redis does not respond (%s). The sweep may enqueue the job twice.", error)
 
 
 def _key(model: type[Job], pk: int, part: str) -> str:

@@ -1,6 +1,6 @@
-"""Messages in the reader's language: the sentence of a code is translated where it is shown.
+"""Messages in the reader's language: the sentence of a code is translated when it is shown.
 
-`gettext` is for what is answered at once to the reader, `Message` for errors and for what workers store.
+Use `gettext` for texts that are shown at once, `Message` for errors and for texts that are stored.
 """
 
 from collections.abc import Mapping
@@ -13,29 +13,29 @@ from prm.messages import SENTENCES, Fields, Message, from_json
 
 
 def in_words(text: str) -> str:
-    """A text in the reader's language; as it was stored if it is no message or this release does not know its code."""
+    """The text in the reader's language; unchanged if it is no message of this release."""
     if not isinstance(text, Message) or text.code not in SENTENCES:
         return str(text)
     try:
         return _FIELDS.vformat(_translated(text), (), text.values)
     except (KeyError, ValueError, TypeError):
-        return str(text)  # stored by another release, whose values are not those of the sentence today
+        return str(text)  # stored by another release, with other values than the sentence has now
 
 
 def as_message(text: str) -> Message:
-    """The text as a message. That of an extension may have no code, and is then shown as it is."""
+    """The text as a message. A text by an extension may have no code; it is then shown unchanged."""
     message = text if isinstance(text, Message) else from_json({"code": "", "values": {}, "text": text})
     assert isinstance(message, Message)
     return message
 
 
 def read_message(kind: type[Message], value: Any) -> Message:
-    """A message from its JSON; the `dec_hook` of structs that have one."""
+    """A message from its JSON; the `dec_hook` of structs with a message."""
     return as_message(from_json(value))
 
 
-def message_of(state: Mapping[str, Any], name: str = "sentence") -> str:
-    """The text of a JSON object under a name: English there, and under `messages` with its code and values."""
+def message_of(state: Mapping[str, Any], name: str) -> str:
+    """The text under a name in a JSON object, as a message if `messages` has its code and values."""
     return from_json(state.get("messages", {}).get(name) or state.get(name) or "")
 
 
@@ -45,7 +45,7 @@ def _translated(message: Message) -> str:
 
 
 class _ReaderFields(Fields):
-    """Writes messages and numbers in the language that is active."""
+    """Formats messages and numbers in the active language."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Message):

@@ -13,7 +13,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.core import audit
 from annotation.core.errors import Conflict
-from annotation.core.lifecycle import got_on, heed, run_job, send
+from annotation.core.lifecycle import raise_if_cancelled, run_job, save_progress, send
 from annotation.core.membership.access import require_role
 from annotation.files.answer_grading import Answered, answer_in, grade_answers
 from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Problem, Project, Solution, Step
@@ -33,7 +33,7 @@ def start_answer_check(*, by: User | None, project: Project, overwrite: bool = F
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if AnswerCheck.objects.filter(project=project, state__in=AnswerCheck.LIVE).exists():
         raise Conflict(Message("check_running"))
     total = gradable(project).count()
@@ -131,10 +131,10 @@ def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
 @transaction.atomic
 def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -> None:
     """Store a chunk's outcomes with the check's progress. Raises Cancelled."""
-    heed(check)
+    raise_if_cancelled(check)
     now_here = {row.pk: row for row in Solution.objects.select_for_update().filter(pk__in=[row.pk for row in chunk])}
     references = dict(Problem.objects.filter(solutions__in=now_here).values_list("pk", "reference_answer"))
-    before, after, disagreements = {}, {}, []
+    before, after, changed, disagreements = {}, {}, [], []
     for read, verdict in zip(chunk, verdicts, strict=True):
         check.correct += verdict.correct is True
         check.wrong += verdict.correct is False
@@ -152,14 +152,15 @@ def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -
         before[str(solution.pk)] = _outcome(solution)
         solution.final_answer_correct, solution.outcome_source = verdict.correct, GRADER
         after[str(solution.pk)] = _outcome(solution)
-        solution.save(update_fields=["final_answer_correct", "outcome_source"])
+        changed.append(solution)
+    Solution.objects.bulk_update(changed, ["final_answer_correct", "outcome_source"])
     OutcomeDisagreement.objects.bulk_create(disagreements)
     if after:
         audit.record(by=check.requested_by, action="outcomes.grade", target=check, before=before, after=after)
     check.changed += len(after)
     check.done += len(chunk)
     check.done_up_to = chunk[-1].pk
-    got_on(check, "correct", "wrong", "unknown", "changed", "done", "done_up_to")
+    save_progress(check, "correct", "wrong", "unknown", "changed", "done", "done_up_to")
 
 
 def _disagreement(check: AnswerCheck, solution: Solution, verdict: _Verdict) -> OutcomeDisagreement:

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from django.db import DataError, IntegrityError, connection, transaction
 
 from annotation.core.errors import DomainError
-from annotation.core.lifecycle import got_on, heed, run_job
+from annotation.core.lifecycle import raise_if_cancelled, run_job, save_progress
 from annotation.files.chunks import Chunk, ahead, chunks
 from annotation.files.opening import open_content
 from annotation.files.rejections import Original, originals, store_rejections
@@ -57,7 +57,7 @@ def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
         raise DomainError(reason, code="file_unreadable") from error
     job.done_bytes = job.total_bytes  # a file that is read from its end on, as Parquet, stops elsewhere
     job.warnings |= lacking_splits(job.project)
-    got_on(job, "done_bytes", "warnings")
+    save_progress(job, "done_bytes", "warnings")
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
     with connection.cursor() as cursor:
         # A chunk that a crash of the database undoes is undone with its progress, and taken in again.
         cursor.execute("SET LOCAL synchronous_commit = off")
-    heed(job)
+    raise_if_cancelled(job)
     counts, refused = _store(job, chunk)
     rejected = sorted([*chunk.rejected, *refused], key=lambda rejection: rejection[0])
     store_rejections(job, rejected, original)
@@ -97,7 +97,7 @@ def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
     job.annotations += counts.annotations
     job.rejected += len(rejected)
     job.warnings = add_warnings(job.warnings, [record for _, _, record in chunk.taken], counts)
-    got_on(job, "done_records", "done_bytes", "accepted", "duplicates", "annotations", "rejected", "warnings")
+    save_progress(job, "done_records", "done_bytes", "accepted", "duplicates", "annotations", "rejected", "warnings")
 
 
 def _store(job: ImportJob, chunk: Chunk) -> tuple[Counts, list[tuple[int, Rejection]]]:

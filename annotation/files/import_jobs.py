@@ -20,7 +20,7 @@ from annotation.core.membership.access import require_role
 from annotation.files.opening import open_content
 from annotation.files.places import find_files, is_address, place_below, size_of
 from annotation.files.preparing import splitting_of
-from annotation.files.uploads import find_upload, keep_file
+from annotation.files.uploads import keep_file, lock_uploads
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
 from prm.faults import fault_of
 from prm.formats.detection import detect
@@ -48,9 +48,9 @@ def import_uploads(
     Raises Forbidden, Missing (`upload_not_found`), DomainError (`upload_unfinished`), and for one file as
     `create_import`, which leaves the upload in place for a try in another format.
     """
-    owned = [find_upload(by=by, upload=upload) for upload in uploads]
+    owned = lock_uploads(by=by, project=project, uploads=uploads)
     for upload in owned:
-        if upload.project_id != project.pk or upload.offset < upload.size:
+        if upload.offset < upload.size:
             raise DomainError(
                 Message("upload_unfinished", filename=upload.filename, offset=upload.offset, size=upload.size),
             )

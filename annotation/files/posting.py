@@ -29,7 +29,7 @@ from prm.messages import Message
 MOST_POSTED = 1000
 LONGEST_WAIT = 5  # seconds behind others who add to the project
 SECONDS_TO_GRADE = 2.0  # by algebra, while the caller waits; what is left stays unknown
-SCORE_TASK = "rounds.score_news"
+SCORE_TASK = "rounds.score_unscored"
 
 
 @dataclass(frozen=True)

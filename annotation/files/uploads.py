@@ -8,10 +8,11 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
@@ -30,6 +31,7 @@ from prm.messages import Message
 ABANDONED_AFTER = timedelta(days=3)
 SPARE_BYTES = 512 * 2**20  # of the disk, left to the database
 CHECKSUMS = ("sha1", "sha256")
+_NAME = re.compile("[0-9a-f]{32}")  # of a file that was uploaded; the folder may hold others
 
 
 class TooLarge(DomainError):
@@ -77,9 +79,21 @@ def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
     """The caller's own upload. Raises Missing (`upload_not_found`), also if it was discarded or imported."""
     row = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
     if row is None:
-        raise Missing(Message("no_such_upload", upload=upload), code="upload_not_found")
+        raise _not_found(upload)
     require_role(by, row.project, Membership.Role.MANAGER)
     return row
+
+
+def lock_uploads(*, by: User, project: Project, uploads: Sequence[uuid.UUID]) -> list[Upload]:
+    """The caller's uploads into the project, each once, locked until the transaction ends.
+
+    Raises Missing (`upload_not_found`), Forbidden.
+    """
+    rows = Upload.objects.select_for_update().filter(pk__in=uploads, by=by, project=project).order_by("pk").in_bulk()
+    if missing := [upload for upload in uploads if upload not in rows]:
+        raise _not_found(missing[0])
+    require_role(by, project, Membership.Role.MANAGER)
+    return [rows[upload] for upload in dict.fromkeys(uploads)]
 
 
 def append_piece(
@@ -89,13 +103,12 @@ def append_piece(
 
     If the connection breaks, received bytes stay, unless a checksum (algorithm, digest) covers only the whole piece.
     Raises Conflict (`wrong_offset`), TooLarge (`upload_too_long`), NoSpace (`disk_full`), Busy (`upload_busy`), Damaged
-    (`checksum_mismatch`), DomainError (`unknown_checksum`); nothing is kept then.
+    (`checksum_mismatch`), DomainError (`unknown_checksum`), and as `find_upload`; the offset then stays.
     """
     if checksum and checksum[0] not in CHECKSUMS:
         raise DomainError(Message("unknown_checksum", known=" or ".join(CHECKSUMS)))
-    row = find_upload(by=by, upload=upload)
-    with _writing(row) as file:
-        row.refresh_from_db()
+    with _writing(find_upload(by=by, upload=upload)) as file:
+        row = find_upload(by=by, upload=upload)  # again under the lock: another request may have moved its offset
         if offset != row.offset:
             raise Conflict(
                 Message("wrong_offset", filename=row.filename, offset=row.offset),
@@ -118,8 +131,9 @@ def append_piece(
             raise Damaged(Message("checksum_mismatch"))
         file.flush()
         os.fsync(file.fileno())
-        row.offset = file.tell()
-        row.save(update_fields=["offset", "touched_at"])
+        row.offset, row.touched_at = file.tell(), timezone.now()
+        if not Upload.objects.filter(pk=upload).update(offset=row.offset, touched_at=row.touched_at):
+            raise _not_found(upload)  # discarded while the piece was on its way
     return row
 
 
@@ -148,15 +162,16 @@ def sweep_uploads() -> int:
         swept += 1
     root: Path = settings.UPLOAD_ROOT
     for path in root.iterdir() if root.is_dir() else []:
-        old = path.stat().st_mtime < before.timestamp()
-        if old and not Upload.objects.filter(pk=path.name).exists() and not _is_wanted(path):
-            path.unlink(missing_ok=True)
-            swept += 1
+        with suppress(FileNotFoundError):  # an import that ends deletes its file
+            old = _NAME.fullmatch(path.name) and path.stat().st_mtime < before.timestamp()
+            if old and not Upload.objects.filter(pk=path.name).exists() and not _is_wanted(path):
+                path.unlink()
+                swept += 1
     return swept
 
 
 def _is_wanted(path: Path) -> bool:
-    """An import that failed may be gone on with for as long as an upload."""
+    """Whether an import reads the file, or failed so recently that a person may retry it."""
     jobs = ImportJob.objects.filter(path=str(path.resolve()))
     recent = timezone.now() - ABANDONED_AFTER
     return jobs.filter(state__in=ImportJob.LIVE).exists() or jobs.filter(finished_at__gt=recent).exists()
@@ -202,6 +217,10 @@ def _report_disk_full(filename: str) -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise _no_space(filename) from error
+
+
+def _not_found(upload: uuid.UUID) -> Missing:
+    return Missing(Message("no_such_upload", upload=upload), code="upload_not_found")
 
 
 def _too_large(filename: str) -> TooLarge:

@@ -1,1 +1,1 @@
-"""What is made of labels: agreement, consensus, annotator analysis, snapshots and exports."""
+"""The use of labels: agreement, consensus, analysis of annotators, review, snapshots and exports."""

@@ -1,4 +1,4 @@
-"""Which kinds of job a person may resume, each by its own rules."""
+"""Resumes a job of any kind by the rules of its kind."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What is wrong with projects, policies, schemes, members, tokens and jobs; sentences of several rooms."""
+"""Messages on projects, policies, schemes, members, tokens and jobs, and messages that several rooms use."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "already_member": "{user} is already a member, as {role}.",

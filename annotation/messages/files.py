@@ -15,8 +15,10 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "file_not_readable": "{filename} cannot be read: {strerror}.",
     "file_packing_broken": "{filename} cannot be read: its compressed data is damaged.",
     "first_error_position_invalid": "Expected a position from 0 to {last}, or -1, got {n}",
+    "first_record_rejected": "Nothing in {filename} can be imported. Record {line}: {reason}.",
     "import_option_invalid": "Import option `{field}`: {reason}.",
     "import_root_not_found": "There is no storage '{root}'. Choose one of: {known}.",
+    "import_without_records": "{filename} has no records. Upload a file with problems and solutions.",
     "intake_busy": "The project is busy with other requests, and nothing in this one was stored. Send it again in {wait} s.",
     "invalid_record": "Record {number}, {field}: {reason}.",
     "labels_differ_without_annotator": (

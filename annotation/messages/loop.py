@@ -125,6 +125,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "scored_at_speed": "{scored}, {speed:,.0f} steps per second and worker",
     "scoring_progress": "{done:,} of {wanted:,} solutions scored by model {model}",
     "seeds_out_of_range": "Choose 1 to {most} seeds.",
+    "serves_before_verdict": "Model {n} was promoted by hand before this verdict and keeps serving.",
     "setting_belongs_to_policy": "`{name}` is set in the policy as `{place}`; change it there",
     "shadow_gain": "acquisition {gain:+.1f} points F1 over control, {minutes:.0f} min of labelling each",
     "shadow_gain_interval": "acquisition {gain:+.1f} points F1 ({low:+.1f} to {high:+.1f}) over control, {minutes:.0f} min of labelling each",

@@ -13,9 +13,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import migrations, models
 
-import annotation.models.generation
 import annotation.models.message_field
-import annotation.models.model_version
 
 SQL = Path(__file__).parent / "sql"
 
@@ -126,7 +124,7 @@ class Migration(migrations.Migration):
                 ("path", models.CharField(max_length=300)),
                 ("sha256", models.CharField(max_length=64)),
                 ("manifest", models.JSONField(default=dict)),
-                ("metrics", models.JSONField(default=annotation.models.model_version.Measurement)),
+                ("metrics", models.JSONField(default=dict)),
                 ("gate", models.JSONField(null=True)),
                 ("audits", models.JSONField(null=True)),
                 (
@@ -169,10 +167,10 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("slug", models.SlugField(max_length=80, unique=True)),
                 ("name", models.CharField(max_length=200)),
-                ("guidelines", models.TextField(blank=True, help_text="Markdown, shown beside the work.")),
+                ("guidelines", models.TextField(blank=True, help_text="Markdown, shown in the workbench.")),
                 (
                     "examples",
-                    models.JSONField(blank=True, default=list, help_text="Rated steps, shown beside the guidelines."),
+                    models.JSONField(blank=True, default=list, help_text="Rated steps, shown with the guidelines."),
                 ),
                 ("scheme", models.JSONField(blank=True, default=dict)),
                 ("policy", models.JSONField(blank=True, default=dict)),
@@ -214,7 +212,7 @@ class Migration(migrations.Migration):
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "overwrite",
-                    models.BooleanField(default=False, help_text="Also outcomes that were given, or are from tests."),
+                    models.BooleanField(default=False, help_text="Also outcomes from imports and tests."),
                 ),
                 (
                     "total",
@@ -267,7 +265,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="A person labels by hand through the tool that uses it.",
+                        help_text="A person labels by hand in the tool that uses it.",
                     ),
                 ),
                 ("digest", models.CharField(max_length=64, unique=True)),
@@ -346,7 +344,9 @@ class Migration(migrations.Migration):
                 ("filename", models.CharField(max_length=300)),
                 (
                     "path",
-                    models.CharField(help_text="On this machine, or an address that fsspec opens.", max_length=2000),
+                    models.CharField(
+                        help_text="A path on this machine, or an address that fsspec opens.", max_length=2000
+                    ),
                 ),
                 ("format", models.CharField(default="auto", max_length=40)),
                 ("decomposition", models.CharField(default="blank_lines", max_length=40)),
@@ -355,7 +355,7 @@ class Migration(migrations.Migration):
                 ("done_bytes", models.PositiveBigIntegerField(default=0)),
                 (
                     "done_records",
-                    models.PositiveBigIntegerField(default=0, help_text="Where a restarted import goes on."),
+                    models.PositiveBigIntegerField(default=0, help_text="Where a restarted import resumes."),
                 ),
                 ("accepted", models.PositiveBigIntegerField(default=0)),
                 ("duplicates", models.PositiveBigIntegerField(default=0)),
@@ -409,9 +409,7 @@ class Migration(migrations.Migration):
                 ("excerpt", models.TextField(blank=True)),
                 (
                     "original",
-                    models.BinaryField(
-                        help_text="The whole record as the file has it, where it is not too long.", null=True
-                    ),
+                    models.BinaryField(help_text="The whole record as in the file, unless it is too long.", null=True),
                 ),
                 (
                     "job",
@@ -453,11 +451,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("pseudonym", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ("simulated", models.BooleanField(default=False, help_text="A program that plays an annotator.")),
+                ("simulated", models.BooleanField(default=False, help_text="A program that simulates an annotator.")),
                 (
                     "machine",
                     models.BooleanField(
-                        db_default=False, default=False, help_text="A program: it labels as a model judge."
+                        db_default=False, default=False, help_text="A program: its labels are a model judge's."
                     ),
                 ),
                 (
@@ -947,7 +945,7 @@ class Migration(migrations.Migration):
                 ),
                 ("acquisition", models.CharField(max_length=40)),
                 ("mix", models.JSONField(default=dict)),
-                ("recipe", models.JSONField(default=annotation.models.generation.Recipe)),
+                ("recipe", models.JSONField(default=dict)),
                 ("seed", models.BigIntegerField()),
                 ("budget", models.PositiveIntegerField()),
                 (
@@ -1338,7 +1336,7 @@ class Migration(migrations.Migration):
                 (
                     "note",
                     annotation.models.message_field.MessageField(
-                        blank=True, default=str, help_text="How it ended, where there is more to say than its state."
+                        blank=True, default=str, help_text="How it ended, if there is more to say than its state."
                     ),
                 ),
                 (
@@ -1850,9 +1848,7 @@ class Migration(migrations.Migration):
                         ),
                         (
                             "score",
-                            models.FloatField(
-                                help_text="The solution's score; null where nothing was scored.", null=True
-                            ),
+                            models.FloatField(help_text="The solution's score; null if no step was scored.", null=True),
                         ),
                         (
                             "gain",
@@ -1901,7 +1897,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("graded", models.BooleanField()),
-                ("answer", models.TextField(blank=True, help_text="What was compared with the reference.")),
+                ("answer", models.TextField(blank=True, help_text="The answer that was compared with the reference.")),
                 (
                     "check_run",
                     models.ForeignKey(
@@ -2271,7 +2267,10 @@ class Migration(migrations.Migration):
                 ("control_labels", models.PositiveIntegerField()),
                 ("acquisition_seconds", models.FloatField()),
                 ("control_seconds", models.FloatField()),
-                ("start_f1", models.FloatField(help_text="Of a model that learned from the start alone.", null=True)),
+                (
+                    "start_f1",
+                    models.FloatField(help_text="Of a model that was trained on the start labels only.", null=True),
+                ),
                 ("acquisition_f1", models.FloatField()),
                 ("control_f1", models.FloatField()),
                 ("gain", models.FloatField()),
@@ -2425,7 +2424,7 @@ class Migration(migrations.Migration):
                 ("filename", models.CharField(max_length=300)),
                 ("fingerprint", models.CharField(blank=True, max_length=300)),
                 ("size", models.PositiveBigIntegerField()),
-                ("offset", models.PositiveBigIntegerField(default=0, help_text="Bytes that are safely on the disk.")),
+                ("offset", models.PositiveBigIntegerField(default=0, help_text="Bytes that are on the disk.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("touched_at", models.DateTimeField(auto_now=True)),
                 (

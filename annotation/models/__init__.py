@@ -1,4 +1,4 @@
-"""One noun a file; import them from here."""
+"""The models, one per file. Import them from here."""
 
 from annotation.models.annotation import IN_DOUBT, Annotation, Dispute, PathStep, StepRating
 from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement

@@ -1,4 +1,4 @@
-"""Keeping the solutions on which sources of labels agree, or those on which they differ."""
+"""A rule that keeps the solutions on which label sources agree, or those on which they differ."""
 
 from typing import Annotated, Literal
 
@@ -11,11 +11,11 @@ AgreeOn = Literal["first_error", "within_one", "presence"]
 
 
 class AgreementRule(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
-    """Each of `sources` is a kind, "monte_carlo", or one source of a kind, "model_judge:name".
+    """Which solutions to keep. Each of `sources` is a kind ("monte_carlo") or a source of a kind ("model_judge:name").
 
-    They agree where they name the same first error, ones at most one step apart, or both name one or none at all
-    (`presence`). Of a solution on which one of them is silent nothing is known: it is kept only where `silent` says
-    so. The rule looks at `splits` alone, all of them where there is none; the others are kept.
+    Sources agree if they have the same first error (`first_error`), one at most one step apart (`within_one`), or the
+    same answer to whether there is an error (`presence`). `silent` decides on solutions that a source has not labelled.
+    The rule applies to `splits`, or to all of them if the list is empty; solutions of other splits are kept.
     """
 
     sources: Annotated[list[str], msgspec.Meta(min_length=2)]
@@ -33,9 +33,9 @@ class AgreementRule(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
             raise ValueError(Message("source_repeated"))
 
     def __str__(self) -> str:
-        words = {
+        criteria = {
             "first_error": "the first error",
             "within_one": "the first error, within one step",
             "presence": "whether there is an error",
         }
-        return f"{' and '.join(self.sources)} {'agree' if self.keep == 'agreeing' else 'differ'} on {words[self.on]}"
+        return f"{' and '.join(self.sources)} {'agree' if self.keep == 'agreeing' else 'differ'} on {criteria[self.on]}"

@@ -14,12 +14,12 @@ from prm.vocabulary import FINISH_REASONS, FINISHED, RATINGS
 class Annotation(models.Model):
     """One person's submission on one solution. Rows never change: an edit is a new revision.
 
-    `annotator` is null for labels that came with a file; `source` then names who gave them.
-    `counted` is whether it filled a place of its queue item itself: a revision does not, since the label it replaces
-    did, and a late submission is kept as an extra one. Both are used as any other label. `native` keeps what only the
-    source format can express, for a faithful export.
-    `first_error` is a position, -1 for none, null where it is not known. `progress` tells how far the solution had got
-    when it went wrong, from 0 (nowhere) to 4 (all but the end), null where nobody was asked.
+    `annotator` is null for imported labels; `source` then names their labeller. `counted` is true if the annotation
+    itself filled a place of its queue item. It is false for a revision, because the first revision filled the place,
+    and for a late submission, which is an extra label; both are used like any other label. `native` holds what only the
+    source format can express, for exports in that format. `first_error` is a position, -1 for none, null if unknown.
+    `progress` is how far the solution got before its first error, from 0 (nowhere) to 4 (all but the end), null if the
+    project did not ask.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="annotations", db_index=False)
@@ -78,9 +78,9 @@ class Annotation(models.Model):
 
 
 class PathStep(models.Model):
-    """What an annotation chose at one position: a given completion, or a step of the person's own.
+    """The choice of an annotation at one position: a completion, or a step that the annotator wrote.
 
-    `chosen` is null where the annotator wrote the step, at the final error, and at give-up.
+    `chosen` is null for a step that the annotator wrote, at the first error, and after giving up.
     """
 
     annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="path", db_index=False)
@@ -107,14 +107,14 @@ IN_DOUBT = Q(flagged=True) | Q(state="unsure")
 
 
 class StepRating(models.Model):
-    """A person's word on one completion: rated +1, 0 or -1; unsure; or not reached.
+    """A rating of one completion: rated +1, 0 or -1; unsure; or not reached.
 
-    `ordinal` is the order in which the completions of the position stood before the person.
-    `flagged` is null where the source format says nothing. `accepted` tells that the step was not rated by itself but
-    found good together with others: those before a first error, or all that were left. `dimensions` holds what a
-    project asks beside correctness (see annotation.work.labelling.payload.Dimensions), or what another tool's file has
-    beside it. `spans` are stretches of the step's text that the person marked, in the order in which they did: `start`
-    and `end` in code points, `error_type` and `comment`, "" for none.
+    `ordinal` is the order in which the completions of the position were shown. `flagged` is null if the source format
+    has no flags. `accepted` is true if the step was not rated by itself but accepted together with others: those before
+    a first error, or all remaining ones. `dimensions` holds the answers besides the rating (see
+    annotation.work.labelling.payload.Dimensions), or those of another tool's file. `spans` are the parts of the step's
+    text that the person marked, in the order in which they did: `start` and `end` in code points, `error_type` and
+    `comment`, "" for none.
     """
 
     annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="ratings", db_index=False)
@@ -150,7 +150,7 @@ class StepRating(models.Model):
 class Dispute(models.Model):
     """An annotator's claim that the reference of a problem is wrong, for a reviewer to settle.
 
-    It stays with the annotator's latest revision; one that no longer says so withdraws it.
+    It belongs to the annotator's latest revision. A revision without the claim withdraws it.
     """
 
     class State(models.TextChoices):

@@ -7,10 +7,10 @@ from annotation.models.solution import Solution
 
 
 class AnswerCheck(Job):
-    """The grader over the solutions of a project. Counts are of solutions; `done_up_to` is the last one's id.
+    """A run of the grader over the solutions of a project. Counts are of solutions; `done_up_to` is the last one's id.
 
-    An outcome that came with a solution, or from tests, is left as it is unless `overwrite`; where the grader says
-    otherwise it is listed either way.
+    Outcomes from an import or from tests stay, unless `overwrite` is set. Those that differ from the grader's are
+    listed in any case.
     """
 
     KIND = "answers"
@@ -18,7 +18,7 @@ class AnswerCheck(Job):
     COUNTS = ("correct", "wrong", "unknown", "changed")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="answer_checks")
-    overwrite = models.BooleanField(default=False, help_text="Also outcomes that were given, or are from tests.")
+    overwrite = models.BooleanField(default=False, help_text="Also outcomes from imports and tests.")
     total = models.PositiveIntegerField(default=0, help_text="Solutions of problems with a reference answer.")
     done = models.PositiveIntegerField(default=0)
     done_up_to = models.BigIntegerField(default=0)
@@ -43,14 +43,14 @@ class AnswerCheck(Job):
 
 
 class OutcomeDisagreement(models.Model):
-    """A solution whose outcome, given or from tests, is another than the grader's."""
+    """A solution whose outcome from an import or from tests differs from the grader's."""
 
     check_run = models.ForeignKey(AnswerCheck, on_delete=models.CASCADE, related_name="disagreements")
     solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="+")
     was = models.BooleanField()
     was_source = models.CharField(max_length=8, choices=choices.OUTCOME_SOURCES)
     graded = models.BooleanField()
-    answer = models.TextField(blank=True, help_text="What was compared with the reference.")
+    answer = models.TextField(blank=True, help_text="The answer that was compared with the reference.")
 
     class Meta:
         ordering = ["solution_id"]

@@ -3,10 +3,10 @@ from django.db import models
 
 
 class ApiToken(models.Model):
-    """A program's key to the API; only the SHA-256 of the secret is kept.
+    """A program's token for the API. Only the SHA-256 of the secret is stored.
 
-    Labels that come with a token are a program's (model judge), unless the token is `for_person`. The four limits are
-    on scoring; None is no limit of the token's own.
+    Labels submitted with a token are a model judge's, unless the token is `for_person`. The four limits apply to
+    scoring; with null, only the project's policy limits the token.
     """
 
     LIMITS = ("requests_per_minute", "requests_per_day", "steps_per_minute", "steps_per_day")
@@ -14,7 +14,7 @@ class ApiToken(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)
     for_person = models.BooleanField(
-        default=False, db_default=False, help_text="A person labels by hand through the tool that uses it."
+        default=False, db_default=False, help_text="A person labels by hand in the tool that uses it."
     )
     digest = models.CharField(max_length=64, unique=True)
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)

@@ -5,7 +5,7 @@ from annotation.models.project import Project
 
 
 class AuditEntry(models.Model):
-    """Who did what, and what it was before and after. Rows never change."""
+    """A change: who made it, and the state before and after. Rows never change."""
 
     project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_entries")
     by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")

@@ -1,4 +1,4 @@
-"""The vocabularies as choices of fields and forms: each word with what pages call it."""
+"""The vocabularies as choices of fields and forms: each value with its name on pages."""
 
 from django.db.models import TextChoices
 from django.utils.functional import Promise
@@ -9,7 +9,7 @@ Choices = list[tuple[str, str | Promise]]
 
 
 class Lane(TextChoices):
-    """Why an item is in the queue; never told to the annotator."""
+    """Why an item is in the queue; never shown to the annotator."""
 
     ACQUISITION = "acquisition", _("acquisition")
     CONTROL = "control", _("control")
@@ -21,7 +21,7 @@ class Lane(TextChoices):
     SCREENING = "screening", _("screening")
 
 
-HIDDEN_LANES = (Lane.SCREENING, Lane.GOLD)  # answers to what is known already: they measure people and teach nothing
+HIDDEN_LANES = (Lane.SCREENING, Lane.GOLD)  # their labels measure annotators and train no model
 MEASURING_LANES = (Lane.HOLDOUT, Lane.CALIBRATION)  # their labels measure the model
 
 

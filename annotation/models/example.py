@@ -9,9 +9,9 @@ MOST_EXAMPLES = 40
 
 
 class Example(msgspec.Struct, forbid_unknown_fields=True):
-    """A step that deserves `rating`, beside the guidelines: `before` is what it follows, `why` says what decides.
+    """A step with its correct `rating`, shown with the guidelines: `before` is the preceding text, `why` the reason.
 
-    Texts are in the light markup of steps: Markdown with formulas.
+    Texts have the markup of steps: Markdown with formulas.
     """
 
     rating: Word
@@ -24,6 +24,6 @@ Examples = Annotated[list[Example], msgspec.Meta(max_length=MOST_EXAMPLES)]
 
 
 def parse_examples(value: object) -> list[Example]:
-    """Raises msgspec.ValidationError naming the field."""
+    """The examples in a JSON value. Raises msgspec.ValidationError, which names the field."""
     examples: list[Example] = msgspec.convert(value, type=Examples)
     return examples

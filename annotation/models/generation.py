@@ -10,17 +10,17 @@ from prm.messages import Message
 
 
 class LaneRecipe(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """How a lane's items were drawn, from how many solutions.
+    """How a lane's items were drawn, and from how many solutions.
 
-    Of a ranked lane: the most of a problem, and of a domain as a share; the cost model; how many solutions have no
-    outcome though the function looks at it; and, if the `backbone` ranked without labels, how many it read.
+    A ranked lane also has its limits per problem and per domain (a share), the cost model, the number of solutions
+    without the outcome that its function needs, and the number that the `backbone` read if it ranked without labels.
     """
 
     from_: int = msgspec.field(name="from")
     drawn: int
     how: str
-    of_a_problem: int | None = None
-    of_a_domain: float | None = None
+    max_per_problem: int | None = None
+    max_domain_share: float | None = None
     cost: CostModel | None = None
     without_outcome: int | None = None
     read: int | None = None

@@ -10,12 +10,12 @@ from annotation.models.solution import Solution
 
 
 class GoldAnswer(models.Model):
-    """A solution whose first error is known: by it annotators are measured without their knowing, or they practise.
+    """A solution with a known first error, hidden in the queue to measure annotators, or for practice.
 
-    `annotation` is the reference: a person's word or the consensus of people, never a machine's. `accepted` are further
-    first errors (positions, -1 for none) that count as right. While `active`, the solution teaches and measures no
-    model. For `practice` it is open to every member, with its answer and the `explanation`; as it measures nobody any
-    more, it is never hidden gold, nor ordinary work again.
+    `annotation` is the reference: a person's label or a consensus of people, never a machine's label. `accepted` are
+    other first errors (positions, -1 for none) that count as right. While `active`, the solution is not used to train
+    or evaluate models. Gold for `practice` is open to every member, with its answer and the `explanation`. Once
+    somebody has practised on it, it can never be hidden gold or ordinary work again.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="gold_answers")
@@ -36,10 +36,10 @@ class GoldAnswer(models.Model):
 
 
 class ScreeningDecision(models.Model):
-    """Whether a person may label: the latest row decides. Rows never change; `by` is null for the project's policy.
+    """Whether a person may label; the latest row applies. Rows never change. `by` is null if the policy decided.
 
-    `passed` lets in, `failed` and `paused` keep out until somebody decides anew, `again` asks for another screening.
-    `right` of `given` gold answers led to it, where answers did.
+    `passed` allows labelling, `failed` and `paused` stop it until a manager decides again, `again` requires another
+    screening. `right` of `given` gold answers led to the decision; null if a manager decided.
     """
 
     class Outcome(models.TextChoices):

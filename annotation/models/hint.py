@@ -8,14 +8,13 @@ from annotation.models.queue import Lease
 
 
 class Hint(models.Model):
-    """How the draw fell whether a person sees the model's scores of a solution: made once, when it is given to them.
+    """The draw that decides, at a claim, whether a person sees the model's scores of a solution.
 
-    `shown` is false in the blind arm. Both arms have a row, and only where scores could have been shown. `scores` are
-    the champion's of that moment, one a step, null where it was beyond the context; `verdict` is the first step that
-    it takes for an error, -1 for none, null where it could not read all. `share` and `reveal` are the policy's of that
-    moment. `seen` lists the steps whose score stood before the person by their first submission, as
-    `[position, rating]` in the order in which they were seen, with the person's own rating at that moment, null for
-    none.
+    `shown` is false in the blind arm. Both arms have a row, but only if scores could be shown. `scores` are the
+    champion's at that time, one per step, null beyond the context. `verdict` is the first step that it considers an
+    error, -1 for none, null if it could not read every step. `share` and `reveal` are copied from the policy. `seen`
+    lists the steps whose score the person had seen by their first submission, as `[position, rating]` in that order,
+    with the person's own rating at that time, null for none.
     """
 
     class Reveal(models.TextChoices):

@@ -19,15 +19,15 @@ LabelledBy = Literal["file", "model_judge", "monte_carlo", "heuristic", "simulat
 
 
 class ImportOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """How an import reads its file, beyond the name of its format.
+    """How an import reads its file, in addition to the name of the format.
 
-    `mapping` says what the columns of a table hold; None if the format has no columns, or proposes them.
-
-    `annotator` names who gave the labels that name nobody. `labelled_by` is the kind of the labels of which the file
-    does not say that a machine gave them; "file" leaves the kind that the format means. A step without text is kept as
-    an empty step, or refused with its record. Problems without a `source_group` share one if their texts differ only in
-    numbers (`template`), or if they are the same text. `thinking` says what happens to hidden reasoning (`<think>`) in
-    solutions that come as one text.
+    - `mapping` maps the columns of a table; None if the format has no columns, or to use the proposed mapping.
+    - `annotator` is the annotator of labels that name none.
+    - `labelled_by` is the kind of labels that the file does not attribute to a machine; "file" is the format's default.
+    - `empty_steps`: keep a step without text as an empty step, or refuse its record.
+    - `source_groups`: problems without a `source_group` share one if their texts differ only in numbers (`template`),
+      or if they are equal (`text`).
+    - `thinking`: what happens to hidden reasoning (`<think>`) in undivided solutions.
     """
 
     mapping: Mapping | None = None
@@ -39,12 +39,12 @@ class ImportOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
 
 
 def parse_options(value: dict[str, Any]) -> ImportOptions:
-    """Raises msgspec.ValidationError naming the field."""
+    """The options in a JSON object. Raises msgspec.ValidationError, which names the field."""
     return msgspec.convert(value, ImportOptions)
 
 
 class ImportGroup(models.Model):
-    """Files that were sent together: each is a job of its own, one after the other."""
+    """Files that are imported together, one job after the other."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="import_groups")
     requested_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
@@ -59,7 +59,7 @@ class ImportGroup(models.Model):
 
 
 class ImportJob(Job):
-    """One file on its way in. Counts are of the file's records; bytes tell the progress."""
+    """The import of one file. Counts are of records; the progress is in bytes."""
 
     KIND = "import"
     TASK = "intake.run"
@@ -68,13 +68,13 @@ class ImportJob(Job):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="import_jobs")
     group = models.ForeignKey(ImportGroup, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
     filename = models.CharField(max_length=300)
-    path = models.CharField(max_length=2000, help_text="On this machine, or an address that fsspec opens.")
+    path = models.CharField(max_length=2000, help_text="A path on this machine, or an address that fsspec opens.")
     format = models.CharField(max_length=40, default="auto")
     decomposition = models.CharField(max_length=40, default="blank_lines")
     options = models.JSONField(default=dict, blank=True)
     total_bytes = models.PositiveBigIntegerField(default=0)
     done_bytes = models.PositiveBigIntegerField(default=0)
-    done_records = models.PositiveBigIntegerField(default=0, help_text="Where a restarted import goes on.")
+    done_records = models.PositiveBigIntegerField(default=0, help_text="Where a restarted import resumes.")
     accepted = models.PositiveBigIntegerField(default=0)
     duplicates = models.PositiveBigIntegerField(default=0)
     rejected = models.PositiveBigIntegerField(default=0)
@@ -86,7 +86,7 @@ class ImportJob(Job):
 
     @classmethod
     def in_turn(cls) -> models.QuerySet["ImportJob"]:
-        """Of files that were sent together, the first that is not over."""
+        """The jobs that a worker may claim: in a group, only the first that has not ended."""
         before = cls.objects.filter(group=OuterRef("group"), state__in=cls.WORKED_ON, pk__lt=OuterRef("pk"))
         return super().in_turn().exclude(Exists(before))
 
@@ -95,10 +95,10 @@ class ImportJob(Job):
 
     @property
     def leftover(self) -> Path | None:
-        """What was uploaded; of an import that failed it is kept for a while, to be tried again."""
+        """The uploaded file; None after a failure, because a person can retry the import for a while."""
         path = Path(self.path)
-        gone = self.state != ImportJob.State.FAILED and path.is_relative_to(settings.UPLOAD_ROOT)
-        return path if gone else None
+        unused = self.state != ImportJob.State.FAILED and path.is_relative_to(settings.UPLOAD_ROOT)
+        return path if unused else None
 
     @property
     def share(self) -> float | None:
@@ -116,19 +116,19 @@ class ImportJob(Job):
 
     @property
     def splitting(self) -> Splitting:
-        """How the file's texts become steps."""
+        """How the file's texts are split into steps."""
         return Splitting(self.decomposition, self.import_options.thinking)
 
 
 class ImportRejection(models.Model):
-    """One record that was not taken, with the reason."""
+    """A rejected record, with the reason."""
 
     job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="rejections")
     line = models.PositiveBigIntegerField(help_text="1-based line, or record number in a JSON array.")
     field = models.CharField(max_length=200, blank=True)
     reason = MessageField()
     excerpt = models.TextField(blank=True)
-    original = models.BinaryField(null=True, help_text="The whole record as the file has it, where it is not too long.")
+    original = models.BinaryField(null=True, help_text="The whole record as in the file, unless it is too long.")
 
     class Meta:
         ordering = ["line", "id"]

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def one_live(*fields: str, name: str) -> models.UniqueConstraint:
-    """At most one job that is queued or running for each value of the fields."""
+    """A constraint: at most one queued or running job for each value of the fields."""
     live = models.Q(state__in=["queued", "running"])
     return models.UniqueConstraint(fields=fields, condition=live, name=name)
 
 
 class Job(models.Model):
-    """Background work: a row that a worker claims, with its progress and its end.
+    """Background work: a row that a worker claims, with its progress and result.
 
-    Every kind has the same lifecycle (`annotation.core.lifecycle`). `called` begins the names of its audit rows,
-    which are about its `subject` and end with its `COUNTS`; `TASK` is sent to its `queue` when it may be taken up.
-    Of a `SHARED` one several workers may do a part at the same time. `attempts` counts how often in succession a
-    worker took it up without getting on, `retries` how often a person let it go on. `failure` is the code of its error.
+    Every kind has the same lifecycle (`annotation.core.lifecycle`). `audit_name` is the prefix of its actions in the
+    audit log, whose target is its `subject`; the last row has its `COUNTS`. `TASK` is sent to its `queue` when a worker
+    may claim it. Several workers can do parts of a `SHARED` job at the same time. `attempts` counts successive claims
+    without progress, `retries` how often a person resumed it. `failure` is the code of its error.
     """
 
     class State(models.TextChoices):
@@ -39,7 +39,7 @@ class Job(models.Model):
         FAILED = "failed", _("Failed")
         CANCELLED = "cancelled", _("Cancelled")
 
-    WORKED_ON = (State.QUEUED, State.RUNNING)  # a worker is or will be at it
+    WORKED_ON = (State.QUEUED, State.RUNNING)  # a worker has it, or will claim it
     LIVE: ClassVar[tuple[str, ...]] = WORKED_ON
     KIND: ClassVar[str]
     TASK: ClassVar[str]
@@ -70,7 +70,7 @@ class Job(models.Model):
         return {model.KIND: model for model in apps.get_models() if issubclass(model, Job)}
 
     @property
-    def called(self) -> str:
+    def audit_name(self) -> str:
         return self.KIND
 
     @property
@@ -79,12 +79,12 @@ class Job(models.Model):
 
     @property
     def queue(self) -> str:
-        """The queue whose workers take it up next."""
+        """The queue whose workers claim it next."""
         return self.QUEUE
 
     @property
     def part(self) -> str:
-        """What is done of it next: its stage; "" where it is of one piece."""
+        """The name of its next stage; "" for a job without stages."""
         return ""
 
     @property
@@ -93,7 +93,7 @@ class Job(models.Model):
 
     @property
     def share(self) -> float | None:
-        """How much of it is done, 0 to 1; None where that is not known."""
+        """The share that is done, 0 to 1; None if unknown."""
         return None
 
     @property
@@ -103,39 +103,39 @@ class Job(models.Model):
 
     @property
     def outcome(self) -> str:
-        """A sentence on how it stands or ended; "" where its state says it all."""
+        """A sentence about its progress or result; "" if there is nothing to add to its state."""
         error: str = self.error
         return error
 
     @property
     def leftover(self) -> Path | None:
-        """A file that nobody needs once it is over."""
+        """A file to delete when the job has ended."""
         return None
 
     @classmethod
     def in_turn(cls) -> models.QuerySet[Self]:
-        """Those that a worker is at, or may take up now."""
+        """The jobs that a worker has, or may claim now."""
         return cls._default_manager.filter(state__in=cls.WORKED_ON)
 
     def following(self) -> Iterable["Job"]:
-        """Those whose turn it is once this one is over."""
+        """The jobs that workers may claim when this one has ended."""
         return ()
 
     def settle(self, state: str) -> str:
-        """Put its other rows in order as it ends with `state`; returns the state that it ends with after all."""
+        """Update its other rows when it ends with `state`; returns its final state."""
         return state
 
     def reopen(self) -> None:
-        """Make it one that waits for a worker, with what is left of it. Saves nothing of its own row."""
+        """Queue the remaining work. Saves its other rows, but not its own."""
         self.state, self.cancel_requested, self.attempts, self.failure, self.error = "queued", False, 0, "", ""
         self.heartbeat_at, self.finished_at = timezone.now(), None
 
 
 class JobStage(models.Model):
-    """One stage of a job, with its times, its progress and the one figure that sums it up.
+    """One stage of a job, with its times, its progress and a figure that sums it up.
 
-    A worker of `queue` does it; if an `optional` one fails, the job continues. `attempts` counts how
-    often a worker took it up.
+    A worker of `queue` runs it. If an `optional` stage fails, the job continues. `attempts` counts how often a worker
+    started it.
     """
 
     class State(models.TextChoices):
@@ -181,11 +181,13 @@ class StagedJob(Job):
 
     @property
     def queue(self) -> str:
-        return self.stage.queue if self.stage else self.QUEUE
+        stage = self.stage
+        return stage.queue if stage else self.QUEUE
 
     @property
     def part(self) -> str:
-        return self.stage.name if self.stage else ""
+        stage = self.stage
+        return stage.name if stage else ""
 
     @property
     def share(self) -> float | None:
@@ -211,7 +213,7 @@ class StagedJob(Job):
 
 
 class JobEntry(models.Model):
-    """A line of the list of jobs: what a job of any kind has in common with the others, from a view of the database."""
+    """A row of the list of all jobs, with the fields that every kind has; from a view of the database."""
 
     key = models.CharField(primary_key=True, max_length=40)
     kind = models.CharField(max_length=10)

@@ -8,12 +8,12 @@ from annotation.models.project import Membership, Project
 
 
 class LabelBatch(models.Model):
-    """The labels of one annotator, or of one source that came with a file, from `since` to `until`.
+    """The labels of one annotator, or of one imported source, from `since` to `until`.
 
-    A suspected batch waits for a decision and counts meanwhile; one set aside is left out of consensus, training and
-    measuring; one in use was looked at and counts. The labels themselves never change. `evidence` says what
-    was judged: how many labels, how many differed, how many usually would, and against what; of a pace, how many
-    labels, and the milliseconds on a step (`step_ms`), of others too (`usual_ms`, null for too few people).
+    A suspected batch waits for a decision and still counts. A batch set aside is left out of consensus, training and
+    measuring. A batch in use was reviewed and counts. The labels themselves never change. `evidence` has the numbers of
+    labels that were judged, that differed, and that usually differ. For a pace, it has the number of labels, their
+    milliseconds per step (`step_ms`) and other people's (`usual_ms`, null for too few people).
     """
 
     class State(models.TextChoices):

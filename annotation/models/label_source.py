@@ -7,10 +7,10 @@ from prm.vocabulary import SOURCE_KINDS
 
 
 class LabelSource(models.Model):
-    """Where labels come from. Kinds are never pooled without saying so.
+    """Where labels come from. Kinds are pooled only if that is stated.
 
-    `name` says which one: the labeller's pseudonym in an imported file, the judge model, the policy
-    whose rollouts were counted; empty for the project's own annotators, and for the programs among its members.
+    `name` is the labeller's pseudonym in an imported file, the judge model, or the policy whose rollouts were counted;
+    empty for the project's own members, people and programs.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_sources")

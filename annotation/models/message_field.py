@@ -6,9 +6,9 @@ from prm.messages import as_json, from_json
 
 
 class MessageField(models.JSONField):
-    """A text that can be shown in the reader's language: a `Message`, with its code and values, or any other text.
+    """A text that can be shown in the reader's language: a `Message` with its code and values, or any other text.
 
-    Reads as a `str` in English. JSON has an object for a message, a string for any other text.
+    Its value is a `str` in English. The column has an object for a message, a string for any other text.
     """
 
     def __init__(self, **kwargs: Any) -> None:

@@ -10,7 +10,7 @@ from annotation.models.struct_field import StructField
 
 
 class ImportedFolder(msgspec.Struct):
-    """Which folder among the imports; for a token classifier what ends its steps, and its class of right ones."""
+    """A folder of models/imports; for a token classifier, the separator after each step and the class of good steps."""
 
     folder: str
     separator: str = "\n"
@@ -18,10 +18,10 @@ class ImportedFolder(msgspec.Struct):
 
 
 class ModelJob(Job):
-    """Work on a model that takes minutes, done in a subprocess of the library.
+    """An audit, an export or an import of a model, which takes minutes in a subprocess of the library.
 
-    An import has no version until it is done; `source` is what it imports. `message` is the last line that the library
-    wrote.
+    An import has no version until it is done; `source` is its folder. `message` is the last line of the library's
+    output.
     """
 
     class Kind(models.TextChoices):
@@ -43,7 +43,7 @@ class ModelJob(Job):
         constraints = [one_live("model_version", "kind", name="model_job_one_live_of_a_kind")]
 
     @property
-    def called(self) -> str:
+    def audit_name(self) -> str:
         return f"model.{self.kind}"
 
     @property

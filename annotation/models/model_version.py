@@ -14,10 +14,10 @@ from prm.messages import Message
 
 
 class Measurement(msgspec.Struct, kw_only=True):
-    """What a round measured of a version: of the holdout's solutions, those with a known first error.
+    """What a round measured on the holdout's solutions with a known first error.
 
-    `champion` is the number of the one that served then. `thresholds` are by the name of a model. The reports are of
-    the `challenger`, the zero-label `baseline` and the `rival`, which served; None without known solutions.
+    `champion` is the number of the champion at that time. `thresholds` has one entry per model. The reports are of the
+    `challenger`, of the `baseline` without labels and of the `rival`, the champion; None without such solutions.
     """
 
     holdout_solutions: int = 0
@@ -68,7 +68,7 @@ class AuditFinding(msgspec.Struct):
 
 
 class AuditSummary(msgspec.Struct):
-    """The findings of the last audit, and the holdout that it was made on."""
+    """The findings of the latest audit, and the holdout that it used."""
 
     data: str
     n_solutions: int
@@ -83,10 +83,10 @@ class AuditSummary(msgspec.Struct):
 class ModelVersion(models.Model):
     """Trained PRM weights with a manifest; the champion is the one being served.
 
-    `path` is relative to the folder of models. `snapshot` is what it learned from, or what an imported one was
-    measured on. `gate` is None before a verdict, `audits` before the first audit. A pinned champion is not replaced by
-    the gate, and a pinned version never loses its weights to the retention policy.
-    `confirmed_at` is when a manager let a version answer programs that the gate could not measure.
+    `path` is relative to the folder of models. `snapshot` is the training data, or for an imported model the data that
+    it was measured on. `gate` is None before a verdict, `audits` before the first audit. The gate does not replace a
+    pinned champion, and the retention policy does not delete the weights of a pinned version. `confirmed_at` is when a
+    manager allowed a version that the gate could not measure to answer programs.
     """
 
     class State(models.TextChoices):
@@ -149,7 +149,7 @@ class ModelVersion(models.Model):
 
     @property
     def overruled(self) -> bool:
-        """Whether the gate kept it back, and a manager let it serve all the same."""
+        """Whether the gate rejected the version and a manager promoted it anyway."""
         return self.promoted_at is not None and self.gate is not None and not self.gate.promote
 
 

@@ -1,4 +1,4 @@
-"""What a project decides: its policies, validated when read and when written."""
+"""The policy of a project, validated when it is read and written."""
 
 from typing import Annotated, Any, Literal
 
@@ -23,7 +23,7 @@ Places = Annotated[int, msgspec.Meta(ge=1, le=100)]
 
 
 class LabelsWanted(msgspec.Struct, forbid_unknown_fields=True):
-    """Of how many people a solution's label is asked for, by the lane it is in."""
+    """How many people label a solution, by its lane."""
 
     acquisition: Places = 1
     control: Places = 1
@@ -33,12 +33,12 @@ class LabelsWanted(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class QueuePolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """How work is handed out.
+    """How the queue serves annotators.
 
-    A claim holds for `lease_minutes` from the page's last sign of life, which it gives every `heartbeat_seconds`; it
-    fetches `prefetch_depth` solutions ahead. A person gets at most `daily_cap` solutions a day (0: no limit), and
-    another solution of the same problem no sooner than `cool_down_minutes` after the last and, by `problem_again`, on
-    the same day, on the next, or never. Days are those of the project's time zone (`rounds.time_zone`).
+    A lease lasts `lease_minutes` from the page's last heartbeat, which it sends every `heartbeat_seconds`; the page
+    prefetches `prefetch_depth` solutions. A person gets at most `daily_cap` solutions a day (0: no limit). They get
+    another solution of the same problem `cool_down_minutes` after the last one at the earliest and, by `problem_again`,
+    on the same day, on the next, or never. Days are in the project's time zone (`rounds.time_zone`).
     """
 
     lease_minutes: Annotated[int, msgspec.Meta(ge=1, le=7 * 24 * 60)] = 30
@@ -55,9 +55,11 @@ class QueuePolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PacePolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """Time spent on a solution counts until the hand has rested for `idle_seconds`. A break is proposed after
-    `break_after_minutes` of work without one (0: never). A sitting begins with `session_goal` solutions as its goal
-    (0: none); each person may set another.
+    """How working time is counted and limited.
+
+    Time on a solution counts until there was no input for `idle_seconds`. The page suggests a break after
+    `break_after_minutes` without one (0: never). The goal of a session is `session_goal` solutions (0: none); each
+    person can change it.
     """
 
     idle_seconds: Annotated[int, msgspec.Meta(ge=15, le=3600)] = 120
@@ -66,12 +68,12 @@ class PacePolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class GoldPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """Solutions with a known first error that come hidden among the others.
+    """Hidden gold: solutions with a known first error among the others.
 
-    `share` of what a person labels is gold, where the project has some. An answer is right within `tolerance` steps of
-    the known first error; that there is none has no neighbour. Who has less than `pause_below` of the latest
-    `pause_after` gold answers right is paused until a manager decides; 0 pauses nobody. Gold that `seen_by` of the
-    annotators had is worn out, and gold with which `disputed_by` of the good ones disagree is suspect.
+    `share` of a person's solutions are gold, if the project has gold. An answer is right within `tolerance` steps of
+    the reference; "no error" is never within a tolerance. A person with less than `pause_below` of their latest
+    `pause_after` gold answers right is paused until a manager decides (0: nobody). Gold is worn out once a share
+    `seen_by` of the annotators have seen it, and suspect if a share `disputed_by` of the good ones disagree with it.
     """
 
     share: Annotated[float, msgspec.Meta(ge=0, le=0.5)] = 0.05
@@ -83,10 +85,10 @@ class GoldPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ScreeningPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """Gold that everybody new labels before anything else; 0 `items` screens nobody.
+    """Gold that new annotators label first; 0 `items` screen nobody.
 
-    `pass_mark` of the `items` have to be right, and so many `attempts` are given without asking a manager. With
-    `feedback` people see afterwards which answers were right. Roles in `exempt` begin without.
+    At least `pass_mark` of the `items` must be right. People have this many `attempts` before a manager must decide.
+    With `feedback` they see afterwards which answers were right. Roles in `exempt` are not screened.
     """
 
     items: Annotated[int, msgspec.Meta(ge=0, le=200)] = 0
@@ -101,7 +103,7 @@ class ScreeningPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FeedbackPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """What the page of their own work shows people about the quality of their labels.
+    """What people see about the quality of their labels on the page of their own work.
 
     `gold`: their share of right answers on hidden gold, without revealing which solutions were gold. `peers`: how often
     they mark the same first error as others who labelled the same solution.
@@ -143,9 +145,9 @@ class LaneMix(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ServingPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """What programs may ask of the model, for each token (0: no limit), and how long the score log is kept.
+    """Scoring limits of each token (0: no limit), and how many days the score log is stored.
 
-    `keep_text` keeps the texts that were scored with their scores; their hash is kept always.
+    With `keep_text` the log stores the scored texts; it always stores their hashes.
     """
 
     requests_per_minute: Count = 0
@@ -157,12 +159,12 @@ class ServingPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """How labels are weighed and watched.
+    """How labels are weighted and monitored.
 
-    `consensus` of training labels: "reliability" weighs each word by what shared steps tell of its giver, "shares"
-    counts all alike. A batch is suspected where it differs so that, with labels as usual,
-    `labels_between_false_alarms` judged labels would lie between two false alarms. Until somebody decides on it,
-    `hold_rounds` begins no round by itself; `set_aside` takes what other people's labels name out of use unasked.
+    The `consensus` of training labels weights each rating by its annotator's "reliability", or counts all equally
+    ("shares"). The threshold of the alarm is such that at least `labels_between_false_alarms` judged labels lie between
+    two false alarms on average. With `hold_rounds`, no round starts automatically while a suspected batch waits for a
+    decision. With `set_aside`, batches that other people's labels reveal are set aside at once.
     """
 
     consensus: str = "reliability"
@@ -172,9 +174,9 @@ class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Caps(msgspec.Struct, forbid_unknown_fields=True):
-    """The most that the acquisition lane of a generation takes: solutions of a problem, and a domain's share.
+    """Caps of the acquisition lane of a generation: solutions per problem, and the share of a domain.
 
-    With no cap on a problem one of each is taken, and more only as the budget needs it.
+    Without a cap per problem, the lane takes one solution of each, and more only to use the budget.
     """
 
     problem: Positive | None = None
@@ -182,16 +184,17 @@ class Caps(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """Queue, rounds and training policies of a project.
+    """The queue, rounds and training policies of a project.
 
-    `neutral` maps the neutral rating for training only; snapshots keep all three classes.
-    `training_sources` names the kinds of label source that are pooled for training; anything but
-    people has to be asked for, and with `training_agreement` only solutions that the rule keeps teach.
-    `cold_start` says how the first generation's acquisition lane is filled: at random as
-    the control lane is, or by the backbone's surprise, which needs no labels. The gate measures only where at least
-    `gate_min_holdout` holdout solutions have a known first error. The latest `keep_models` versions keep their weights.
-    `shadow_models` compares, after each round, what equal time spent on acquisition and on control taught. `training`
-    holds further choices of a training run, in the library's words.
+    - `neutral` maps the neutral rating for training only; snapshots hold all three classes.
+    - `training_sources` are the source kinds that are pooled for training, by default people only. With
+      `training_agreement`, only solutions that the rule keeps are used.
+    - `cold_start` fills the acquisition lane of the first generation: at random like the control lane, or by the
+      backbone's surprisal, which needs no labels.
+    - The gate measures a model if at least `gate_min_holdout` holdout solutions have a known first error.
+    - The latest `keep_models` versions keep their weights.
+    - `shadow_models` compares models from equal labelling time on acquisition and on control after each round.
+    - `training` holds more choices of a training run, with the names of the library.
     """
 
     queue: QueuePolicy = msgspec.field(default_factory=QueuePolicy)
@@ -222,7 +225,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def parse_policy(value: dict) -> ProjectPolicy:
-    """A policy to be stored. Raises msgspec.ValidationError naming the field; a name may be in no registry."""
+    """A policy to store. Raises msgspec.ValidationError, which names the field, also for a name in no registry."""
     policy = read_policy(value)
     named: list[tuple[str, Registry, str]] = [
         ("acquisition", FUNCTIONS, policy.acquisition),
@@ -237,5 +240,5 @@ def parse_policy(value: dict) -> ProjectPolicy:
 
 
 def read_policy(value: dict) -> ProjectPolicy:
-    """A stored policy, which may name an extension that has been uninstalled since."""
+    """A stored policy, which may name an extension that is no longer installed."""
     return msgspec.convert(value, ProjectPolicy)

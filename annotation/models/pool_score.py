@@ -12,16 +12,15 @@ from annotation.models.struct_field import StructField
 
 
 class PoolScore(models.Model):
-    """What ranking needs of one solution under one model version.
+    """The scores of one solution by one model version, as ranking needs them.
 
-    `mean` and `spread` have one entry a step: the ensemble's mean probability that the step is good
-    given a good prefix, and its standard deviation; null where the step did not fit the context.
-    `heads` has what the acquisition functions need, the probability of each head for each scored step:
-    little-endian float16, row by row, one row a scored step. `embedding` is the solution's place among
-    others (`prm` TraceScore), float16 too; empty where there is none.
+    `mean` and `spread` have one entry per step: the ensemble's mean probability that the step is good given a good
+    prefix, and its standard deviation; null beyond the context. `heads` has the probability of each head for each
+    scored step, for the acquisition functions: little-endian float16, one row per scored step. `embedding` is the
+    solution's embedding (`prm` TraceScore), float16 too; empty if there is none.
 
-    The table has a partition per version, made and dropped by `annotation.loop.pool.partitions`; its keys
-    have no foreign key constraint, so that neither takes a lock on the tables of solutions and versions.
+    The table has a partition per version, created and dropped by `annotation.loop.pool.partitions`. Its keys have no
+    foreign key constraints, so that this takes no lock on the tables of solutions and versions.
     """
 
     pk = models.CompositePrimaryKey("model_version_id", "solution_id")
@@ -31,7 +30,7 @@ class PoolScore(models.Model):
     solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="pool_scores", db_constraint=False)
     mean = ArrayField(models.FloatField(null=True))
     spread = ArrayField(models.FloatField(null=True))
-    score = models.FloatField(null=True, help_text="The solution's score; null where nothing was scored.")
+    score = models.FloatField(null=True, help_text="The solution's score; null if no step was scored.")
     gain = models.FloatField(null=True, help_text="Expected information about the first error, nats.")
     expected_seconds = models.FloatField(null=True)
     heads = models.BinaryField(default=bytes)
@@ -43,7 +42,7 @@ class PoolScore(models.Model):
 
 
 class PoolShard(models.Model):
-    """Solutions that a version has yet to score. A worker at it holds the row's lock; a finished shard is gone."""
+    """Solutions that a version has yet to score. A worker locks the row, and deletes it when the shard is scored."""
 
     model_version = models.ForeignKey(ModelVersion, on_delete=models.CASCADE, related_name="pool_shards")
     solutions = ArrayField(models.BigIntegerField())
@@ -53,7 +52,10 @@ class PoolShard(models.Model):
 
 
 class ScoreAgreement(msgspec.Struct):
-    """Of `checked` stored scores, the `differing` were further than `tolerance` from fresh ones, `worst` at most."""
+    """A check of stored scores against fresh ones.
+
+    `differing` solutions, of `checked`, were off by more than `tolerance`; `worst` is the largest difference.
+    """
 
     checked: int
     differing: list[int]
@@ -62,10 +64,9 @@ class ScoreAgreement(msgspec.Struct):
 
 
 class PoolScoring(Job):
-    """A version's scoring of the pool: of the solutions that were last cut into shards, of which several workers score
-    some each at the same time.
+    """The scoring of the pool by one version. Several workers score shards of it at the same time.
 
-    `steps` and `seconds` are summed over workers. `agreement` is that of a sample of the stored scores with fresh ones.
+    `steps` and `seconds` are summed over workers. `agreement` compares a sample of stored scores with fresh ones.
     """
 
     KIND = "pool"

@@ -7,10 +7,10 @@ from annotation.models.project import Membership
 
 
 class PracticeAnswer(models.Model):
-    """What a person answered in practice, and how that was told to them. Rows never change.
+    """A person's answer in practice, with the outcome that they saw. Rows never change.
 
-    It is no annotation: it teaches no model and measures nobody. `given` is the submission as it was handed in,
-    `outcome` is right, or in which way wrong. `first_error` is a position, -1 for none, null where they gave up.
+    It is not an annotation: it trains no model and measures nobody. `given` is the submission, `outcome` is right or
+    in which way wrong. `first_error` is a position, -1 for none, null if they gave up.
     """
 
     class Outcome(models.TextChoices):

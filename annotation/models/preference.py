@@ -3,9 +3,9 @@ from django.db import models
 
 
 class Preference(models.Model):
-    """What a person chose for themselves, in every project. No language: that of their browser.
+    """A user's preferences, for every project. Without a `language`, pages are in the language of the browser.
 
-    `first_password`: they still have the password that their account was opened with.
+    `first_password` is true while the user still has the password of the invitation.
     """
 
     user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="preference")

@@ -7,7 +7,7 @@ from prm.vocabulary import SPLITS
 
 
 class Problem(models.Model):
-    """A task with its reference; numeric variants of it share a `source_group` and so a split."""
+    """A problem with its reference. Numeric variants share a `source_group`, and therefore a split."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="problems", db_index=False)
     text = models.TextField()

@@ -21,8 +21,8 @@ class Project(models.Model):
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
-    guidelines = models.TextField(blank=True, help_text="Markdown, shown beside the work.")
-    examples = models.JSONField(default=list, blank=True, help_text="Rated steps, shown beside the guidelines.")
+    guidelines = models.TextField(blank=True, help_text="Markdown, shown in the workbench.")
+    examples = models.JSONField(default=list, blank=True, help_text="Rated steps, shown with the guidelines.")
     scheme = models.JSONField(default=dict, blank=True)
     policy = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.ACTIVE)
@@ -45,9 +45,9 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """A user's role in a project, under the pseudonym that snapshots use.
+    """A user's role in a project, with the pseudonym that snapshots use.
 
-    They label only problems of their `domains`; null is all.
+    The user labels only problems of their `domains`; null is every domain.
     """
 
     Role = choices.Role
@@ -56,8 +56,10 @@ class Membership(models.Model):
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role)
     pseudonym = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    simulated = models.BooleanField(default=False, help_text="A program that plays an annotator.")
-    machine = models.BooleanField(default=False, db_default=False, help_text="A program: it labels as a model judge.")
+    simulated = models.BooleanField(default=False, help_text="A program that simulates an annotator.")
+    machine = models.BooleanField(
+        default=False, db_default=False, help_text="A program: its labels are a model judge's."
+    )
     domains = ArrayField(models.CharField(max_length=100, blank=True), null=True, blank=True)
     active = models.BooleanField(default=True)
     joined_at = models.DateTimeField(auto_now_add=True)

@@ -14,13 +14,13 @@ OPEN_TO_ALL = Q(state="ready", paused=False, assigned_to__isnull=True)
 class QueueItem(models.Model):
     """A solution waiting for `wanted` annotations.
 
-    `leased + done <= wanted` holds in the database: an item never gets more annotations through the
-    queue than were wanted. State: ready (a place is free), full (all places leased or done), done,
-    retired (its generation was replaced).
+    A database constraint holds `leased + done <= wanted`: the queue never gets more annotations of an item than wanted.
+    State: ready (a place is free), full (all places are leased or done), done, retired (its generation was replaced).
 
-    A `paused` item is not given out. One with `assigned_to` goes to that person only, and before all others; a
-    `pinned` one goes before those that are not. `reopened` marks one that somebody may have passed by while it could
-    not be given: the database sets it when a place comes back, a pause ends or an assignment is lifted.
+    A `paused` item is not leased. An item with `assigned_to` is leased to that person only, before all others. A
+    `pinned` item is served before unpinned ones. `reopened` marks an item that somebody's frontier may have passed
+    while it was not available: the database sets it when a place is freed, a pause or an assignment ends, or the item
+    moves ahead.
     """
 
     class State(models.TextChoices):
@@ -52,7 +52,7 @@ class QueueItem(models.Model):
 
     class Meta:
         constraints = [
-            # A gold solution becomes an item of its own for each person who is given it.
+            # A gold solution has a separate item for each person who gets it.
             models.UniqueConstraint(
                 fields=["generation", "solution"],
                 condition=~Q(lane__in=HIDDEN_LANES),
@@ -106,8 +106,8 @@ class QueueItem(models.Model):
 class Lease(models.Model):
     """A time-limited claim of one queue item by one annotator.
 
-    One row per annotator and solution: the database never lets an annotator hold a solution twice.
-    An expired lease may be renewed; a released (skipped) or submitted one may not.
+    The database allows one row per annotator and solution, so an annotator never gets a solution twice. An expired
+    lease can be renewed; a released (skipped) or submitted one cannot.
     """
 
     class State(models.TextChoices):
@@ -140,10 +140,9 @@ class Lease(models.Model):
 
 
 class LaneTally(models.Model):
-    """The places of a lane in a generation: `wanted` in all, `taken` of them in hand or done.
+    """The places of a lane in a generation: how many are `wanted`, and how many are `taken` (leased or done).
 
-    Triggers on the queue's items keep it, so it is right whatever changes an item. Items of one person's own
-    (screening, gold) are not in it.
+    Triggers on queue items update it, whatever changes an item. Items in the lanes screening and gold are not counted.
     """
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="tallies")
@@ -160,10 +159,10 @@ class LaneTally(models.Model):
 
 
 class Frontier(models.Model):
-    """How far an annotator has come in a lane: below `rank` they had, or may never have, all that is not `reopened`.
+    """How far an annotator has come in a lane: below `rank`, they have had every item or can never get it.
 
-    It only saves a claim from looking at all of a long history again: before it is said that nothing is left, the
-    whole lane is looked at.
+    Items that are `reopened` are the exception. The frontier only spares a claim the search of a long history: before
+    a claim reports that nothing is left, it searches the whole queue.
     """
 
     annotator = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="frontiers")

@@ -4,9 +4,9 @@ from annotation.models.project import Project
 
 
 class RoundClock(models.Model):
-    """How far a project's schedule has been looked at, and the latest drift of its scores.
+    """The time up to which a project's schedule was processed, and the latest drift of its scores.
 
-    A time of the schedule after `looked_at` is still to be dealt with, however long nobody looked.
+    A scheduled time after `looked_at` is still due, however long the scheduler was down.
     """
 
     project = models.OneToOneField(Project, primary_key=True, on_delete=models.CASCADE, related_name="round_clock")

@@ -1,4 +1,4 @@
-"""When rounds begin by themselves, when they may not, and how long they leave their files."""
+"""The policy of automatic rounds: when they start, when they must not, and how long their files are stored."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ CRON_FAULTS = {
 
 
 class Window(msgspec.Struct, frozen=True):
-    """A stretch of certain days (0: Monday), from minute `start` to `end`; one not later is the next day's."""
+    """A time range on weekdays (0: Monday), from minute `start` to `end`, which is on the next day if not later."""
 
     days: tuple[int, ...]
     start: int
@@ -35,12 +35,12 @@ class Window(msgspec.Struct, frozen=True):
 
 
 class RoundsPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """What begins a round, in the project's `time_zone`; 0 and "" mean never, and no limit.
+    """When rounds start automatically, in the project's `time_zone`. 0 and "" mean never, or no limit.
 
-    `cron` has five fields. `after_labels` counts labels since the last run. `drift_above` is the population stability
-    index of the champion's scores. No round begins by itself in `quiet_hours` ("22:00-07:00", "sat-sun 00:00-24:00"),
-    beyond `runs_per_day` or `training_hours_per_month`, or while agreement on the first error is below
-    `agreement_floor`. `keep_days` after its end a run's folder and log go.
+    `cron` has five fields. `after_labels` counts labels since the last run. `drift_above` is a population stability
+    index of the champion's scores. No round starts automatically in `quiet_hours` ("22:00-07:00", "sat-sun
+    00:00-24:00"), beyond `runs_per_day` or `training_hours_per_month`, or while agreement on the first error is below
+    `agreement_floor`. A run's folder and log are deleted `keep_days` after its end.
     """
 
     cron: str = ""
@@ -65,17 +65,17 @@ class RoundsPolicy(msgspec.Struct, forbid_unknown_fields=True):
         return parse_zone(self.time_zone)
 
     def start_of_day(self, moment: datetime) -> datetime:
-        """The midnight of the project before a moment."""
+        """The last midnight before `moment`, in the project's time zone."""
         return moment.astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
 
     def next_time(self, after: datetime) -> datetime | None:
-        """The schedule's first time after `after`; None without a schedule."""
+        """The first scheduled time after `after`; None without a schedule."""
         return next(parse_cron(self.cron, after.astimezone(self.zone)), None) if self.cron else None
 
     def quiet_until(self, now: datetime) -> datetime | None:
-        """When the quiet hours that contain `now` end; None outside of them.
+        """When the quiet hours that contain `now` end; None outside of quiet hours.
 
-        Windows that touch or overlap count as one. Quiet hours without an end give a time weeks away.
+        Windows that touch or overlap count as one. For quiet hours that never end, the result is weeks away.
         """
         end = self._end_of_window(now)
         for _ in range(MOST_WINDOWS):
@@ -101,12 +101,12 @@ class RoundsPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def automatic(self) -> bool:
-        """Whether anything begins a round by itself."""
+        """Whether rounds can start automatically."""
         return bool(self.cron or self.after_labels or self.drift_above)
 
 
 def parse_zone(name: str) -> ZoneInfo:
-    """Raises ValueError for a name that the IANA database does not have."""
+    """The time zone with this IANA name. Raises ValueError."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
@@ -114,7 +114,7 @@ def parse_zone(name: str) -> ZoneInfo:
 
 
 def parse_cron(expression: str, start: datetime) -> CronSim:
-    """The times of an expression after `start`, in its zone. Raises ValueError naming what is wrong."""
+    """The times of a cron expression after `start`, in its time zone. Raises ValueError with the reason."""
     try:
         return CronSim(expression, start)
     except CronSimError as error:
@@ -126,7 +126,7 @@ def parse_cron(expression: str, start: datetime) -> CronSim:
 
 
 def parse_window(line: str) -> Window:
-    """Raises ValueError for a line that is no window of quiet hours."""
+    """The window of quiet hours that a line describes. Raises ValueError."""
     match = _WINDOW.fullmatch(line.strip().lower())
     if match:
         first, last, *digits = match.groups()
@@ -139,7 +139,7 @@ def parse_window(line: str) -> Window:
 
 
 def example_times(expression: str, zone: str, *, count: int = 3) -> list[datetime]:
-    """The next times of a schedule; none where it has none within its horizon. Raises ValueError."""
+    """The next times of a schedule; empty if it has none within cronsim's horizon. Raises ValueError."""
     times = parse_cron(expression, datetime.now(UTC).astimezone(parse_zone(zone)))
     return [time for time, _ in zip(times, range(count), strict=False)]
 

@@ -12,10 +12,10 @@ from prm.splitting import Splitting, Thinking
 
 
 class SamplingRun(Job):
-    """Solutions sampled from a policy into the project. Counts are of samples, unless they say otherwise.
+    """A run that samples solutions from a policy. Counts are of samples, unless their name says `problems`.
 
-    `endpoint` and `model` are names: the address and the key stand in the operator's settings. `prompt` is the
-    user's message, "{problem}" in it. A token budget counts prompts too; 0 is none.
+    `endpoint` and `model` are names; the address and the key are in the operator's settings. `prompt` is the user's
+    message and contains "{problem}". The token budget includes prompts; 0 is no limit.
     """
 
     class State(models.TextChoices):
@@ -69,7 +69,7 @@ class SamplingRun(Job):
     calls = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
-    note = MessageField(help_text="How it ended, where there is more to say than its state.")
+    note = MessageField(help_text="How it ended, if there is more to say than its state.")
 
     def __str__(self) -> str:
         return f"sampling {self.pk} from {self.endpoint} ({self.state})"
@@ -89,12 +89,12 @@ class SamplingRun(Job):
 
     @property
     def name(self) -> str:
-        """What its solutions call it, in their provenance."""
+        """The name of the run in the provenance of its solutions."""
         return f"sampling-{self.pk}"
 
     @property
     def splitting(self) -> Splitting:
-        """How its samples become steps."""
+        """How its samples are split into steps."""
         return Splitting(self.decomposition, cast(Thinking, self.thinking))
 
     @property
@@ -103,7 +103,7 @@ class SamplingRun(Job):
 
 
 class SampledProblem(models.Model):
-    """One chosen problem of a run, in the order of `position`; `error` says why it has no samples, or fewer."""
+    """A chosen problem of a run, at its `position`; `error` is the reason for missing samples."""
 
     class State(models.TextChoices):
         WAITING = "waiting", _("Waiting")

@@ -1,4 +1,4 @@
-"""A project's label scheme: what annotators are asked of a solution, and how the answers look and are keyed."""
+"""A project's label scheme: the questions about a solution, and the look and keys of the answers."""
 
 from collections import Counter
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ Colour = Literal["blue", "teal", "green", "yellow", "orange", "red", "purple", "
 Progress = Annotated[int, msgspec.Meta(ge=0, le=4)]
 Key = Annotated[str, msgspec.Meta(min_length=1, max_length=1)]
 
-# What the workbench does at a key: the signs among SHORTCUTS of the front end's ui/keys.ts, by `about`.
+# The keys of the workbench's commands: those in SHORTCUTS of the front end's ui/keys.ts that are signs, by `about`.
 DEFAULT_KEYS = {
     "good": "1",
     "neutral": "2",
@@ -51,9 +51,9 @@ DEFAULT_KEYS = {
 
 
 class Look(msgspec.Struct, forbid_unknown_fields=True):
-    """How one answer appears. An empty name or help is the workbench's own word, in the reader's language.
+    """The look of an answer. An empty name or help means the workbench's own text, in the reader's language.
 
-    Every answer has a sign of its own shape, so that no colour is ever the only thing that tells two apart.
+    Every answer also has a sign of its own shape, so that colour is never the only difference.
     """
 
     name: Annotated[str, msgspec.Meta(max_length=40)] = ""
@@ -62,7 +62,7 @@ class Look(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Answers(msgspec.Struct, forbid_unknown_fields=True):
-    """The four answers: their meaning is the same in every project, and so are the labels that are stored."""
+    """The look of the four answers. Their meaning, and the stored labels, are the same in every project."""
 
     good: Look = msgspec.field(default_factory=Look)
     neutral: Look = msgspec.field(default_factory=Look)
@@ -71,30 +71,31 @@ class Answers(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Term(msgspec.Struct, forbid_unknown_fields=True):
-    """One of a list to choose from: a type of error, a clause of a policy. Those of one `group` stand together."""
+    """An entry of a list of choices: an error type or a policy clause. Entries of one `group` are shown together."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
     help: Annotated[str, msgspec.Meta(max_length=2000)] = ""
     group: Annotated[str, msgspec.Meta(max_length=100)] = ""
 
     def __post_init__(self) -> None:
-        self.name, self.group = self.name.strip(), self.group.strip()  # as a submission names it
+        self.name, self.group = self.name.strip(), self.group.strip()  # submissions name the entry without blanks
 
 
 class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
     """How annotators rate. The default is PRM800K phase 2: stop at the first error.
 
-    `offer_neutral` and `offer_unsure`: good and bad are always there. `offer_accepting`: one key finds several steps
-    good, those before a first error or all that are left; without it every step is rated by hand. After the first
-    error, as asked: how far the solution had got (`ask_progress`), a critique of the wrong step ("written" by the
-    annotator; or "given" ones rated, and one written where none is good), the alternatives at its position, a step of
-    the annotator's own. Of any step, as asked: which `policy_clauses` it breaks, whether it is consistent with an
-    earlier one, whether it is redundant, and, where work goes on behind an error, whether it recovers from one. `keys`
-    renames keys of DEFAULT_KEYS.
-
-    `choose_path` is PRM800K phase 1: at each position one of the candidates, or a step of the person's own
-    (`ask_own_step`), is the way on, and only then the next position's candidates are shown. `rate_alternatives` then
-    asks for a rating of every candidate that was shown, without it the one that is taken is enough.
+    - `offer_neutral`, `offer_unsure`: answers besides good and bad.
+    - `offer_accepting`: one key rates several steps as good, those before a first error or all remaining ones. Without
+      it, every step is rated by itself.
+    - After the first error, a project can ask how far the solution got (`ask_progress`), for a `critique` of the wrong
+      step ("written" by the annotator; or "given" critiques to rate, and a written one if none of them is good), for
+      ratings of the alternatives at its position, and for the annotator's own step.
+    - About every step, a project can ask which `policy_clauses` it breaks, whether it is consistent with an earlier
+      step, whether it is redundant and, if rating continues after an error, whether it recovers from one.
+    - `keys` overrides keys of DEFAULT_KEYS.
+    - `choose_path` is PRM800K phase 1: at each position the annotator chooses one of the candidates, or writes a step
+      (`ask_own_step`), before the candidates of the next position are shown. With `rate_alternatives` every candidate
+      that was shown needs a rating, without it only the chosen one.
     """
 
     stop_at_first_error: bool = True
@@ -132,7 +133,7 @@ class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def parse_scheme(value: dict[str, Any]) -> LabelScheme:
-    """A bare name in a list of terms stands for a term without more. Raises msgspec.ValidationError."""
+    """The scheme in a JSON object, where a name in a list of terms is a term. Raises msgspec.ValidationError."""
     lists = ("error_types", "policy_clauses")
     named = {
         name: [{"name": term} if isinstance(term, str) else term for term in value[name]]

@@ -8,10 +8,10 @@ from annotation.models.project import Project
 
 
 class SentBack(models.Model):
-    """A reviewer's request that an annotator look at their label again, and why.
+    """A reviewer's request that an annotator look at their label again, with the reason.
 
-    It is of the revision that the reviewer saw; the annotator's next one is its `answer`. `by` and `reason` are told
-    to the annotator.
+    It is about the revision that the reviewer saw; the annotator's next revision is its `answer`. The annotator sees
+    `by` and `reason`.
     """
 
     class State(models.TextChoices):

@@ -10,11 +10,11 @@ from annotation.models.project import Project
 
 
 class ServedScore(models.Model):
-    """One solution's score as it was served, or the reason why there was none: the score log.
+    """An entry of the score log: one solution's score as served, or the reason why it has none.
 
-    `request` and `index` name it in the answer that the caller has. Number and hash of the model stay where the
-    version itself is gone. `text` is kept where the project's policy says so; `text_hash` always, so that whoever has
-    the text finds its scores. `seconds` run from the request to the answer, `batch` counts the requests read together.
+    `request` and `index` identify it in the caller's response. Number and hash of the model remain if the version is
+    deleted. `text` is stored if the project's policy says so; `text_hash` always, so that the scores of a known text
+    can be found. `seconds` is the time from request to response, `batch` the number of requests scored together.
     """
 
     request = models.UUIDField()

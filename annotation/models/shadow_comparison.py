@@ -6,12 +6,12 @@ from annotation.models.training_run import TrainingRun
 
 
 class ShadowComparison(models.Model):
-    """What equal label-seconds of acquisition and of control taught two models that never served. Never changes.
+    """Compares two models, trained on equal labelling time in acquisition and control, that never serve. Never changes.
 
-    Both learned from the same start as well (`start_labels`) and were measured on the same revisions of the holdout.
-    `gain` is acquisition minus control in ProcessBench F1 with its 95 % interval, `samples` some of its bootstrap
-    draws. `generation` is the latest whose labels are in it. `estimates` are weighted by inclusion probabilities:
-    one entry a generation, see `annotation.loop.proof.lane_estimates`.
+    Both are also trained on the same `start_labels`, and are measured on the same revisions of the holdout. `gain` is
+    acquisition minus control in ProcessBench F1, with its 95 % interval; `samples` are some of its bootstrap samples.
+    `generation` is the latest with labels in the comparison. `estimates` are weighted by inclusion probabilities, one
+    entry per generation; see `annotation.loop.proof.lane_estimates`.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="shadow_comparisons")
@@ -23,7 +23,7 @@ class ShadowComparison(models.Model):
     control_labels = models.PositiveIntegerField()
     acquisition_seconds = models.FloatField()
     control_seconds = models.FloatField()
-    start_f1 = models.FloatField(null=True, help_text="Of a model that learned from the start alone.")
+    start_f1 = models.FloatField(null=True, help_text="Of a model that was trained on the start labels only.")
     acquisition_f1 = models.FloatField()
     control_f1 = models.FloatField()
     gain = models.FloatField()

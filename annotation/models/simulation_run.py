@@ -7,10 +7,10 @@ from annotation.models.snapshot import Snapshot
 
 
 class SimulationRun(Job):
-    """A fully labelled snapshot replayed: what each acquisition function would have cost.
+    """A simulation on a labelled snapshot: what each acquisition function would have cost.
 
     `functions` are compared over `seeds` paired seeds with `budget` labelled solutions each. `progress` is a share,
-    `result` what the simulation wrote (JSON); its pictures lie in the run's folder.
+    `result` the simulation's JSON report; its charts are in the run's folder.
     """
 
     KIND = "simulation"

@@ -7,7 +7,7 @@ from annotation.models.project import Project
 class Snapshot(models.Model):
     """An immutable, content-hashed dataset version: a file of records named by its SHA-256.
 
-    `filters` and `counts` say what was asked for and what is in it.
+    `filters` are those that it was made with, `counts` describe its contents.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="snapshots")

@@ -12,9 +12,9 @@ from prm.vocabulary import OUTCOME_SOURCES, STEP_KINDS
 class Solution(models.Model):
     """One sampled answer or agent run to a problem.
 
-    `split` repeats the problem's; a composite foreign key, which names the problem too, keeps the two equal for
-    ever. `final_answer_correct` is the outcome: right, wrong, or not known. `provenance` is read as `origin`.
-    Columns that begin another index have none of their own: every row that comes in pays for each.
+    `split` repeats the problem's; a composite foreign key keeps the two equal. `final_answer_correct` is the outcome:
+    right, wrong, or unknown. `provenance` is read as `origin`. Columns that begin another index have no index of their
+    own, because imports pay for every index on every row.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="solutions", db_index=False)
@@ -57,7 +57,7 @@ class Solution(models.Model):
 
 
 class Step(models.Model):
-    """A completion at a position of a solution; several alternatives may stand at one position."""
+    """A completion at a position of a solution; a position can have several alternatives."""
 
     solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="steps", db_index=False)
     position = models.PositiveIntegerField()
@@ -77,9 +77,9 @@ class Step(models.Model):
 
 
 class Critique(models.Model):
-    """An explanation of what is wrong with a step that came with it, for annotators to rate.
+    """An imported explanation of what is wrong with a step, for annotators to rate.
 
-    `ordinal` counts a step's critiques from 0, in the order in which everybody sees them.
+    `ordinal` counts a step's critiques from 0, in the order in which they are shown.
     """
 
     step = models.ForeignKey(Step, on_delete=models.CASCADE, related_name="critiques", db_index=False)

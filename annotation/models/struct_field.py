@@ -21,16 +21,18 @@ class StructEncoder(json.JSONEncoder):
 
 
 class StructField(JSON):
-    """A column of JSON that is read and written as a msgspec struct. A `Message` in it keeps its code and values."""
+    """A JSON column with a msgspec struct as its value. A `Message` in the struct keeps its code and values."""
 
     def __init__(self, struct: Any = None, **kwargs: Any) -> None:
         self.struct = struct
         super().__init__(**{"encoder": StructEncoder} | kwargs)
 
     def deconstruct(self) -> Any:
-        """As plain JSON, so that migrations do not depend on the struct."""
+        """The field as a plain JSONField, so that migrations do not depend on the struct."""
         name, _path, args, kwargs = super().deconstruct()
         del kwargs["encoder"]
+        if "default" in kwargs and kwargs["default"] is self.struct:
+            kwargs["default"] = dict
         return name, "django.db.models.JSONField", args, kwargs
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:

@@ -12,8 +12,8 @@ from annotation.models.snapshot import Snapshot
 class TrainingRun(StagedJob):
     """One pass through the stages of a round, from snapshot to the next generation.
 
-    `reason` says in a sentence why it began. `failure` names the kind of failure, see
-    `annotation.loop.rounds.failures`; `error` says it. A pruned run's folder and log are gone.
+    `reason` is a sentence about why it started. `failure` is the kind of failure (see
+    `annotation.loop.rounds.failures`), `error` its message. The folder and log of a pruned run are deleted.
     """
 
     class Trigger(models.TextChoices):
@@ -51,7 +51,7 @@ class TrainingRun(StagedJob):
 
     @property
     def outcome(self) -> str:
-        """Why it failed, what the gate said, or why nothing was trained."""
+        """The reason for a failure, the gate's verdict, or the reason why nothing was trained."""
         untrained = [stage.figure for stage in self.stages.all() if (stage.name, stage.state) == UNTRAINED]
         judged = self.model_version.gate.sentence if self.model_version and self.model_version.gate else ""
         return self.error or judged or next(iter(untrained), "")
@@ -84,7 +84,7 @@ UNTRAINED = (RunStage.Name.TRAIN, RunStage.State.SKIPPED)
 
 
 class RunPoint(models.Model):
-    """One line of a run's log; losses (nats per labelled step) and rates are there while it trains."""
+    """A line of a run's log. Losses (nats per labelled step) and rates are only set during training."""
 
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="points")
     stage = models.CharField(max_length=10, choices=RunStage.Name)

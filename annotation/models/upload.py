@@ -9,9 +9,9 @@ from annotation.models.project import Project
 
 
 class Upload(models.Model):
-    """A file on its way to this machine, piece by piece; it goes on at `offset`, and becomes an import at its end.
+    """An unfinished upload of a file. It resumes at `offset`; a complete upload can be imported.
 
-    `fingerprint` is what its sender knows the file by, so that the same file chosen again goes on.
+    `fingerprint` identifies the file for its sender, so that choosing the same file again resumes the upload.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -20,7 +20,7 @@ class Upload(models.Model):
     filename = models.CharField(max_length=300)
     fingerprint = models.CharField(max_length=300, blank=True)
     size = models.PositiveBigIntegerField()
-    offset = models.PositiveBigIntegerField(default=0, help_text="Bytes that are safely on the disk.")
+    offset = models.PositiveBigIntegerField(default=0, help_text="Bytes that are on the disk.")
     created_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(auto_now=True)
 

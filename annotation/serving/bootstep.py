@@ -1,4 +1,4 @@
-"""Makes the worker of the `score` queue answer questions over HTTP too."""
+"""Lets the worker of the `score` queue also answer scoring requests."""
 
 from typing import Any
 

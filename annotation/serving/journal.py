@@ -1,10 +1,11 @@
-"""The score log: written after the answers, many rows at once. A logged question is deleted from the queue."""
+"""Writes the score log after the answers, many rows at a time, and deletes logged questions from the queue."""
 
 import hashlib
 import logging
 import queue
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import msgspec
@@ -21,18 +22,18 @@ from annotation.serving.request_queue import QueuedQuestion
 
 log = logging.getLogger(__name__)
 MOST_ROWS = 1000
-MOST_BEHIND = 20_000  # answers whose rows are not written yet; at this number answering waits
+MOST_UNWRITTEN = 20_000  # answers without a row yet; at this number, answering waits
 _HAS_WORDS = """
 served_words(annotation_servedscore.text) @@ (nullif(plainto_tsquery('simple', %s)::text, '') || ':*')::tsquery
 """
-NOTHING = Scored([], [], None, None, None, None, None)
+NO_SCORES = Scored([], [], None, None, None, None, None)
 
 
 class Journal:
     """Writes in its own thread, and retries while the database is unreachable."""
 
     def __init__(self) -> None:
-        self._behind: queue.Queue[tuple[QueuedQuestion, Answer, datetime] | None] = queue.Queue(MOST_BEHIND)
+        self._unwritten: queue.Queue[tuple[QueuedQuestion, Answer, datetime] | None] = queue.Queue(MOST_UNWRITTEN)
         self._thread = threading.Thread(target=self._run, name="serving-log", daemon=True)
         self._closing = threading.Event()
         self._thread.start()
@@ -40,12 +41,13 @@ class Journal:
     def write(self, answers: Iterable[tuple[QueuedQuestion, Answer]]) -> None:
         now = datetime.now(UTC)
         for queued, answer in answers:
-            self._behind.put((queued, answer, now))
+            self._unwritten.put((queued, answer, now))
 
     def close(self) -> None:
-        """Write the remaining rows. The next worker answers and logs the questions of rows that cannot be written."""
+        """Write the remaining rows. If that fails, the next worker answers and logs their questions."""
         self._closing.set()
-        self._behind.put(None)
+        with suppress(queue.Full):  # the writer then has rows to write, and sees after them that it is closing
+            self._unwritten.put_nowait(None)
         self._thread.join(timeout=10)
 
     def _run(self) -> None:
@@ -62,18 +64,18 @@ class Journal:
                     if self._closing.wait(1.0):
                         return
             close_old_connections()
-            if over:
+            if over or (self._closing.is_set() and self._unwritten.empty()):
                 return
 
     def _next(self) -> tuple[list[tuple[QueuedQuestion, Answer, datetime]], bool]:
         batch = []
-        item = self._behind.get()
+        item = self._unwritten.get()
         while item is not None:
             batch.append(item)
             if len(batch) >= MOST_ROWS:
                 return batch, False
             try:
-                item = self._behind.get_nowait()
+                item = self._unwritten.get_nowait()
             except queue.Empty:
                 return batch, False
         return batch, True
@@ -105,7 +107,7 @@ def text_hash(text: Text) -> str:
 def _rows(question: Question, answer: Answer, now: datetime, *, keep_text: bool) -> Iterator[ServedScore]:
     asked_at = datetime.fromtimestamp(question.asked_at, UTC)
     texts = question.texts or [Text("", ())]
-    scored = answer.results or [NOTHING] * len(texts)
+    scored = answer.results or [NO_SCORES] * len(texts)
     for index, (text, score) in enumerate(zip(texts, scored, strict=True)):
         yield ServedScore(
             request=question.id,

@@ -24,19 +24,19 @@ ANSWER_SECONDS = 60  # an answer that nobody fetches expires
 ALIVE_SECONDS = 4
 SOCKET_SECONDS = 65  # above the longest wait for an answer
 SHORTEST_RETRY, LONGEST_RETRY = 1, 60
-SPEED_UNKNOWN = 10.0  # questions a second, before anything was measured
+DEFAULT_RATE = 10.0  # questions a second, before any measurement
 
 # The age counts from the first undelivered entry: delivered entries stay on the stream until they are logged.
 _ENQUEUE = """
 local waiting = redis.call('XLEN', KEYS[1])
-local taken = nil
+local delivered = nil
 local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])
 if not groups.err and groups[1] then
   for i = 1, #groups[1], 2 do
-    if groups[1][i] == 'last-delivered-id' then taken = groups[1][i + 1] end
+    if groups[1][i] == 'last-delivered-id' then delivered = groups[1][i + 1] end
   end
 end
-local first = redis.call('XRANGE', KEYS[1], taken and '(' .. taken or '-', '+', 'COUNT', 1)
+local first = redis.call('XRANGE', KEYS[1], delivered and '(' .. delivered or '-', '+', 'COUNT', 1)
 local age = 0
 if first[1] then
   age = redis.call('TIME')[1] - math.floor(tonumber(string.match(first[1][1], '^%d+')) / 1000)
@@ -57,7 +57,7 @@ class Overloaded(DomainError):
 
 
 class NoAnswer(DomainError):
-    """The answer did not come in time."""
+    """No answer within the timeout."""
 
     status = 504
 
@@ -97,7 +97,7 @@ def wait_for_answer(question: Question) -> Answer:
 
 @contextmanager
 def redis_needed() -> Iterator[None]:
-    """Raises NoWorker where Redis does not answer within the block."""
+    """Raises NoWorker if Redis fails within the block."""
     try:
         yield
     except redis.RedisError as error:
@@ -114,7 +114,7 @@ def count_waiting() -> int:
 
 
 def join_group(worker: str) -> None:
-    """Register the worker as a reader of the stream; call it again after Redis lost its data."""
+    """Register the worker as a reader of the stream. Call it again after Redis has lost its data."""
     try:
         redis_client().xgroup_create(STREAM, GROUP, id="0", mkstream=True)
     except redis.ResponseError as error:
@@ -172,7 +172,7 @@ def delete_entries(entry_ids: Iterable[str]) -> None:
 
 
 def report_rate(questions_per_second: float) -> None:
-    """Store a busy worker's throughput, which estimates Retry-After."""
+    """Store a busy worker's throughput, from which Retry-After is estimated."""
     redis_client().set(RATE, f"{questions_per_second:.4f}", ex=3600)
 
 
@@ -188,7 +188,7 @@ def _enqueue(question: Question) -> bytes:
 
 def _estimate_retry_after(waiting: int) -> int:
     """Seconds to answer the waiting questions at the latest rate."""
-    rate = float(redis_client().get(RATE) or SPEED_UNKNOWN)
+    rate = float(redis_client().get(RATE) or DEFAULT_RATE)
     return min(LONGEST_RETRY, max(SHORTEST_RETRY, math.ceil(waiting / max(rate, 0.01))))
 
 

@@ -1,4 +1,4 @@
-"""Why a model gives a text its scores: the training labels nearest to each step.
+"""Explains a text's scores by the training labels nearest to each step.
 
 A worker of the `score` queue finds them, for logged scores and for the project's solutions. Redis caches the result
 for a day under the model and the text.
@@ -22,11 +22,11 @@ from annotation.serving import request_queue
 from annotation.serving.journal import text_hash
 from prm.messages import Message, as_json
 
-KEPT_SECONDS, ASKED_SECONDS = 86_400, 600
+REVIEW_SECONDS, REQUEST_SECONDS = 86_400, 600  # after which a review, or a request for one, expires
 
 
 class Review(msgspec.Struct):
-    """`failure` is why there are no reasons; without either the worker is still busy."""
+    """The reasons, or the `failure` to find them; without either, the worker is not done."""
 
     reasons: list[StepReason] = []
     failure: Message | None = None
@@ -36,7 +36,7 @@ class Review(msgspec.Struct):
         return bool(self.reasons or self.failure)
 
 
-def ask_for_review(*, by: User, version: ModelVersion, text: Text) -> None:
+def request_review(*, by: User, version: ModelVersion, text: Text) -> None:
     """Ask a `score` worker for the reasons of a model's scores; a second request changes nothing.
 
     Raises Forbidden, NoWorker.
@@ -44,19 +44,19 @@ def ask_for_review(*, by: User, version: ModelVersion, text: Text) -> None:
     require_role(by, version.project, *STAFF)
     with request_queue.redis_needed():
         is_new = request_queue.redis_client().set(
-            _key(version, text), msgspec.json.encode(Review()), nx=True, ex=ASKED_SECONDS
+            _key(version, text), msgspec.json.encode(Review()), nx=True, ex=REQUEST_SECONDS
         )
     if is_new:
         jobs.enqueue("serving.review", version.pk, text.problem, text.steps, queue="score")
 
 
-def ask_for_review_of_row(*, by: User, row: ServedScore) -> None:
-    """As `ask_for_review`, for a logged score. Also raises DomainError (`text_not_kept`, `model_gone`)."""
+def request_review_of_row(*, by: User, row: ServedScore) -> None:
+    """As `request_review`, for a logged score. Also raises DomainError (`text_not_kept`, `model_gone`)."""
     if row.text is None:
         raise DomainError(Message("text_not_kept"))
     if row.model_version is None:
         raise DomainError(Message("model_gone"))
-    ask_for_review(by=by, version=row.model_version, text=text_of(row))
+    request_review(by=by, version=row.model_version, text=text_of(row))
 
 
 def find_review(version: ModelVersion, text: Text) -> Review | None:
@@ -81,7 +81,7 @@ def review(version_id: int, text: Text) -> None:
     except DomainError as error:
         outcome.failure = as_message(error.message)
     request_queue.redis_client().set(
-        _key(version, text), msgspec.json.encode(outcome, enc_hook=as_json), ex=KEPT_SECONDS
+        _key(version, text), msgspec.json.encode(outcome, enc_hook=as_json), ex=REVIEW_SECONDS
     )
 
 
@@ -89,7 +89,7 @@ def text_of(row: ServedScore) -> Text:
     """The logged text. Raises ValueError if the log did not store it."""
     logged: Any = row.text
     if logged is None:
-        raise ValueError("the text was not kept")
+        raise ValueError("the log did not store the text")
     problem, steps = logged
     return Text(problem, tuple((text, kind) for text, kind in steps))
 

@@ -1,4 +1,4 @@
-"""Scoring sessions: a solution that grows over HTTP, stored as text in Redis until it has been idle for a while.
+"""Scoring sessions: solutions that grow step by step over HTTP. Redis stores their text until they have been idle.
 
 One model version, the one that served when the session began, gives all its scores. A worker caches what it has read;
 a worker without the cached prefix reads the text again, with the same scores.
@@ -101,9 +101,9 @@ def append_steps(
 
 def fork_session(*, by: User, session_id: str) -> ScoringSession:
     """A copy of the session that continues independently. Raises Missing."""
-    twin = msgspec.structs.replace(find_session(by=by, session_id=session_id), id=str(uuid.uuid4()))
-    _save_session(twin)
-    return twin
+    copy = msgspec.structs.replace(find_session(by=by, session_id=session_id), id=str(uuid.uuid4()))
+    _save_session(copy)
+    return copy
 
 
 def end_session(*, by: User, session_id: str) -> None:

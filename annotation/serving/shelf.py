@@ -29,8 +29,8 @@ class Loaded:
 class Shelf:
     """An LRU cache of at most `most` models, used by one thread; another thread loads."""
 
-    def __init__(self, *, most: int, kept_bytes: int) -> None:
-        self._most, self._kept_bytes = most, kept_bytes
+    def __init__(self, *, most: int, cache_bytes: int) -> None:
+        self._most, self._cache_bytes = most, cache_bytes
         self._loaded: OrderedDict[int, Loaded] = OrderedDict()
         self._loading: dict[int, Future[Loaded]] = {}
         self._failed: dict[int, tuple[DomainError, float]] = {}
@@ -39,7 +39,7 @@ class Shelf:
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="load-model")
 
     def find(self, question: Question) -> Loaded | None:
-        """The model that answers; None while it is being loaded and no other may answer instead.
+        """The model that answers; None while it is loading and no other may answer instead.
 
         Raises DomainError if no model serves, or the requested one cannot be loaded.
         """
@@ -58,8 +58,8 @@ class Shelf:
             raise self._failed[wanted.pk][0]
         return None
 
-    def look_again(self) -> None:
-        """Look for new champions and newly loaded models, once per batch, so that no batch is split between models."""
+    def update(self) -> None:
+        """Check for new champions and newly loaded models, once per batch, so that no batch is split between models."""
         self._chosen.clear()
         self._collect()
 
@@ -96,7 +96,7 @@ class Shelf:
         failed = self._failed.get(version.pk)
         if version.pk in self._loading or (failed and time.monotonic() < failed[1]):
             return
-        self._loading[version.pk] = self._loader.submit(_load, version, self._kept_bytes)
+        self._loading[version.pk] = self._loader.submit(_load, version, self._cache_bytes)
 
     def _collect(self) -> None:
         """Put newly loaded models on the shelf."""
@@ -143,9 +143,9 @@ def _choose(project: int, domain: str, version: int | None) -> ModelVersion:
     return choose_version(row, domain=domain, named=named)
 
 
-def _load(version: ModelVersion, kept_bytes: int) -> Loaded:
+def _load(version: ModelVersion, cache_bytes: int) -> Loaded:
     try:
-        model = ServingModel(version, kept_bytes=kept_bytes)
+        model = ServingModel(version, cache_bytes=cache_bytes)
         return Loaded(model, served_of(version, model.threshold))
     except DomainError as error:
         raise ModelUnusable(error.message, error.extra, code=error.code) from error

@@ -18,7 +18,7 @@ WITH requests AS (
            count(*) FILTER (WHERE failure = '') AS solutions,
            count(*) FILTER (WHERE abstained IS NOT NULL) AS could_abstain,
            count(*) FILTER (WHERE abstained) AS abstained,
-           count(*) FILTER (WHERE out_of_domain IS NOT NULL) AS could_tell,
+           count(*) FILTER (WHERE out_of_domain IS NOT NULL) AS could_flag,
            count(*) FILTER (WHERE out_of_domain) AS out_of_domain
     FROM annotation_servedscore WHERE project_id = %s AND asked_at >= %s GROUP BY request
 )
@@ -26,14 +26,14 @@ SELECT date_trunc(%s, asked_at AT TIME ZONE %s) AT TIME ZONE %s AS bin, count(*)
        sum(solutions)::bigint, count(*) FILTER (WHERE failed),
        percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) FILTER (WHERE NOT failed),
        percentile_cont(0.95) WITHIN GROUP (ORDER BY seconds) FILTER (WHERE NOT failed),
-       sum(abstained)::float / nullif(sum(could_abstain), 0), sum(out_of_domain)::float / nullif(sum(could_tell), 0)
+       sum(abstained)::float / nullif(sum(could_abstain), 0), sum(out_of_domain)::float / nullif(sum(could_flag), 0)
 FROM requests GROUP BY bin ORDER BY bin
 """
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """One hour or day. Latencies are seconds of answered requests; shares are of the solutions that had the flag."""
+    """One hour or day. Latencies are seconds of answered requests; shares are of the solutions with that flag."""
 
     begins: datetime
     requests: int = 0

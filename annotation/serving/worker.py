@@ -6,6 +6,7 @@ Pool scoring runs in the worker's main thread.
 
 import logging
 import os
+import secrets
 import socket
 import threading
 import time
@@ -27,19 +28,19 @@ from prm.messages import Message
 
 log = logging.getLogger(__name__)
 IDLE_SECONDS = 1.0
-LOADING_SECONDS = 0.02  # between looks at a model that is being loaded
+LOADING_SECONDS = 0.02  # between two checks of a model that is loading
 PULSE_SECONDS = 1.0
-WEIGHT = 0.2  # of the last batch in the moving rate
+WEIGHT = 0.2  # of the last batch in the moving average of the rate
 
 
 class ScoreThread(threading.Thread):
-    """Answers questions until it is stopped; waits out an outage of Redis or the database."""
+    """Answers questions until it is stopped; retries during an outage of Redis or the database."""
 
     def __init__(self) -> None:
         super().__init__(name="serving", daemon=True)
-        self.worker = f"{socket.gethostname()}-{os.getpid()}"
+        self.worker = new_name()
         self._stopping = threading.Event()
-        self._shelf = Shelf(most=settings.SERVING_MODELS, kept_bytes=settings.SERVING_SESSION_MB * 2**20)
+        self._shelf = Shelf(most=settings.SERVING_MODELS, cache_bytes=settings.SERVING_SESSION_MB * 2**20)
         self._journal = Journal()
         self._parked: list[QueuedQuestion] = []
         self._rate: float | None = None
@@ -58,7 +59,7 @@ class ScoreThread(threading.Thread):
                         pulse.start()
                 self._turn()
             except redis.RedisError as error:
-                joined = False  # it may have lost the group with its memory
+                joined = False  # Redis may have lost the group with its data
                 log.warning("Redis does not answer (%s); trying again", error)
                 self._stopping.wait(1.0)
             except Exception:
@@ -76,7 +77,7 @@ class ScoreThread(threading.Thread):
         try:
             request_queue.leave_group(self.worker)
         except redis.RedisError:
-            log.warning("Redis does not answer; others take over in some seconds")
+            log.warning("Redis does not answer; other workers claim the questions in a few seconds")
 
     def _pulse(self) -> None:
         while not self._stopping.wait(PULSE_SECONDS):
@@ -95,8 +96,8 @@ class ScoreThread(threading.Thread):
             batch = request_queue.claim_abandoned(self.worker) + batch
             self._shelf.refresh()
         batch = self._parked + batch
-        self._shelf.look_again()
-        self._parked = list(batch)  # what an outage leaves without an answer is tried again, until its time is over
+        self._shelf.update()
+        self._parked = list(batch)  # after an outage, unanswered questions are retried until their deadline
         parked: list[QueuedQuestion] = []
         for group in portions(batch, settings.SERVING_BATCH_CHARS):
             parked += self._answer_or_fail(group)
@@ -115,7 +116,7 @@ class ScoreThread(threading.Thread):
             return []
 
     def _answer(self, group: Sequence[QueuedQuestion]) -> list[QueuedQuestion]:
-        """Answer the group, and fail what is past its deadline; returns the questions whose model is being loaded."""
+        """Answer the group, and fail expired questions; returns the questions whose model is loading."""
         parked: list[QueuedQuestion] = []
         started = time.time()
         by_model: dict[int, tuple[Loaded, list[QueuedQuestion]]] = {}
@@ -153,6 +154,15 @@ class ScoreThread(threading.Thread):
         request_queue.report_rate(self._rate)
 
 
+def new_name() -> str:
+    """The name of this process among the readers of the queue.
+
+    A restarted container has the host name and the process id of the one before. With the same name it would never
+    claim the questions that were left unanswered.
+    """
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
 def portions(batch: Sequence[QueuedQuestion], most_chars: int) -> Iterator[list[QueuedQuestion]]:
     """The questions in order, split where their texts exceed `most_chars`, so that large ones delay only later ones."""
     portion: list[QueuedQuestion] = []
@@ -174,7 +184,7 @@ def _read(loaded: Loaded, batch: Sequence[QueuedQuestion]) -> list[Answer]:
     try:
         scored = iter(_score(loaded, whole))
     except Exception:
-        log.exception("A batch of %d questions failed; they are read one by one", len(whole))
+        log.exception("A batch of %d questions failed; scoring them one by one", len(whole))
         scored = (_alone(loaded, question) for question in whole)
     return [next(scored) if queued.question.kind == "score" else _alone(loaded, queued.question) for queued in batch]
 

@@ -1,1 +1,1 @@
-"""What people do: the queue, labelling, practice, screening and hidden gold."""
+"""The work of annotators: the queue, labelling, practice, screening and hidden gold."""

@@ -1,4 +1,4 @@
-"""Which annotations stand: the latest revisions, people's own opinions, first words, decisions."""
+"""Querysets of annotations: latest revisions, people's own opinions, first revisions, adjudications."""
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -7,7 +7,7 @@ from prm.vocabulary import MACHINES
 
 
 def latest_annotations(project: Project) -> QuerySet[Annotation]:
-    """The project's annotations by its own annotators, without revisions that were replaced."""
+    """The latest revision of each annotation by the project's own annotators."""
     later = Annotation.objects.filter(
         solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
     )
@@ -15,23 +15,23 @@ def latest_annotations(project: Project) -> QuerySet[Annotation]:
 
 
 def own_opinions(project: Project) -> QuerySet[Annotation]:
-    """Each person's latest label that is their own opinion: an adjudicator has seen the other labels.
+    """Each person's latest label that is not an adjudication, because an adjudicator has seen the other labels.
 
-    Labels of programs among the members are left out.
+    Labels by programs among the members are left out.
     """
-    words = Annotation.objects.filter(project=project, annotator__isnull=False, adjudicates=False)
-    words = words.exclude(source__kind__in=MACHINES)
-    later = words.filter(
+    opinions = Annotation.objects.filter(project=project, annotator__isnull=False, adjudicates=False)
+    opinions = opinions.exclude(source__kind__in=MACHINES)
+    later = opinions.filter(
         solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
     )
-    return words.exclude(Exists(later))
+    return opinions.exclude(Exists(later))
 
 
 def is_adjudicated() -> Exists:
-    """Whether somebody has decided on a solution, for querysets of solutions."""
+    """Whether a solution is adjudicated, for querysets of solutions."""
     return Exists(Annotation.objects.filter(solution=OuterRef("pk"), adjudicates=True))
 
 
 def first_annotations(project: Project) -> QuerySet[Annotation]:
-    """What the project's annotators handed in before they could look anything up: first revisions alone."""
+    """First revisions by the project's annotators, made before they could look up other labels or the reference."""
     return Annotation.objects.filter(project=project, annotator__isnull=False, revision=1)

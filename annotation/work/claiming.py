@@ -1,4 +1,4 @@
-"""The next task of an annotator: what they already hold, else the next item with a free place."""
+"""Claims the next task of an annotator: a lease that they already hold, else the next item with a free place."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from annotation.work.queue.reasons import why_nothing
 from annotation.work.queue.rules import cap_reached, rules_for
 
 Take = Callable[..., Taken | None]
-LOOKS = 5  # at a queue in which places come free and are gone again
+ATTEMPTS = 5  # while places are freed and taken again between two searches of the queue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +44,11 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
     At most `1 + prefetch_depth` leases are active per person. Every active member may label.
     """
     claim = _attempt(take, by=by, project=project, holding=holding)
-    for _look in range(LOOKS):
+    for _attempt_number in range(ATTEMPTS):
         if claim is not None:
             break
-        # Before saying that nothing is left: take back what nobody works on any more, look at everything, and wait for
-        # what others are locking at this moment. In transactions of their own, so that no lock waits on another.
+        # Before reporting that nothing is left: expire overdue leases, search the whole queue, and wait for rows that
+        # others have locked. Each happens in its own transaction, so that no lock waits for another.
         expire_leases(project=project)
         claim = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
     if claim is None:
@@ -62,8 +62,9 @@ class _Held:
     resumed: bool = False
 
 
-# Claims of a generation follow each other, each holding the tallies until its commit, and a commit waits for the disk.
-# That of a claim does not: who is given the lease waits for the disk in WORK, while the next claim is at work.
+# Claims of a generation run one after the other, because each locks the tallies until its commit. So that they do not
+# also wait for the disk one after the other, this commit is asynchronous: WORK waits for the disk after the lock is
+# released.
 MEMBER = f"""
 SELECT {columns(Membership)}, set_config('synchronous_commit', 'off', true)
 FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
@@ -76,7 +77,7 @@ SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = '
 
 @transaction.atomic
 def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _Held | Claim | None:
-    """A lease, or a final reason for its absence; None if `take` found nothing. Not committed yet."""
+    """A lease, or a final reason for its absence; None if `take` finds nothing."""
     row = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
     if row is None:
         message = _("You are not a member of this project, so you cannot label in it.")
@@ -94,7 +95,7 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
 
 
 def _resume(lease_ids: list[int], until: datetime) -> _Held | None:
-    """The first of these leases that is still active, extended: the sweep may be expiring one at this moment."""
+    """Extend the first of these leases that is still active; the sweep may be expiring them."""
     for lease_id in lease_ids:
         if Lease.objects.filter(pk=lease_id, state=Lease.State.ACTIVE).update(expires_at=until):
             return _Held(lease_id, resumed=True)
@@ -102,7 +103,7 @@ def _resume(lease_ids: list[int], until: datetime) -> _Held | None:
 
 
 def _refusal(membership: Membership, held: int, now: datetime) -> Claim | None:
-    """Why this person gets no further lease now, whatever the queue holds."""
+    """The reason why this person gets no further lease, whatever the queue holds; None if there is none."""
     project = membership.project
     if project.state == Project.State.PAUSED:
         return Claim(reason="paused", message=_("This project is paused. Its manager can resume it."))
@@ -115,8 +116,8 @@ def _refusal(membership: Membership, held: int, now: datetime) -> Claim | None:
 
 
 def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, until: datetime) -> _Held | Claim | None:
-    """A new lease: on hidden gold if that is due, else on the next item of the queue."""
-    gold = hidden.give(membership, now=now, until=until)
+    """A new lease on hidden gold if gold is due, else on the next item of the queue; None if `take` finds nothing."""
+    gold = hidden.lease_due(membership, now=now, until=until)
     if gold and gold.taken is None:
         return Claim(reason=gold.reason, message=str(gold.message))
     taken = gold.taken if gold else take(rules_for(membership, now), now=now, until=until)
@@ -147,7 +148,7 @@ WHERE annotation_lease.id = %(lease)s
 
 
 def _with_work(lease_id: int) -> Lease:
-    """The lease with its solution, problem, draft and hint, once all that was committed before is on disk."""
+    """The lease with its solution, problem, draft and hint, after all earlier commits have reached the disk."""
     row = fetch_one(WORK, {"lease": lease_id})
     if row is None:
         raise Lease.DoesNotExist

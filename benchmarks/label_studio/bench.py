@@ -37,7 +37,7 @@ class Bench:
 
     def __enter__(self) -> "Bench":
         self._running.enter_context(sole_owner(FOLDER))
-        self._addresses = self._running.enter_context(servers(FOLDER, given={}))
+        self._addresses = self._running.enter_context(servers(FOLDER, external={}))
         return self
 
     def __exit__(self, *reason: Any) -> None:

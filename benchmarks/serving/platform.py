@@ -24,7 +24,7 @@ TRAINED_ON, CALIBRATED_ON = 200, 60
 def prepared(folder: Path, port: int) -> Iterator[tuple[Options, str]]:
     """Servers, tables and a served project; gives the options and the secret of a token."""
     folder.mkdir(parents=True, exist_ok=True)
-    with sole_owner(folder), servers(folder, given={}, durable=False) as addresses:
+    with sole_owner(folder), servers(folder, external={}, durable=False) as addresses:
         os.environ.update(
             addresses, VAR_DIR=str(folder), DJANGO_SETTINGS_MODULE="config.settings.local", SERVING_SEATS=str(SEATS)
         )

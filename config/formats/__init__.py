@@ -1,1 +1,1 @@
-"""How each language writes dates, where Django's own choice is not ours."""
+"""Date formats of each language that differ from Django's."""

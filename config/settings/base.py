@@ -1,4 +1,4 @@
-"""Settings that every kind of process shares; `local`, `test` and `production` differ in a few lines each."""
+"""The settings of all processes; `local`, `test` and `production` each change a few of them."""
 
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 from kombu.entity import Queue
@@ -58,7 +58,7 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "APP_DIRS": True,
-        # Templates of labelling_ui come before those of allauth, which it restyles.
+        # Before the templates of allauth, some of which labelling_ui replaces.
         "DIRS": [BASE_DIR / "labelling_ui" / "templates"],
         "OPTIONS": {
             "context_processors": [
@@ -67,7 +67,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "labelling_ui.pages.access.member_of",
             ],
-            # What nearly every page uses, without a `load` in each.
+            # Nearly every page uses these, so that none needs a `load`.
             "builtins": [
                 "django.templatetags.i18n",
                 "django.templatetags.l10n",
@@ -78,13 +78,14 @@ TEMPLATES = [
                 "labelling_ui.templatetags.figures",
                 "labelling_ui.templatetags.navigation",
                 "labelling_ui.templatetags.tables",
+                "labelling_ui.templatetags.terms",
             ],
         },
     }
 ]
 
-# What a browser may load and run for these pages: what this server sends, and images that stand in a text as data.
-# Styles in attributes are let in: KaTeX places the parts of a formula by them, and charts their points.
+# A browser may load and run only what this server sends, and images that a text contains as data. Styles in attributes
+# are allowed: KaTeX uses them to place the parts of a formula, and charts to place their points.
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -124,7 +125,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
-# Limits. An account's wrong passwords are counted over all addresses, and those of an address over all names.
+# Limits. Wrong passwords are counted per account over all addresses, and per address over all accounts.
 
 ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "20/m/ip,5/5m/key"}
 TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", 0)
@@ -148,15 +149,15 @@ SNAPSHOT_ROOT = STATE_ROOT / "snapshots"
 UPLOAD_ROOT = STATE_ROOT / "uploads"
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_MB", 50_000) * 2**20
 IMPORT_ROOTS = import_roots()
-BACKBONES: list[str] = env.list("BACKBONES", [])  # beside the embedded one: names, and folders that hold models
+BACKBONES: list[str] = env.list("BACKBONES", [])  # names and model folders, besides the embedded one
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 FRONT_END_MANIFEST = BASE_DIR / "labelling_ui/static/labelling_ui/dist/manifest.json"
-# Vite puts a hash into these names; a second hash by Django would load a module twice, under both names.
+# Vite puts a hash into these names. With a second hash by Django, a module would be loaded twice, under both names.
 WHITENOISE_IMMUTABLE_FILE_TEST = r"/labelling_ui/dist/assets/.+-[\w-]{8}\.\w+$"
 DJANGO_VITE = {"default": {"manifest_path": FRONT_END_MANIFEST, "static_url_prefix": "labelling_ui/dist"}}
 
-# Jobs. Redis redelivers what was not acknowledged within the visibility timeout, and a task that runs longer
-# than it would run twice at once: it stands above the longest run. Lost workers are found by heartbeats.
+# Jobs. Redis redelivers a task that was not acknowledged within the visibility timeout, so that a longer task would run
+# twice at the same time. The timeout is above the longest run; heartbeats detect lost workers.
 
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_RESULT_BACKEND = CELERY_BROKER_URL
@@ -179,9 +180,9 @@ CELERY_TIMEZONE = "UTC"
 # The ready files of the workers that were started beside this web process.
 AWAITED_WORKERS = [VAR_DIR / "run" / f"{queue}.ready" for queue in env.str("AWAITED_WORKERS", "").split(",") if queue]
 TRAINING_DEVICES = [slot for slot in env.str("TRAINING_DEVICES", "").split(";") if slot]
-TRAINER_GRACE_SECONDS = env.int("TRAINER_GRACE_SECONDS", 60)  # from the wish to stop to the end by force
+TRAINER_GRACE_SECONDS = env.int("TRAINER_GRACE_SECONDS", 60)  # between SIGTERM and SIGKILL
 
-# Serving: what a worker of the `score` queue takes at once and keeps, and when a request is turned away.
+# Serving: the batches and caches of a worker of the `score` queue, and when a request is rejected.
 
 SERVING_BATCH = env.int("SERVING_BATCH", 64)
 SERVING_BATCH_CHARS = env.int("SERVING_BATCH_CHARS", 60_000)
@@ -195,6 +196,6 @@ SERVING_SESSION_SECONDS = env.int("SERVING_SESSION_SECONDS", 3600)
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 LOGGING = logging_config(json=env.bool("LOG_JSON", False), level=env.str("LOG_LEVEL", "INFO"))
 
-# Policies to sample solutions from, by name. None unless the operator names some.
+# Policies to sample solutions from, by name. None by default.
 
 POLICY_ENDPOINTS = policy_endpoints({})

@@ -8,5 +8,5 @@ DEBUG = env.bool("DEBUG", False)
 ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", []), "localhost", "127.0.0.1", "[::1]"]
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-# The demo's own policy: the solvers of its generated world, started within the process that samples.
+# The demo's policy: the solvers of its generated world, which the sampling process starts.
 POLICY_ENDPOINTS = policy_endpoints({"sandbox": {"url": "sandbox:", "model": "sandbox-medium"}})

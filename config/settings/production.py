@@ -2,7 +2,7 @@
 
 from config.env import env, require_production
 
-require_production()  # before anything is read that would report one fault alone
+require_production()  # before a setting is read, which would report only one fault
 
 from config.settings.base import *  # noqa: E402, F403
 

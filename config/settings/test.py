@@ -1,4 +1,4 @@
-"""Tests: real PostgreSQL and Redis, everything else as small and quick as it can be."""
+"""Tests: real PostgreSQL and Redis, everything else small and quick."""
 
 from config.settings.base import *  # noqa: F403
 from config.settings.base import DJANGO_VITE, FRONT_END_MANIFEST
@@ -8,7 +8,7 @@ ALLOWED_HOSTS = ["*"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 WHITENOISE_USE_FINDERS = True
-# Pages render before the front end was ever built: only browser tests need the built files.
+# Pages render without a built front end; only browser tests need its files.
 DJANGO_VITE["default"]["dev_mode"] = not FRONT_END_MANIFEST.exists()
 POLICY_ENDPOINTS = {"sandbox": {"url": "sandbox:", "model": "sandbox-medium"}}
 API_STRANGER_CALLS_PER_MINUTE = 0  # every test calls from the same address

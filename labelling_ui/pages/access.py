@@ -1,4 +1,4 @@
-"""Who may open a page: every view of a project goes through here."""
+"""Access to pages: every view of a project is declared here."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -30,7 +30,7 @@ ProjectView = Callable[Concatenate[HttpRequest, Membership, ...], HttpResponseBa
 def project_page(*roles: str) -> Callable[[ProjectView], View]:
     """A page of the project `slug` for members with one of `roles` (any role where none is named).
 
-    The view gets the member who looks; the project is `membership.project`. A stranger sees 404, a
+    The view gets the membership of the person who asks, and the project as `membership.project`. Others see 404, a
     member without the role 403 with the reason.
     """
 
@@ -55,19 +55,19 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
 
 
 def project_action(*roles: str) -> Callable[[ProjectView], View]:
-    """Like `project_page`, for what a button sends: only by POST."""
+    """Like `project_page`, for the target of a form: POST only."""
     return lambda view: require_POST(project_page(*roles)(view))
 
 
 def member_of(request: HttpRequest) -> dict[str, Any]:
-    """The context processor that gives every template of a project's page the `member` who looks."""
+    """The context processor that adds `member`, who opened the page, to the templates of a project."""
     return {"member": request.member} if hasattr(request, "member") else {}
 
 
 def slug_of(request: HttpRequest, model: type[ImportJob] | type[SamplingRun], pk: int) -> str:
-    """The project of an import or a sampling that this person may know of: the addresses of these carry no slug.
+    """The project of an import or a sampling, whose addresses have no slug, if this person may see it.
 
-    Empty for a visitor, whom `project_page` sends to sign in.
+    Empty for a visitor; `project_page` then redirects to the sign-in page.
     """
     known = model._default_manager.filter(pk=pk, project__in=visible_projects(request.user))
     slug = known.values_list("project__slug", flat=True).first()
@@ -77,16 +77,16 @@ def slug_of(request: HttpRequest, model: type[ImportJob] | type[SamplingRun], pk
 
 
 def signed_in(request: HttpRequest) -> User:
-    """The person who asks, on a page that nobody sees without signing in."""
+    """The signed-in user, on a page that requires signing in."""
     if not isinstance(request.user, User):
-        raise PermissionDenied(_("Sign in first."))
+        raise PermissionDenied(_("Sign in to continue."))
     return request.user
 
 
 def attempt(request: HttpRequest, done: str, service: Callable[..., Any], **named: Any) -> Any:
-    """Call a service for the person who asks; tell them `done`, or what its DomainError says.
+    """Call a service as the signed-in user, and show `done` or the message of its DomainError.
 
-    Returns the service's result, None where it refused. Forbidden and Missing go through, to the page.
+    Returns the service's result, or None after a DomainError. Forbidden and Missing are not caught.
     """
     try:
         result = service(by=signed_in(request), **named)
@@ -101,7 +101,7 @@ def attempt(request: HttpRequest, done: str, service: Callable[..., Any], **name
 
 
 def posted_word(request: HttpRequest, name: str, *words: str) -> str:
-    """The word that a form sent under a name. Raises BadRequest for any that is not one of `words`."""
+    """The value that a form sent under a name. Raises BadRequest if it is not one of `words`."""
     word: str = request.POST.get(name, "")
     if word not in words:
         raise BadRequest(f"`{name}` must be one of: {', '.join(words)}.")
@@ -109,8 +109,8 @@ def posted_word(request: HttpRequest, name: str, *words: str) -> str:
 
 
 def whole_number(text: str | None) -> int | None:
-    """The whole number from 0 on that a text is; None where it is something else, or longer than any that is meant.
+    """The text as a whole number from 0; None if it is not one or is too long for a row's id.
 
-    No row has the id 0: `or 0` finds none.
+    No row has the id 0, so `or 0` finds none.
     """
     return int(text) if text and text.isdecimal() and len(text) <= LONGEST else None

@@ -1,4 +1,4 @@
-"""What a person decides for themselves: their language, and the tokens of their programs."""
+"""A person's own settings: the language and the tokens of their programs."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from labelling_ui.pages.listing import Table
 @require_POST
 @login_required
 def language(request: HttpRequest) -> HttpResponse:
-    """Back on the page that was being read, in the language chosen."""
+    """Change the language and return to the same page."""
     attempt(request, "", choose_language, language=request.POST.get("language", ""))
     back = request.POST.get("next", "")
     return redirect(back if url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}) else "home")
@@ -36,24 +36,26 @@ def limit_field(label: Any) -> forms.IntegerField:
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=100, label=_("Name"), help_text=_("What uses it: “sampling job”."))
+    name = forms.CharField(
+        max_length=100, label=_("Name"), help_text=_("What the token is for, such as “sampling job”.")
+    )
     for_person = forms.BooleanField(
         required=False,
-        label=_("A person labels by hand through it"),
+        label=_("A person uses this token to label by hand"),
         help_text=_(
-            "Without this, labels that come with the token count as a model judge’s: never as gold, and never to "
-            "measure a model."
+            "Otherwise, labels sent with this token count as a model judge’s and are never used as gold "
+            "or to measure a model."
         ),
     )
 
 
 class LimitsForm(forms.Form):
-    """How much scoring a token may ask for; what is left empty is no limit."""
+    """A token's scoring limits; an empty field means no limit."""
 
-    requests_per_minute = limit_field(_("Requests a minute"))
-    requests_per_day = limit_field(_("Requests a day"))
-    steps_per_minute = limit_field(_("Steps a minute"))
-    steps_per_day = limit_field(_("Steps a day"))
+    requests_per_minute = limit_field(_("Requests per minute"))
+    requests_per_day = limit_field(_("Requests per day"))
+    steps_per_minute = limit_field(_("Steps per minute"))
+    steps_per_day = limit_field(_("Steps per day"))
 
 
 COLUMNS = [
@@ -105,13 +107,13 @@ def limit(request: HttpRequest, token_id: int) -> HttpResponseBase:
         if form.is_valid():
             attempt(
                 request,
-                gettext("The limits apply from now on."),
+                gettext("Limits saved. They apply from the next request."),
                 limit_token,
                 token_id=token_id,
                 limits=form.cleaned_data,
             )
         else:
-            messages.error(request, gettext("A limit must be a whole number of at least 1, or empty."))
+            messages.error(request, gettext("Enter a whole number of at least 1, or leave the limit empty."))
     except Missing as error:
         raise Http404(in_words(error.message)) from None
     return redirect("tokens")

@@ -14,14 +14,14 @@ FIELDS = tuple(f"agreement_{name}" for name in NAMES)
 
 
 class AgreementFields(forms.Form):
-    """No source chosen: no rule."""
+    """The fields of the rule. Without a source there is no rule."""
 
     agreement_sources = forms.MultipleChoiceField(
         choices=choices.SOURCE_KINDS,
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label=_("Compare these sources"),
-        help_text=_("Two or more, by all their labels; none: solutions are kept whatever sources say."),
+        help_text=_("Choose two or more. With none chosen, agreement between sources does not matter."),
     )
     agreement_keep = forms.ChoiceField(
         choices=[("agreeing", _("where they agree")), ("differing", _("where they differ"))],
@@ -35,22 +35,22 @@ class AgreementFields(forms.Form):
             ("presence", _("on whether there is an error")),
         ],
         required=False,
-        label=_("Agreement is"),
+        label=_("Sources must agree"),
     )
     agreement_silent = forms.ChoiceField(
-        choices=[("dropped", _("is left out")), ("kept", _("is kept"))],
+        choices=[("dropped", _("are excluded")), ("kept", _("are kept"))],
         required=False,
-        label=_("A solution that one of them did not label"),
+        label=_("Solutions without labels from one of the sources"),
     )
 
     def clean_agreement_sources(self) -> list[str]:
         sources: list[str] = self.cleaned_data["agreement_sources"]
         if len(sources) == 1:
-            raise forms.ValidationError(gettext("Choose another one to compare it with, or none."))
+            raise forms.ValidationError(gettext("Choose at least one more source to compare with, or choose none."))
         return sources
 
     def agreement(self) -> dict[str, Any] | None:
-        """The rule, as filters and policies hold it."""
+        """The rule as stored in filters and policies."""
         if not self.cleaned_data["agreement_sources"]:
             return None
         return {name: value for name in NAMES if (value := self.cleaned_data[f"agreement_{name}"])}

@@ -9,23 +9,24 @@ from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 
+from labelling_ui.glossary import TERMS
 from labelling_ui.templatetags import figures
 
 
 def read_field(holder: Any, name: str) -> Any:
-    """The value of a name in an object or a mapping; None if it has none."""
+    """The value under a name in an object or a mapping; None if it is absent."""
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A text. The subclasses are the other kinds of value.
+    """A column of texts. The subclasses are for other kinds of value.
 
-    `name` heads the CSV column. `source` leads to the value: a path of names (`problem__domain`, `name` itself if
-    empty) or a function of the row. `sort` is the field to order by, True for the path. `link` is the page of a value,
+    `name` heads the CSV column. `source` is where the value comes from: a path of names (`problem__domain`, by default
+    `name`) or a function of the row. `sort` is the field to order by, True for the path. `link` is the page of a value,
     whose address has the project and the value. `write` formats the value for the page; `shown` formats the row, if the
     value alone is not enough. `heading` marks the column that names its row. A `filtered` column is also a filter, with
-    its `choices`.
+    its `choices`. `term` is the label's key in the glossary; `help` explains the label in this table, in a sentence.
     """
 
     name: str
@@ -39,6 +40,8 @@ class Column:
     heading: bool = False
     choices: Any = ()
     filtered: bool = False
+    term: str = ""
+    help: Any = ""
 
     number: ClassVar[bool] = False
     downloads: ClassVar[bool] = True
@@ -52,6 +55,11 @@ class Column:
     def order(self) -> str:
         """The field to order by, empty for none."""
         return self.path if self.sort is True else self.sort or ""
+
+    @property
+    def explanation(self) -> Any:
+        """A sentence for the table's head; empty for none."""
+        return self.help or (TERMS[self.term].definition if self.term else "")
 
     def value(self, row: Any) -> Any:
         if callable(self.source):
@@ -88,15 +96,24 @@ class Duration(Number):
 
 
 @dataclass(frozen=True)
-class Share(Number):
-    """A share of one, in percent on the page."""
+class Statistic(Number):
+    """A number that needs an explanation."""
+
+    def __post_init__(self) -> None:
+        if not self.explanation:
+            raise TypeError(f"Column {self.name!r} is a statistic: give it `term` or `help`.")
+
+
+@dataclass(frozen=True)
+class Share(Statistic):
+    """A share from 0 to 1, in percent on the page."""
 
     write: Callable[[Any], Any] = figures.percent
 
 
 @dataclass(frozen=True)
-class Estimate(Number):
-    """A figure with its interval below: an object or a mapping of value, low and high."""
+class Estimate(Statistic):
+    """A statistic with its interval below: an object or a mapping with value, low and high."""
 
     def csv(self, row: Any) -> object:
         return read_field(self.value(row), "value")
@@ -106,7 +123,7 @@ class Estimate(Number):
 
 
 def write_estimate(estimate: Any, write: Callable[[Any], Any], *, value: str = "value") -> SafeString:
-    """A figure with its interval below, if it has one."""
+    """Render a statistic with its interval below, if it has one."""
     figure, low = read_field(estimate, value), read_field(estimate, "low")
     if figure is None or low is None:
         return conditional_escape(figures.NOTHING if figure is None else write(figure))
@@ -125,7 +142,7 @@ class When(Column):
 
 @dataclass(frozen=True)
 class Choice(Column):
-    """One of `choices`: in words on the page, as it is stored in the file."""
+    """One of `choices`: its label on the page, its stored value in the file."""
 
     def html(self, row: Any, slug: str = "") -> SafeString:
         value = self.value(row)
@@ -144,7 +161,7 @@ class State(Choice):
 
 @dataclass(frozen=True)
 class Opening(Column):
-    """How a problem begins."""
+    """The beginning of a problem's text."""
 
     write: Callable[[Any], Any] = figures.opening
 

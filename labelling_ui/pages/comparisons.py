@@ -1,4 +1,4 @@
-"""Labels compared: one source with another, and labels made with the model's hints with labels made without."""
+"""Comparisons of labels: between sources, and between labels made with and without hints."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,7 @@ from labelling_ui.templatetags.figures import NOTHING, count, percent, points, s
 
 @dataclass(frozen=True)
 class Way(Number):
-    """Pairs of labels that compare in this way, linked to their solutions, and their share of all pairs."""
+    """One way in which pairs of labels can compare: the pairs, linked to their solutions, and their share."""
 
     def html(self, row: Any, slug: str = "") -> SafeString:
         n, pairs = self.value(row), row["counts"].pairs
@@ -38,26 +38,31 @@ class Way(Number):
 
 SOURCES = [
     Column("sources", _("Sources"), "one__name", heading=True),
-    Way("pairs", _("Both label"), "counts__pairs"),
-    Way("exact", _("Same place"), "counts__exact"),
-    Way("within_one", _("Within one"), "counts__within_one"),
-    Way("differing", _("Differ"), "counts__differing"),
-    Way("both", _("Both find"), "counts__both"),
-    Way("neither", _("Neither"), "counts__neither"),
-    Way("only_one", _("Upper only"), "counts__only_one"),
-    Way("only_other", _("Lower only"), "counts__only_other"),
+    Way("pairs", _("Both labelled"), "counts__pairs"),
+    Way("exact", _("Same first error"), "counts__exact"),
+    Way("within_one", _("Within one step"), "counts__within_one"),
+    Way("differing", _("Different"), "counts__differing"),
+    Way("both", _("Both report an error"), "counts__both"),
+    Way("neither", _("Neither reports one"), "counts__neither"),
+    Way("only_one", _("First only"), "counts__only_one"),
+    Way("only_other", _("Second only"), "counts__only_other"),
 ]
 ARMS = [
-    Column("name", _("Of the labels"), heading=True),
-    Number("hinted", _("With a hint"), write=conditional_escape),
-    Number("blind", _("Without"), write=conditional_escape),
-    Number("gap", _("Difference, points"), write=conditional_escape),
+    Column("name", _("Measure"), heading=True),
+    Number("hinted", _("With a hint"), write=conditional_escape, term="hint"),
+    Number("blind", _("Blind arm"), write=conditional_escape, term="blind_arm"),
+    Number(
+        "gap",
+        _("Difference, points"),
+        write=conditional_escape,
+        help=_("With a hint minus without, in percentage points."),
+    ),
 ]
 SHARES = {
     "agrees": _("Same first error as the model"),
-    "right": _("Right, where the first error is known"),
-    "misled": _("Same as the model, where that is known to be wrong"),
-    "finds": _("Find an error"),
+    "right": _("Right, on solutions with a known first error"),
+    "misled": _("Same as the model, where the model is known to be wrong"),
+    "finds": _("Report an error"),
 }
 
 
@@ -78,7 +83,7 @@ def hints(request: HttpRequest, member: Membership) -> HttpResponse:
 
 
 def _arms(comparison: Comparison) -> list[dict[str, Any]]:
-    """What differs between the two arms, a row each: the number of labels, shares of them, and the pace."""
+    """The rows of the table that compares both arms: number of labels, shares and pace."""
     hinted, blind, gaps = comparison.hinted, comparison.blind, comparison.gaps
     seconds, ratio = partial(decimal, digits=1), partial(decimal, digits=2)
     return [
@@ -93,7 +98,7 @@ def _arms(comparison: Comparison) -> list[dict[str, Any]]:
             for field, name in SHARES.items()
         ),
         {
-            "name": _("Seconds a step"),
+            "name": _("Seconds per step"),
             "hinted": write_estimate(hinted.pace, seconds, value="seconds"),
             "blind": write_estimate(blind.pace, seconds, value="seconds"),
             "gap": write_estimate(gaps.pace, lambda value: f"× {ratio(value)}"),
@@ -109,14 +114,14 @@ def _share(share: Any) -> SafeString:
 
 
 def _verdict(comparison: Comparison) -> str:
-    """Whether people lean on the model, in a sentence."""
+    """A sentence that says whether people rely on the model."""
     misled, agrees = comparison.gaps.misled, comparison.gaps.agrees
     if misled is not None and misled.low > 0:
-        return gettext("People follow the model into its errors more often where they see its scores.")
+        return gettext("People repeat the model’s errors more often when they see its scores.")
     if agrees is None:
-        return gettext("Labels of both arms are needed to tell what hints do.")
+        return gettext("Not enough data: this needs labels from both arms.")
     if agrees.low > 0:
-        return gettext("People name the model’s first error more often where they see its scores.")
+        return gettext("People name the model’s first error more often when they see its scores.")
     if agrees.high < 0:
-        return gettext("People name the model’s first error less often where they see its scores.")
-    return gettext("So far, the difference could be chance.")
+        return gettext("People name the model’s first error less often when they see its scores.")
+    return gettext("So far, the difference may be chance.")

@@ -1,4 +1,4 @@
-"""Claims that a reference is wrong, and the decision on each."""
+"""Disputes, claims that a reference is wrong, and the decision on each."""
 
 from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponseBase

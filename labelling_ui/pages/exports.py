@@ -1,4 +1,4 @@
-"""Snapshots of the labels: made with filters, and downloaded in the formats that train elsewhere."""
+"""Snapshots of the labels: created with filters and downloaded in training formats."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -32,8 +32,8 @@ from prm.vocabulary import SPLITS
 HELD = [("left_out", _("left out")), ("included", _("included"))]
 NAMES = {
     "splits": _("Splits"),
-    "policies": _("Written by"),
-    "visibilities": _("What is seen of the reasoning"),
+    "policies": _("Policy model"),
+    "visibilities": _("Visible reasoning"),
     "source_kinds": _("Labels by"),
     "finish_reasons": _("Ended with"),
     "lanes": _("Lanes"),
@@ -41,9 +41,9 @@ NAMES = {
     "hints": _("Labels made with the model's hints"),
     "submitted_from": _("From"),
     "submitted_to": _("Before"),
-    "min_annotations": _("Least labels of a solution"),
+    "min_annotations": _("Minimum labels per solution"),
     "revisions": _("Earlier revisions"),
-    "set_aside": _("Batches that are set aside"),
+    "set_aside": _("Batches set aside"),
     "gold": _("Gold solutions"),
     "critiques": _("Critiques"),
     "consensus": _("Consensus by"),
@@ -78,7 +78,7 @@ def _several(name: str) -> forms.MultipleChoiceField:
 
 
 class SnapshotForm(AgreementFields):
-    """Nothing chosen asks for everything."""
+    """The filters of a snapshot. An empty form means all labels."""
 
     field_order = (
         "splits", "source_kinds", "finish_reasons", "lanes", "generations", "hints", "submitted_from", "submitted_to",
@@ -102,7 +102,7 @@ class SnapshotForm(AgreementFields):
         required=False,
         label=NAMES["submitted_to"],
         widget=forms.DateInput({"type": "date"}),
-        help_text=_("Days are days in UTC."),
+        help_text=_("Days are in UTC."),
     )
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
@@ -112,7 +112,7 @@ class SnapshotForm(AgreementFields):
         generations.choices = [(n, str(n)) for n in numbers]
 
     def filters(self) -> dict[str, Any]:
-        """What `create_snapshot` takes."""
+        """The filters as `create_snapshot` expects them."""
         chosen = {name: value for name, value in self.cleaned_data.items() if value and name not in FIELDS}
         if rule := self.agreement():
             chosen["agreement"] = rule
@@ -123,11 +123,11 @@ class SnapshotForm(AgreementFields):
 
 
 COLUMNS = [
-    When("made", _("Made"), "created_at", sort=True),
-    Column("sha256", _("Content"), write=digest),
+    When("made", _("Created"), "created_at", sort=True),
+    Column("sha256", _("Content"), write=digest, term="snapshot"),
     Column(
         "asked_for",
-        _("Asked for"),
+        _("Filters"),
         lambda s: "; ".join(filter_phrases(s.filters)) or "everything",
         shown=lambda s: describe_filters(s.filters),
     ),
@@ -141,7 +141,7 @@ COLUMNS = [
 def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = SnapshotForm(request.POST if request.method == "POST" else None, project=member.project)
     if request.method == "POST" and form.is_valid():
-        done = gettext("The snapshot is made. Later changes to the labels do not affect it.")
+        done = gettext("Snapshot created. Later changes to labels do not affect it.")
         attempt(request, done, create_snapshot, project=member.project, filters=form.filters())
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
@@ -152,7 +152,7 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
-    """What a download in each format holds and leaves out; of TRL also the file with every split, if it differs."""
+    """The contents and omissions of a download in each format; for TRL also the file with every split, if different."""
     files = []
     for format in EXPORTERS:
         if format == RECORDS:  # for another Stepmark, through the API
@@ -173,7 +173,7 @@ def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
 
 @project_page(MANAGER)
 def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
-    """The snapshot in a format, streamed; the page says why there is no such file."""
+    """Stream the snapshot in a format, or show on the page why it cannot be written."""
     snapshot = _find(member.project, snapshot_id)
     if format not in EXPORTERS:
         raise Http404("There is no such format.")
@@ -218,7 +218,7 @@ def _value(name: str, value: Any) -> str:
 
 
 def _moment(text: str) -> str:
-    """Times are in UTC; the first moment of a day is the day."""
+    """A time in UTC; midnight is shown as the day alone."""
     moment = datetime.fromisoformat(text).astimezone(UTC)
     day = date_format(moment.date(), "DATE_FORMAT")
     return day if moment.time() == moment.min.time() else f"{day}, {moment:%H:%M} UTC"

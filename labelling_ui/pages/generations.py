@@ -1,4 +1,4 @@
-"""The rounds of the loop: what each asked for, and how much of it is labelled."""
+"""Generations: which solutions each selected, and how many of them are labelled."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -24,13 +24,13 @@ from labelling_ui.templatetags.figures import acquisition_in_words, percent
 
 EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]  # of the columns of inclusion probabilities
 COLUMNS = [
-    Column("generation", _("Generation"), "number", sort=True, link="generation", heading=True),
+    Column("generation", _("Generation"), "number", sort=True, link="generation", heading=True, term="generation"),
     State("state", _("State"), sort=True, choices=Generation.State.choices),
     When("opened", _("Opened"), "created_at", sort=True),
     Column("ranked_by", _("Ranked by"), "model_version__number"),
-    Column("acquisition", _("Acquisition"), sort=True, write=acquisition_in_words),
-    Column("lanes", _("Lanes"), lambda g: ", ".join(f"{k} {v}" for k, v in g.mix.items() if v)),
-    Number("chosen_from", _("Chosen from"), "pool_size", sort=True),
+    Column("acquisition", _("Acquisition"), sort=True, write=acquisition_in_words, term="acquisition"),
+    Column("lanes", _("Lanes"), lambda g: ", ".join(f"{k} {v}" for k, v in g.mix.items() if v), term="lane"),
+    Number("chosen_from", _("Pool size"), "pool_size", sort=True, term="pool"),
     Number("wanted", _("Wanted"), lambda g: g.wanted or 0, sort="wanted"),
     Number("done", _("Done"), lambda g: g.done or 0, sort="done"),
 ]
@@ -47,32 +47,40 @@ def generations(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 ITEMS = [
-    Number("rank", _("Place"), sort=True, heading=True, write=str),
+    Number("rank", _("Rank"), sort=True, heading=True, write=str),
     Column("solution", _("Solution"), "solution_id", sort="solution", link="solution"),
     Column("domain", _("Domain"), "solution__problem__domain", sort=True),
-    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),
     Choice("state", _("State"), sort=True, choices=QueueItem.State.choices, filtered=True),
-    Number("gain", _("Gain"), sort=True, write=partial(decimal, digits=3)),
-    Duration("seconds", _("Cost"), "expected_seconds", sort=True),
-    Share("inclusion_probability", _("Chance"), sort=True, write=partial(percent, digits=2)),
+    Number("gain", _("Gain"), sort=True, write=partial(decimal, digits=3), term="gain"),
+    Duration(
+        "seconds", _("Cost"), "expected_seconds", sort=True, help=_("The expected labelling time of this solution.")
+    ),
+    Share(
+        "inclusion_probability",
+        _("Inclusion probability"),
+        sort=True,
+        write=partial(percent, digits=2),
+        term="inclusion_probability",
+    ),
     Number("done", _("Done"), sort=True),
     Number("wanted", _("Wanted"), sort=True),
 ]
 LANES = [
-    Choice("lane", _("Lane"), heading=True, choices=Lane.choices),
+    Choice("lane", _("Lane"), heading=True, choices=Lane.choices, term="lane"),
     Number("items", _("Items")),
-    Share("share", _("Share")),
+    Share("share", _("Share"), help=_("The lane’s share of this generation.")),
     Column("drawn", _("Drawn"), "recipe__how"),
-    Share("chance", _("Chance"), "most", write=partial(percent, digits=2)),
-    Number("gain", _("Mean gain"), "mean_gain", write=partial(decimal, digits=3)),
-    Duration("seconds", _("Mean cost"), "mean_seconds"),
+    Share("chance", _("Inclusion probability"), "most", write=partial(percent, digits=2), term="inclusion_probability"),
+    Number("gain", _("Mean gain"), "mean_gain", write=partial(decimal, digits=3), term="gain"),
+    Duration("seconds", _("Mean cost"), "mean_seconds", help=_("The expected labelling time of one item, on average.")),
     Column("labelled", _("Labelled"), "labels_done"),
 ]
 
 
 @project_page(*STAFF)
 def generation(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
-    """One of them: how its lanes were drawn, how far they are, and every item with its gain, cost and chance."""
+    """One generation: how its lanes were drawn, their progress, and every item with its inclusion probability."""
     generation = get_object_or_404(member.project.generations.select_related("model_version", "run"), number=number)
     items = generation.items.select_related("solution__problem")
     listing = Listing(request, items, ITEMS, sort="rank", filters=Filters(request.GET, ITEMS))
@@ -82,9 +90,13 @@ def generation(request: HttpRequest, member: Membership, number: int) -> HttpRes
         "lanes": Table(lanes_of(generation), LANES),
         "settings": settings_of(generation),
         "chart": bar_chart(
-            gettext("Chance of being drawn"),
+            gettext("Inclusion probability"),
             Series(gettext("items"), "first", points),
-            places=gettext("chance"),
+            help=gettext(
+                "How many items had which probability of being drawn; equal probabilities mean a random draw."
+            ),
+            term="inclusion_probability",
+            places=gettext("inclusion probability"),
             least_step=1,
         ),
     }
@@ -93,15 +105,15 @@ def generation(request: HttpRequest, member: Membership, number: int) -> HttpRes
 
 @project_action(MANAGER)
 def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    done = gettext("The first generation is open: people can start labelling.")
+    done = gettext("The first generation is open. People can start labelling.")
     if member.project.policies.cold_start != "random":
-        done = gettext("The backbone reads the pool; the first generation opens when that is done.")
-    attempt(request, done, request_first_generation, project=member.project)
-    return redirect("generations", member.project.slug)
+        done = gettext("The backbone is reading the pool. The first generation opens when it finishes.")
+    opened = attempt(request, done, request_first_generation, project=member.project)
+    return redirect("workbench" if opened and "then" in request.POST else "generations", member.project.slug)
 
 
 def lanes_of(generation: Generation) -> list[dict[str, Any]]:
-    """The lanes that have items, the largest first, with how each was drawn, as far as that is recorded."""
+    """The lanes that have items, largest first, with the recorded way in which each was drawn."""
     recipes = generation.recipe.lanes
     lanes = list(
         QueueItem.objects.filter(generation=generation)
@@ -133,23 +145,23 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
 
 
 def settings_of(generation: Generation) -> list[tuple[str, str]]:
-    """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
+    """The settings by which the acquisition lane was ranked: caps, cost model, missing outcomes."""
     recipe = generation.recipe.lanes.get(Lane.ACQUISITION)
     settings = []
-    if recipe and recipe.of_a_problem is not None:
-        settings.append((gettext("most of a problem"), str(recipe.of_a_problem)))
-    if recipe and recipe.of_a_domain:
-        settings.append((gettext("most of a domain"), f"{recipe.of_a_domain:.0%}"))
+    if recipe and recipe.max_per_problem is not None:
+        settings.append((gettext("limit per problem"), str(recipe.max_per_problem)))
+    if recipe and recipe.max_domain_share:
+        settings.append((gettext("limit per domain"), f"{recipe.max_domain_share:.0%}"))
     if recipe and recipe.cost:
         cost = recipe.cost
         costs = {"fixed": cost.fixed_seconds, "step": cost.seconds_per_step, "char": cost.seconds_per_char * 100}
         figures = {name: decimal(seconds, 1) for name, seconds in costs.items()}
-        words = gettext("%(fixed)s s, %(step)s s a step, %(char)s s a hundred characters")
+        words = gettext("%(fixed)s s, plus %(step)s s per step and %(char)s s per 100 characters")
         settings.append((gettext("cost of a label"), words % figures))
     if recipe and recipe.without_outcome:
         settings.append((gettext("without a graded answer"), decimal(recipe.without_outcome)))
     if recipe and recipe.read is not None:
-        words = gettext("%(n)s solutions by “%(backbone)s”, with no labels")
+        words = gettext("%(n)s solutions by “%(backbone)s”, without labels")
         settings.append((gettext("read"), words % {"n": decimal(recipe.read), "backbone": recipe.backbone}))
     if generation.recipe.note:
         settings.append((gettext("ranked at random because"), in_words(generation.recipe.note)))

@@ -1,4 +1,4 @@
-"""The solutions whose first error is known: a list, what became of each, and how more become gold."""
+"""Gold solutions: the list, the answers to each, and ways to add more."""
 
 import random
 from typing import Any
@@ -21,7 +21,7 @@ from annotation.work.gold.designation import (
     references,
     retire_gold,
 )
-from annotation.work.gold.gold_answers import Worn, accuracy_by_gold, wear_of
+from annotation.work.gold.gold_answers import Wear, accuracy_by_gold, wear_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, FirstError, Number, Opening, Share, State, When
@@ -51,7 +51,7 @@ class GoldFilters(Filters):
     own = ("state", "review")
     lookups = {"search": "solution__problem__text__icontains", "domain": "solution__problem__domain"}
 
-    def __init__(self, *args: Any, wear: dict[int, Worn]) -> None:
+    def __init__(self, *args: Any, wear: dict[int, Wear]) -> None:
         super().__init__(*args)
         self.wear = wear
 
@@ -67,22 +67,22 @@ class GoldFilters(Filters):
 
 
 class MarkManyForm(forms.Form):
-    """The 40 of a domain with adjudicated labels."""
+    """Which solutions to make gold, such as 40 of a domain with adjudicated labels."""
 
-    domain = forms.CharField(required=False, label=_("Domain"), help_text=_("empty: any"))
+    domain = forms.CharField(required=False, label=_("Domain"), help_text=_("Leave empty for any."))
     split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=_("Split"))
     kinds = forms.MultipleChoiceField(
-        choices=KINDS, widget=forms.CheckboxSelectMultiple, label=_("Known from"), initial=["adjudicated"]
+        choices=KINDS, widget=forms.CheckboxSelectMultiple, label=_("Labels from"), initial=["adjudicated"]
     )
     most = forms.IntegerField(
         min_value=1,
         max_value=MOST_AT_ONCE,
         initial=40,
-        label=_("How many"),
-        help_text=_("at random, if there are more"),
+        label=_("Number of solutions"),
+        help_text=_("Drawn at random if there are more."),
     )
     practice = forms.BooleanField(
-        required=False, label=_("For practice: open to all members, with their answers, and never hidden")
+        required=False, label=_("For practice only: open to all members with answers, never hidden in the queue")
     )
 
 
@@ -120,7 +120,7 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     label = get_object_or_404(member.project.annotations, pk=whole_number(request.POST.get("annotation")) or 0)
     accepted = _positions(request.POST.get("accepted", ""))
     if accepted is None:
-        messages.error(request, gettext("Name the other steps that count by their numbers, such as: 3, 5, none."))
+        messages.error(request, gettext("Enter step numbers separated by commas, such as 3, 5, none."))
     else:
         attempt(
             request,
@@ -137,10 +137,10 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(*STAFF)
 def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """Make solutions gold by what is known of them already."""
+    """Make solutions gold by labels that they already have."""
     form = MarkManyForm(request.POST)
     if not form.is_valid():
-        messages.error(request, gettext("Enter how many, and choose at least one kind of label."))
+        messages.error(request, gettext("Enter a number and choose at least one kind of label."))
         return redirect("gold", member.project.slug)
     data = form.cleaned_data
     narrowed = {"solution__problem__domain": data["domain"], "solution__split": data["split"]}
@@ -165,18 +165,18 @@ def retire(request: HttpRequest, member: Membership, gold_id: int) -> HttpRespon
 
 
 def gold_of(project: Project, solution_id: int) -> GoldAnswer | None:
-    """What the solution page says of gold."""
+    """The gold section of the solution page."""
     return active_gold(project).select_related("annotation", "by").filter(solution=solution_id).first()
 
 
 def may_be_gold(label: Annotation) -> bool:
-    """Whether a button to make this label gold is worth showing; the service has the last word."""
+    """Whether to show a button that makes this label gold. The service checks again."""
     if label.first_error is None or label.lane in HIDDEN_LANES or label.source.kind not in PEOPLE:
         return False
     return label.adjudicates or label.annotator is None or label.annotator.role in STAFF
 
 
-def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
+def _columns(wear: dict[int, Wear], answered: dict[int, Any]) -> list[Column]:
     def right(row: GoldAnswer) -> float | None:
         entry = answered.get(row.solution_id)
         return entry.right.value if entry else None
@@ -189,10 +189,17 @@ def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
         Column("solution", _("Solution"), "solution_id", sort=True, link="solution", heading=True),
         Opening("problem", _("Problem"), "solution__problem__text"),
         Column("domain", _("Domain"), "solution__problem__domain", sort=True),
-        FirstError("first_error", _("First error"), "annotation__first_error", sort=True),
+        FirstError("first_error", _("First error"), "annotation__first_error", sort=True, term="first_error"),
         Number("answers", _("Answers"), lambda g: g.answers or 0, sort="answers"),
-        Share("right", _("Right"), right),
-        Share("seen_by", _("Seen by"), seen),
+        Share("right", _("Right"), right, help=_("The share of annotators’ answers that match the known first error.")),
+        Share(
+            "seen_by",
+            _("Seen by"),
+            seen,
+            help=_(
+                "The share of annotators who have answered this gold solution; the more, the less it can still measure."
+            ),
+        ),
         When("marked", _("Marked"), "created_at", sort=True),
         State("state", _("State"), _state, sort="active", choices=STATES),
         Control("actions", _("Actions")),
@@ -206,7 +213,7 @@ def _state(row: GoldAnswer) -> str:
 
 
 def _positions(text: str) -> list[int] | None:
-    """Positions from the step numbers that people see; None where the text is something else."""
+    """Positions from the step numbers that people see; None if the text is not a list of numbers."""
     parts = [part.strip().lower() for part in text.split(",") if part.strip()]
     if not all(part == "none" or (part.isdecimal() and len(part) < 10) for part in parts):
         return None

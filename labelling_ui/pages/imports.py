@@ -1,7 +1,7 @@
 """Imports of files: the upload, the progress of each, and the rejected lines."""
 
 import uuid
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from django import forms
@@ -41,6 +41,13 @@ from labelling_ui.templatetags.figures import code
 from prm.formats.registry import FORMATS
 from prm.splitting import Splitting
 
+RULES = [
+    ("automatic", _("by what the text shows")),
+    ("blank_lines", _("at blank lines")),
+    ("lines", _("at every line")),
+    ("numbered", _("at “Step 1”, “2.” and the like")),
+    ("sentences", _("at every sentence")),
+]
 OPTIONS = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking")
 
 
@@ -57,11 +64,13 @@ class FilesField(forms.FileField):
 
 
 class FilesForm(forms.Form):
-    """Exactly one kind of source; `uploads` are the ids that the page's script got for what it sent in pieces."""
+    """The source of an import, exactly one kind; `uploads` are ids of files that the page uploaded in pieces."""
 
     file = FilesField(
         label=_("Files"),
-        help_text=_("JSON, JSON Lines, CSV or Parquet, in UTF-8, also packed by gzip or zstd."),
+        help_text=_(
+            "Choose them, or drop them on this page: JSON Lines, CSV, Parquet or plain text (.txt), also gzip or zstd."
+        ),
         allow_empty_file=True,
         required=False,
         widget=Files,
@@ -104,7 +113,7 @@ class FilesForm(forms.Form):
 
 
 def start_import(*, by: User, project: Project, form: FilesForm, posted: QueryDict) -> list[ImportJob]:
-    """Start what the form asks for. Raises DomainError."""
+    """Start the import that the form describes. Raises DomainError."""
     data = form.cleaned_data
     manner = Manner(data["format"], data["decomposition"], options_of(posted))
     try:
@@ -119,13 +128,13 @@ def start_import(*, by: User, project: Project, form: FilesForm, posted: QueryDi
 
 
 def options_of(posted: QueryDict) -> ImportOptions:
-    """The options that the page's fields say. Raises DomainError (`invalid_options`)."""
+    """The import options from the page's fields. Raises DomainError (`invalid_options`)."""
     named = {name: posted[name] for name in OPTIONS if posted.get(name)}
     return msgspec.structs.replace(read_options(named), mapping=mapping_of(posted))
 
 
 def format_choices() -> list[tuple[str, str]]:
-    """Every format that is registered, and detection."""
+    """The choices of the format field: detection, and every registered format."""
     formats = [(name, in_words(FORMATS.get(name).label)) for name in FORMATS]
     return [("auto", gettext("find out from the file")), *formats]
 
@@ -136,13 +145,7 @@ class ImportForm(FilesForm):
         label=_("Format"),
     )
     decomposition = forms.ChoiceField(
-        choices=[
-            ("automatic", _("by what the text shows")),
-            ("blank_lines", _("at blank lines")),
-            ("lines", _("at every line")),
-            ("numbered", _("at “Step 1”, “2.” and the like")),
-            ("sentences", _("at every sentence")),
-        ],
+        choices=RULES,
         label=_("Split solutions into steps"),
         help_text=_("Only for solutions that come as one text. Formulas and code are never split."),
     )
@@ -200,10 +203,10 @@ class ImportForm(FilesForm):
 
 
 class TextForm(forms.Form):
-    """A text to try the rules on."""
+    """A text to try the splitting rules on."""
 
     rule = forms.ChoiceField(
-        choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
+        choices=RULES,
         label=_("Split it into steps"),
     )
     text = forms.CharField(
@@ -262,40 +265,60 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return respond(request, "labelling_ui/import.html", listing, "imports", context)
 
 
+class Sent(NamedTuple):
+    """The beginning of a file; of a Parquet file that is not `whole` also its end and its size in bytes."""
+
+    head: bytes
+    whole: bool
+    filename: str
+    tail: bytes = b""
+    size: int = 0
+
+
+def sent_by(request: HttpRequest) -> Sent | None:
+    """What a page's script sent of the chosen file; None without its first bytes."""
+    head, tail = request.FILES.get("head"), request.FILES.get("tail")
+    if head is None:
+        return None
+    return Sent(
+        head.read(PREVIEW_BYTES),
+        whole=request.POST.get("whole") == "true",
+        filename=request.POST.get("filename", ""),
+        tail=tail.read(PREVIEW_BYTES) if tail else b"",
+        size=whole_number(request.POST.get("size")) or 0,
+    )
+
+
+def preview_of(sent: Sent, *, format: str, posted: QueryDict) -> dict[str, Any]:
+    """The context of `import_preview.html`: what the fields of a page make of the file, or the `error`."""
+    rule = posted.get("decomposition") or "automatic"
+    try:
+        options = options_of(posted)
+        preview = preview_import(**sent._asdict(), format=format, decomposition=rule, options=options)
+    except DomainError as error:
+        return {"error": in_words(error.message)}
+    names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
+    return {
+        "preview": preview,
+        "format": names[preview.format],
+        "tried": _tried(preview.division),
+        **for_page(preview),
+    }
+
+
 @project_action(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """How the file begins that was chosen on the page, which sends its first bytes."""
-    head = request.FILES.get("head")
-    if head is None:
+    sent = sent_by(request)
+    if sent is None:
         return HttpResponseBadRequest("the first bytes of the file are missing")
-    tail = request.FILES.get("tail")
-    context: dict[str, Any] = {}
-    try:
-        preview = preview_import(
-            head=head.read(PREVIEW_BYTES),
-            tail=tail.read(PREVIEW_BYTES) if tail else b"",
-            size=whole_number(request.POST.get("size")) or 0,
-            whole=request.POST.get("whole") == "true",
-            filename=request.POST.get("filename", ""),
-            format=request.POST.get("format", "auto"),
-            decomposition=request.POST.get("decomposition", ""),
-            options=options_of(request.POST),
-        )
-        names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
-        context |= {
-            "preview": preview,
-            "format": names[preview.format],
-            "tried": _tried(preview.division),
-            **for_page(preview),
-        }
-    except DomainError as error:
-        context["error"] = in_words(error.message)
+    context = preview_of(sent, format=request.POST.get("format", "auto"), posted=request.POST)
     return render(request, "labelling_ui/import_preview.html", context)
 
 
 @project_action(MANAGER)
 def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """What a rule makes of a text that was pasted."""
+    """The steps into which a rule splits a pasted text."""
     form = TextForm(request.POST)
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
@@ -307,9 +330,8 @@ def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def _tried(division: Division | None) -> Table:
-    rules = ImportForm.base_fields["decomposition"].choices  # type: ignore[attr-defined]
     columns = [
-        Choice("rule", gettext("Split"), heading=True, choices=rules),
+        Choice("rule", gettext("Split"), heading=True, choices=RULES),
         Number("fewest", gettext("Fewest steps")),
         Number("median", gettext("Median"), write=short),
         Number("most", gettext("Most")),
@@ -322,7 +344,7 @@ def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:
 
 
 def originals(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    """The lines that were not taken, as they were sent."""
+    """Download the rejected lines as they were in the file."""
     return _originals(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
 
 
@@ -334,6 +356,7 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
         "live": job.live,
         "progress": progress_of(job),
         "nothing_new": _why_nothing_is_new(job),
+        "may_open": member.pk is not None and not member.project.generations.exists(),
         "warnings": warnings_in_words(job.warnings),
     }
     listing = Listing(request, job.rejections.all(), REJECTION_COLUMNS, sort="line")
@@ -359,7 +382,7 @@ def _originals(request: HttpRequest, member: Membership, job_id: int) -> HttpRes
 
 
 def _why_nothing_is_new(job: ImportJob) -> str:
-    """What became of a finished file that brought nothing; empty where it brought something."""
+    """Why a finished import added nothing; empty if it added something."""
     if job.state != ImportJob.State.DONE or job.accepted:
         return ""
     if job.rejected and job.duplicates:

@@ -1,4 +1,4 @@
-"""Jobs of whatever kind: the list of them, and the buttons that cancel one or let it go on with what is left."""
+"""Jobs of every kind: the list, and the actions cancel and resume."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ COLUMNS = [
     Column("requested_by", _("Requested by"), "requested_by__username"),
     When("asked", _("Requested"), "created_at", sort=True),
     Duration("seconds", _("Duration"), seconds_of),
-    Share("progress", _("Done"), "job__share"),
+    Share("progress", _("Done"), "job__share", help=_("How much of the job is done.")),
     Column("outcome", _("Outcome"), "job__outcome", write=in_words, look="gate-text"),
 ]
 

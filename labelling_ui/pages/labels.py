@@ -14,7 +14,7 @@ from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.people import PersonField, people_of
 
-HINTED = [("shown", _("shown")), ("blind", _("not shown, as it was drawn"))]
+HINTED = [("shown", _("shown")), ("blind", _("withheld (blind arm)"))]
 
 
 class OwnLabelFilters(Filters):
@@ -57,14 +57,14 @@ OWN_COLUMNS = [
     When("submitted", _("Submitted"), "submitted_at", sort=True),
     Opening("problem", _("Problem"), "solution__problem__text"),
     Choice("ended_with", _("Ended with"), "finish_reason", sort=True, choices=choices.FINISH_REASONS),
-    FirstError("first_error", _("First error"), sort=True),
+    FirstError("first_error", _("First error"), sort=True, term="first_error"),
     Duration("seconds", _("Time"), lambda a: a.total_ms and a.total_ms / 1000, sort="total_ms"),
 ]
 COLUMNS = [
     *OWN_COLUMNS[:2],
     Number("solution", _("Solution"), "solution_id", sort=True, link="solution", write=str),
     Column("annotator", _("By"), _who, sort="annotator__user__username"),
-    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),
     *OWN_COLUMNS[2:],
 ]
 

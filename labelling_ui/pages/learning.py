@@ -1,4 +1,4 @@
-"""Does active learning pay here: the live comparison, what the labels say of the pool, and whether to go on."""
+"""Whether active learning pays: the live comparison, estimates of the pool, and whether another generation helps."""
 
 from functools import partial
 from typing import Any
@@ -23,38 +23,104 @@ SHOWN = 20  # comparisons in the chart
 COLUMNS = [
     Number("generation", _("Generation"), sort=True, heading=True, write=str),
     Number("run", _("Run"), "run__number", sort=True, link="run", write=str),
-    Duration("seconds", _("Time, each"), "control_seconds"),
-    Number("acquisition_labels", _("Acquisition")),
-    Number("control_labels", _("Control")),
-    Number("acquisition_f1", _("F1, acquisition"), write=hundredths),
-    Number("control_f1", _("F1, control"), write=hundredths),
-    Number("gain", _("Gain"), sort=True, write=points),
-    Number("low", _("from (95 %)"), write=points),
-    Number("high", _("to"), write=points),
-    Number("holdout", _("Holdout"), "holdout_solutions"),
+    Duration(
+        "seconds",
+        _("Time per lane"),
+        "control_seconds",
+        help=_("The labelling time that each of the two models learned from."),
+    ),
+    Number("acquisition_labels", _("Acquisition"), term="acquisition"),
+    Number("control_labels", _("Control"), term="control"),
+    Number(
+        "acquisition_f1",
+        _("F1, acquisition"),
+        write=hundredths,
+        term="f1",
+        help=_("Holdout F1 of the model that learned from the acquisition lane, in hundredths."),
+    ),
+    Number(
+        "control_f1",
+        _("F1, control"),
+        write=hundredths,
+        term="f1",
+        help=_("Holdout F1 of the model that learned from the control lane, in hundredths."),
+    ),
+    Number(
+        "gain",
+        _("Gain"),
+        sort=True,
+        write=points,
+        help=_("F1 of the acquisition model minus F1 of the control model, in points."),
+    ),
+    Number("low", _("Lower bound"), write=points),
+    Number("high", _("Upper bound"), write=points),
+    Number("holdout", _("Holdout"), "holdout_solutions", term="holdout"),
 ]
 ESTIMATES = [
-    Column("generation", _("Generation"), heading=True),
-    Choice("lane", _("Lane"), choices=Lane.choices),
+    Column("generation", _("Generation"), heading=True, term="generation"),
+    Choice("lane", _("Lane"), choices=Lane.choices, term="lane"),
     Number("labelled", _("Labelled")),
-    Number("effective", _("Counts as"), "first_error_rate__effective", write=decimal),
-    Estimate("errors", _("Have an error"), "first_error_rate", write=percent),
-    Share("errors_naive", _("as labelled"), "first_error_rate__naive"),
-    Estimate("right", _("Model was right"), "champion_accuracy", write=percent),
-    Share("right_naive", _("as labelled"), "champion_accuracy__naive"),
-    Duration("seconds", _("Time for one"), "seconds__value"),
+    Number(
+        "effective",
+        _("Effective labels"),
+        "first_error_rate__effective",
+        write=decimal,
+        help=_("The number of equally weighted labels that would give the same precision."),
+    ),
+    Estimate(
+        "errors",
+        _("With an error"),
+        "first_error_rate",
+        write=percent,
+        term="first_error",
+        help=_("The estimated share of the pool’s solutions that have an error."),
+    ),
+    Share(
+        "errors_naive",
+        _("unweighted"),
+        "first_error_rate__naive",
+        help=_("The same share among this lane’s labels, without weights."),
+    ),
+    Estimate(
+        "right",
+        _("Champion right"),
+        "champion_accuracy",
+        write=percent,
+        term="champion",
+        help=_("The estimated share of the pool’s solutions where the serving model found the first error."),
+    ),
+    Share(
+        "right_naive",
+        _("unweighted"),
+        "champion_accuracy__naive",
+        help=_("The same share among this lane’s labels, without weights."),
+    ),
+    Duration(
+        "seconds",
+        _("Time per solution"),
+        "seconds__value",
+        help=_("The estimated labelling time of one solution of the pool."),
+    ),
 ]
 HISTORY = [
-    Column("generation", _("Generation"), heading=True),
+    Column("generation", _("Generation"), heading=True, term="generation"),
     Number("labels", _("Labels")),
     Duration("seconds", _("Time"), lambda one: one.seconds or None),
     Estimate(
         "f1",
-        _("Holdout F1 after it"),
+        _("Holdout F1 afterwards"),
         lambda one: {"value": one.f1, "low": one.f1_low, "high": one.f1_high},
         write=hundredths,
+        term="f1",
+        help=_("F1 of the model trained after this generation, on the holdout, in hundredths."),
     ),
-    Share("changed", _("Verdicts on the pool that changed"), write=partial(percent, digits=1)),
+    Share(
+        "changed",
+        _("Changed verdicts on the pool"),
+        write=partial(percent, digits=1),
+        term="pool",
+        help=_("The share of pool solutions for which this model names another first error than the one before."),
+    ),
 ]
 
 
@@ -93,8 +159,10 @@ def _gain_chart(comparisons: list[ShadowComparison]) -> Chart:
         for one in {one.generation: one for one in reversed(comparisons)}.values()
     ]
     return line_chart(
-        gettext("Acquisition minus control, points of holdout F1, on equal time"),
+        gettext("Acquisition minus control, in points of holdout F1"),
         [Series(gettext("gain"), "first", points)],
+        help=gettext("Above 0, labels chosen by acquisition taught more than random labels that took the same time."),
+        term="acquisition",
         places=gettext("generation"),
         form=lambda value: signed(value, 1) if value else "0",
         bottom=min([0.0, *(p.low if p.low is not None else p.value or 0.0 for p in points)]),
@@ -102,7 +170,7 @@ def _gain_chart(comparisons: list[ShadowComparison]) -> Chart:
 
 
 def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
-    """The pool's share of solutions with an error as each lane tells it, and as acquisition's labels look plainly."""
+    """A chart of the pool's share of solutions with an error: each lane's estimate, and acquisition unweighted."""
 
     def points(lane: str, *, naive: bool = False) -> list[Point]:
         shown = []
@@ -117,12 +185,16 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
         return shown
 
     return line_chart(
-        gettext("Solutions with an error, in the pool"),
+        gettext("Pool solutions with an error"),
         [
             Series(gettext("control"), "second", points("control")),
             Series(gettext("acquisition, weighted"), "first", points("acquisition")),
-            Series(gettext("acquisition, as labelled"), "unsure", points("acquisition", naive=True)),
+            Series(gettext("acquisition, unweighted"), "unsure", points("acquisition", naive=True)),
         ],
+        help=gettext(
+            "The share of solutions with an error: weighted acquisition labels should agree with the control lane."
+        ),
+        term="pool",
         places=gettext("generation"),
         no_values=gettext("No labels in these lanes yet."),
         form=percent,
@@ -131,6 +203,6 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
 
 
 def _why_not(member: Membership) -> str:
-    """What the last round said where it compared nothing."""
+    """Why the last round compared nothing."""
     run: Any = member.project.training_runs.filter(stages__name="shadow", stages__state="skipped").first()
     return in_words(run.stages.get(name="shadow").figure) if run else ""

@@ -21,12 +21,12 @@ Lookup = str | Callable[[QuerySet[Any], Any], QuerySet[Any]]
 
 
 class Filters(forms.Form):
-    """What a list may be narrowed to; each field names itself in the address. None is required, and
-    invalid values filter nothing.
+    """The filters of a list, each under its field's name in the address. All are optional, and
+    invalid values are ignored.
 
-    The `filtered` columns are fields too. `lookups` says by which field of the rows a filter narrows them, or how; a
-    filter that is not in it is named after the field, or is `own`: a subclass narrows by it. `rows` are what the fields
-    that name a row let people choose from.
+    The `filtered` columns are fields too. `lookups` maps a filter to a field of the rows or to a function; a
+    filter that is not in it has the field's name, or is `own`: the subclass applies it. `rows` are the options of the
+    fields that choose a row.
     """
 
     own: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Filters(forms.Form):
 
 
 class Table:
-    """Rows that are all on the page. `name` says what they are to those who cannot see them scroll."""
+    """Rows without pagination. `name` is the accessible name of the scrolling region."""
 
     part = "table"
     narrowed = False
@@ -81,9 +81,9 @@ class Table:
 
 
 class Listing(Table):
-    """One page of `rows` as the address asks for them: `?sort=-name&page=2` and the filters' fields.
+    """One page of `rows`, by the query parameters: `?sort=-name&page=2` and the filters' fields.
 
-    `live` is the address to ask again every two seconds while rows change.
+    `live` is the address that the page polls every two seconds while rows change.
     """
 
     part = "listing"
@@ -114,7 +114,7 @@ class Listing(Table):
         return iter(self.page.object_list)
 
     def heads(self) -> list[dict[str, Any]]:
-        """The head of each column, with the order that a click asks for."""
+        """The header of each column, with the order that a click selects."""
         return [
             {
                 "column": c,
@@ -151,7 +151,7 @@ def respond(
 
 
 class _Echo:
-    """What csv.writer writes to: it hands the line back."""
+    """A file for csv.writer that returns each line."""
 
     def write(self, line: str) -> str:
         return line

@@ -1,4 +1,4 @@
-"""What each column of a table holds, as the import page shows it and as a person corrects it."""
+"""The column mapping of a table on the import page: shown as detected, corrected by a person."""
 
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -21,67 +21,67 @@ EXAMPLES = 2
 LONGEST_EXAMPLE = 80
 STEPS = {"list": "steps_list", "separated": "steps_separated", "columns": "steps_columns", "text": "steps_text"}
 HOLDS = [
-    ("", _("something else: keep it with the solution")),
-    ("left_out", _("nothing to keep")),
+    ("", _("other: keep with the solution")),
+    ("left_out", _("ignore")),
     (
         _("The solution"),
         [
-            ("problem", _("the problem")),
-            ("steps_list", _("the steps, as a list")),
-            ("steps_separated", _("the steps, in one text with a separator")),
-            ("steps_columns", _("one step (a column for each)")),
-            ("steps_text", _("the solution, to be split into steps")),
-            ("kinds", _("the kinds of the steps, as a list")),
-            ("final_answer", _("its final answer")),
-            ("final_answer_correct", _("whether that is right")),
-            ("outcome_source", _("who says whether it is right")),
-            ("external_id", _("its id")),
-            ("generator", _("the model that wrote it")),
+            ("problem", _("problem")),
+            ("steps_list", _("steps, as a list")),
+            ("steps_separated", _("steps, as one text with a separator")),
+            ("steps_columns", _("one step (one column per step)")),
+            ("steps_text", _("solution text, to split into steps")),
+            ("kinds", _("step kinds, as a list")),
+            ("final_answer", _("final answer")),
+            ("final_answer_correct", _("final answer is correct (yes or no)")),
+            ("outcome_source", _("source of the outcome")),
+            ("external_id", _("solution id")),
+            ("generator", _("policy model")),
         ],
     ),
     (
         _("Labels"),
         [
-            ("first_error", _("a label: the index of the first error")),
-            ("ratings", _("a label: a rating of each step, as a list")),
-            ("ratings_columns", _("a label: the rating of one step (a column for each)")),
-            ("source_kind", _("the kind of source of the labels")),
-            ("source_name", _("who gave the labels")),
-            ("source_policy", _("the policy of the rollouts")),
-            ("source_rollouts", _("the number of rollouts")),
+            ("first_error", _("label: index of the first error")),
+            ("ratings", _("label: ratings of the steps, as a list")),
+            ("ratings_columns", _("label: rating of one step (one column per step)")),
+            ("source_kind", _("source kind of the labels")),
+            ("source_name", _("annotator or source of the labels")),
+            ("source_policy", _("policy model of the rollouts")),
+            ("source_rollouts", _("number of rollouts")),
         ],
     ),
     (
         _("The problem"),
         [
-            ("reference_answer", _("the reference answer")),
-            ("reference_solution", _("the reference solution")),
-            ("domain", _("the domain")),
-            ("source_group", _("its source group")),
+            ("reference_answer", _("reference answer")),
+            ("reference_solution", _("reference solution")),
+            ("domain", _("domain")),
+            ("source_group", _("source group")),
         ],
     ),
     (
-        _("What made it"),
+        _("Provenance"),
         [
-            ("made_by_policy", _("the policy model")),
-            ("made_by_temperature", _("the temperature")),
-            ("made_by_seed", _("the seed")),
-            ("made_by_prompt", _("the prompt")),
-            ("made_by_scaffold", _("the scaffold")),
-            ("made_by_visibility", _("raw, summary or redacted")),
-            ("made_by_run", _("the run")),
-            ("made_by_settings", _("further settings, as an object")),
-            ("extra", _("further values, as an object")),
+            ("made_by_policy", _("policy model and checkpoint")),
+            ("made_by_temperature", _("temperature")),
+            ("made_by_seed", _("seed")),
+            ("made_by_prompt", _("prompt")),
+            ("made_by_scaffold", _("scaffold")),
+            ("made_by_visibility", _("visibility: raw, summary or redacted")),
+            ("made_by_run", _("run")),
+            ("made_by_settings", _("other settings, as an object")),
+            ("extra", _("other values, as an object")),
         ],
     ),
 ]
 SCALES = [
     ("sign", _("1, 0 or -1")),
-    ("binary", _("yes or no (1 or 0)")),
-    ("share", _("a share of rollouts, good above 0")),
+    ("binary", _("1 for good, 0 for bad")),
+    ("share", _("share of correct rollouts; above 0 is good")),
 ]
 DELIMITERS = [
-    ("", _("what the file seems to use")),
+    ("", _("detect from the file")),
     (",", _("commas")),
     (";", _("semicolons")),
     ("\t", _("tabs")),
@@ -91,7 +91,7 @@ SEPARATORS = {"\\n": "\n", "\\t": "\t"}
 
 
 def mapping_of(posted: QueryDict) -> Mapping | None:
-    """The mapping that the fields say; None where there are none. Raises DomainError (`invalid_mapping`)."""
+    """The mapping from the form's fields; None if it has none. Raises DomainError (`invalid_mapping`)."""
     columns, holds = posted.getlist("column"), posted.getlist("holds")
     if not columns or len(columns) != len(holds):
         return None
@@ -118,7 +118,7 @@ def mapping_of(posted: QueryDict) -> Mapping | None:
 
 
 def for_page(preview: Preview) -> dict[str, Any]:
-    """What the mapping's part of the page shows; nothing where the file is no table."""
+    """The context of the mapping's part of the page; empty if the file is not a table."""
     if preview.begun is None or preview.mapping is None:
         return {}
     steps = preview.mapping.steps or StepsMapping(["-"])
@@ -130,7 +130,7 @@ def for_page(preview: Preview) -> dict[str, Any]:
 
 
 def _columns(mapping: Mapping, begun: Sample) -> list[dict[str, Any]]:
-    """Each column with its first values, what it holds, and the details of the label in it."""
+    """Each column with its first values, its role, and the details of the label in it."""
     held = _held(mapping)
     labels = {column: label for label in mapping.labels for column in label.columns[:1]}
     names = [*begun.columns, *(column for column in held if column not in begun.columns)]
@@ -191,7 +191,7 @@ def _labels(holding: dict[str, list[tuple[int, str]]], posted: QueryDict) -> Ite
 
 
 def _details(number: int, holding: dict[str, list[tuple[int, str]]], posted: QueryDict) -> dict[str, Any]:
-    """How the label is written, and its source: said for all rows, or by a column of each."""
+    """How the label is written, and its source: one for all rows, or a column."""
 
     def of_field(field: str) -> Any:
         if found := holding.get(f"source_{field}"):

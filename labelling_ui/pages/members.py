@@ -1,4 +1,4 @@
-"""The members of a project, and one of them: whether they may label, and how well they answer what is known."""
+"""The members of a project, and the page of one: permission to label and accuracy on known answers."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -36,7 +36,7 @@ class InviteForm(forms.Form):
     username = forms.CharField(
         max_length=150,
         label=_("User name"),
-        help_text=_("Somebody new gets an account and a first password."),
+        help_text=_("New people get an account and a first password."),
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none"}),
     )
     role = forms.ChoiceField(choices=Membership.Role.choices, label=_("Role"))
@@ -104,9 +104,22 @@ def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Col
             _("Median time"),
             lambda m: m.median_ms and m.median_ms / 1000,
             sort="median_ms",
+            help=_("The median active time on one label, without breaks."),
         ),
-        Share("agreement", _("Agreement"), lambda m: agreement.get(m.pk)),
-        Share("gold", _("Right on gold"), lambda m: gold[m.pk].right.value if m.pk in gold else None),
+        Share(
+            "agreement",
+            _("Agreement"),
+            lambda m: agreement.get(m.pk),
+            term="agreement",
+            help=_("The share of other people’s labels on the same solutions that name the same first error."),
+        ),
+        Share(
+            "gold",
+            _("Right on gold"),
+            lambda m: gold[m.pk].right.value if m.pk in gold else None,
+            term="gold",
+            help=_("The share of gold answers within the project’s tolerance of the known first error."),
+        ),
         When("joined", _("Joined"), "joined_at", sort=True),
         Control("actions", _("Actions")),
     ]
@@ -115,14 +128,14 @@ def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Col
 RATING_NAMES = (_("good"), _("neutral"), _("bad"))
 GOLD_COLUMNS = [
     When("submitted", _("Submitted"), "submitted_at", sort=True),
-    Choice("lane", _("Lane"), sort=True, choices=Lane.choices),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, term="lane"),
     Number("solution", _("Solution"), "solution_id", sort=True, link="solution", write=str),
-    FirstError("first_error", _("First error"), sort=True),
-    FirstError("known", _("Known"), "solution__gold_answer__annotation__first_error"),
+    FirstError("first_error", _("First error"), sort=True, term="first_error"),
+    FirstError("known", _("Known first error"), "solution__gold_answer__annotation__first_error"),
 ]
 
 
-GENERATION = Column("generation", _("Generation"), "who", heading=True)
+GENERATION = Column("generation", _("Generation"), "who", heading=True, term="generation")
 
 
 @project_page(*STAFF)
@@ -157,13 +170,13 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
 
 @project_action(MANAGER)
 def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
-    """Let a person label, screen them, or keep them from labelling."""
+    """Qualify a person, screen them, or block them from labelling."""
     person = _find(member, member_id)
     outcome = request.POST.get("outcome", "")
     message = {
-        "passed": gettext("%(name)s may label."),
-        "again": gettext("%(name)s is screened next."),
-        "failed": gettext("%(name)s gets no more items."),
+        "passed": gettext("%(name)s can label now."),
+        "again": gettext("%(name)s gets a screening next."),
+        "failed": gettext("%(name)s gets no more work."),
         "paused": gettext("%(name)s is paused."),
     }.get(outcome, "")
     done = message % {"name": person.user.username} if message else ""
@@ -176,14 +189,14 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     """Choose the domains that a person labels, or all."""
     person = _find(member, member_id)
     domains = None if request.POST.get("all") else request.POST.getlist("domains")
-    message = gettext("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
+    message = gettext("%(name)s gets problems from the domains you chose.") % {"name": person.user.username}
     attempt(request, message, qualify, membership=person, domains=domains)
     return redirect("member", member.project.slug, person.pk)
 
 
 @project_action(MANAGER)
 def mark_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
-    """Say whether a member is a program."""
+    """Mark a member as a program or as a person."""
     person = _find(member, member_id)
     machine = {"yes": True, "no": False}.get(request.POST.get("machine", ""))
     if machine is None:
@@ -206,8 +219,8 @@ def _nth(row: Figures, *, n: int) -> Any:
 
 
 def _confusion(project: Project, person: Membership) -> Table:
-    """How often they said what of steps, by what the reference says of them."""
-    ratings = (gettext("they say %(name)s") % {"name": name} for name in RATING_NAMES)
+    """The confusion table of the member's ratings against the reference."""
+    ratings = (gettext("rated %(name)s") % {"name": name} for name in RATING_NAMES)
     columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(ratings)]
     rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]
     return Table(rows, [Column("reference", gettext("Reference"), "who", heading=True), *columns])

@@ -1,4 +1,4 @@
-"""Model versions: the list, one of them with its measurements, two compared, and what a manager may do with one."""
+"""Model versions: the list, the page of one, the comparison of two, and a manager's actions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -39,8 +39,8 @@ from labelling_ui.templatetags.figures import digest, hundredths
 COLUMNS = [
     Column("model", _("Model"), "number", sort=True, link="model", heading=True),
     State("state", _("State"), sort=True, choices=ModelVersion.State.choices),
-    Estimate("f1", _("Holdout F1"), "metrics__f1", write=hundredths),
-    Column("gate", _("Gate"), "gate__sentence", write=in_words, look="gate-text"),
+    Estimate("f1", _("Holdout F1"), "metrics__f1", write=hundredths, term="f1"),
+    Column("gate", _("Gate"), "gate__sentence", write=in_words, look="gate-text", term="gate"),
     When("trained", _("Trained"), "created_at", sort=True),
     Column("sha256", _("Weights"), write=digest),
 ]
@@ -57,27 +57,39 @@ def models(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 METRICS = [
     Column("domain", _("Domain"), heading=True),
-    Number("n_solutions", _("Solutions")),
-    Estimate("processbench_f1", _("ProcessBench F1"), write=hundredths),
-    Estimate("first_error_accuracy", _("Exact first error"), write=hundredths),
-    Estimate("step_auroc", _("Step AUROC"), write=hundredths),
-    Estimate("index_auroc", _("AUROC by position alone"), write=hundredths),
-    Estimate("step_auprc", _("Step AUPRC"), write=hundredths),
-    Estimate("ece", _("Calibration error"), write=hundredths),
+    Number("n_solutions", _("Solutions"), help=_("The holdout solutions that were measured.")),
+    Estimate("processbench_f1", _("ProcessBench F1"), write=hundredths, term="f1"),
+    Estimate(
+        "first_error_accuracy",
+        _("Exact first error"),
+        write=hundredths,
+        term="first_error",
+        help=_("The share of solutions where the model finds exactly the first error, or rightly none."),
+    ),
+    Estimate("step_auroc", _("Step AUROC"), write=hundredths, term="auroc"),
+    Estimate(
+        "index_auroc",
+        _("AUROC by position alone"),
+        write=hundredths,
+        term="baseline",
+        help=_("AUROC of a baseline that knows only the position of a step; a useful model is clearly above it."),
+    ),
+    Estimate("step_auprc", _("Step AUPRC"), write=hundredths, term="auprc"),
+    Estimate("ece", _("Calibration error"), write=hundredths, term="calibration_error"),
 ]
 FINDINGS = [
-    Column("audit", _("Audit"), "title", heading=True, write=in_words),
+    Column("audit", _("Audit"), "title", heading=True, write=in_words, term="audit"),
     State("verdict", _("Verdict"), choices=words.AUDIT_VERDICTS),
     Column("finding", _("Finding"), "sentence", write=in_words),
 ]
 ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
-    "promote": (promote_version, _("This model serves now. It scores the pool where it has not yet.")),
-    "confirm": (confirm_version, _("Confirmed: this model answers programs now.")),
-    "pin": (pin_version, _("Pinned: the gate does not replace it and its weights are kept.")),
-    "unpin": (unpin_version, _("Unpinned: gate and retention decide again.")),
-    "audit": (request_audit, _("The audits are on their way; they take some minutes.")),
-    "export": (request_export, _("The export is on its way; the download appears here.")),
-    "measure": (request_measurement, _("A round measures it now; it trains nothing.")),
+    "promote": (promote_version, _("Promoted. This model serves now, and the rest of the pool is being scored.")),
+    "confirm": (confirm_version, _("Confirmed. This model answers programs now.")),
+    "pin": (pin_version, _("Pinned. The gate does not replace this model, and its weights are kept.")),
+    "unpin": (unpin_version, _("Unpinned. The gate can replace this model, and retention can delete its weights.")),
+    "audit": (request_audit, _("The audits are queued. They take a few minutes.")),
+    "export": (request_export, _("The export is queued. The download appears here.")),
+    "measure": (request_measurement, _("A round is measuring this model. It trains nothing.")),
     "rescore": (rescore_pool, _("The pool is being scored again.")),
 }
 
@@ -124,10 +136,10 @@ def act(request: HttpRequest, member: Membership, number: int, action: str) -> H
 def serve_domain(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
     version, domain = _find(member, number), request.POST.get("domain", "")
     if request.POST.get("clear"):
-        done, service = gettext("The project's champion serves “%(d)s” again."), clear_domain_champion
+        done, service = gettext("The project’s champion serves the domain “%(d)s” again."), clear_domain_champion
         attempt(request, done % {"d": domain}, service, project=member.project, domain=domain)
     else:
-        done = gettext("This model serves “%(d)s” now.")
+        done = gettext("This model now serves the domain “%(d)s”.")
         attempt(request, done % {"d": domain}, set_domain_champion, version=version, domain=domain)
     return redirect("model", member.project.slug, number)
 
@@ -144,7 +156,7 @@ def exported(request: HttpRequest, member: Membership, number: int) -> HttpRespo
 
 @project_page(*STAFF)
 def audit_page(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
-    """The audits' own page with its pictures; it quotes solutions, so nothing in it may run."""
+    """The audit report as a page. It quotes solutions, so scripts are blocked."""
     path = model_path(_find(member, number)) / "audit" / "report.html"
     if not path.is_file():
         raise Http404("This model was not audited yet.")
@@ -164,7 +176,7 @@ def compare(request: HttpRequest, member: Membership) -> HttpResponse:
     ]
     first, second = (dict(model_versions.facts_of(version)) for version in pair)
     facts = [{"fact": name, "a": first.get(name), "b": second.get(name)} for name in first | second]
-    columns = [Column("fact", gettext("Fact"), heading=True), Column("a", names[0]), Column("b", names[1])]
+    columns = [Column("fact", gettext("Property"), heading=True), Column("a", names[0]), Column("b", names[1])]
     context = {
         "sides": sides,
         "facts": Table(facts, columns, name=gettext("Two models")),
@@ -177,13 +189,13 @@ def import_model(request: HttpRequest, member: Membership) -> HttpResponseBase:
     separator = request.POST.get("separator", "").replace("\\n", "\n").replace("\\t", "\t") or "\n"
     service = partial(request_import, project=member.project, folder=request.POST.get("folder", ""))
     good = whole_number(request.POST.get("good"))
-    done = gettext("The import is on its way. The model appears here as a challenger, and the gate measures it.")
+    done = gettext("The import is queued. The model appears here as a challenger, and the gate measures it.")
     attempt(request, done, service, separator=separator, good=1 if good is None else good)
     return redirect("models", member.project.slug)
 
 
 def _watched(jobs: QuerySet[ModelJob]) -> dict[str, Any]:
-    """The latest jobs on a model, looked at again for as long as one of them is live."""
+    """The latest jobs on a model, polled while one of them is live."""
     latest = list(jobs[:5])
     return {"jobs": latest, "jobs_live": any(job.live for job in latest)}
 
@@ -197,5 +209,5 @@ def _may_serve(version: ModelVersion) -> bool:
 
 
 def _unmeasured(version: ModelVersion) -> bool:
-    """Made elsewhere, and the gate has not seen it."""
+    """Whether the model was imported and never measured by the gate."""
     return version.origin == ModelVersion.Origin.IMPORTED and version.gate is None

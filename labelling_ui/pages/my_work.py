@@ -1,4 +1,4 @@
-"""A person's own work in a project: what they did, how long it took, how it stands to others, what came back."""
+"""A person's own work in a project: labels, time, agreement with others, and labels sent back."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def my_work(request: HttpRequest, member: Membership) -> HttpResponse:
 
 
 def own_page(member: Membership) -> dict[str, Any]:
-    """What the page shows; an annotator's overview is the same."""
+    """The context of the page, which is also an annotator's overview."""
     mine = own_work(member)
     policy = member.project.policies
     practice = practice_set(member)
@@ -47,12 +47,18 @@ def _by_day(mine: OwnWork) -> Chart:
         Point(day_of_month(day), of.labels, note=_("labels, %(time)s") % {"time": duration(of.seconds)})
         for day, of in mine.days.items()
     ]
-    title = _("Your labels by day, the last %(n)s days") % {"n": DAYS}
-    return bar_chart(title, Series(_("labels"), "first", points), places=_("day"), least_step=1)
+    title = _("Your labels by day, last %(n)s days") % {"n": DAYS}
+    return bar_chart(
+        title,
+        Series(_("labels"), "first", points),
+        help=_("The labels you submitted each day, and the time you spent on them."),
+        places=_("day"),
+        least_step=1,
+    )
 
 
 def _sent_back(member: Membership) -> dict[str, list[SentBack]]:
-    """The person's labels that came back: those to look at again, and those that they have handed in again since."""
+    """The person's labels that were sent back: open ones, and those revised since."""
     own = SentBack.objects.filter(project=member.project, annotation__annotator=member.pk)
     own = own.select_related("annotation__solution__problem", "by")
     return {
@@ -62,6 +68,6 @@ def _sent_back(member: Membership) -> dict[str, list[SentBack]]:
 
 
 def _disputes(member: Membership) -> list[Dispute]:
-    """What became of the person's claims that a reference is wrong."""
+    """The person's disputes and the decisions on them."""
     own = Dispute.objects.filter(annotation__annotator=member.pk).exclude(state=Dispute.State.WITHDRAWN)
     return list(own.select_related("annotation__solution__problem").order_by("-pk")[:TAKEN])

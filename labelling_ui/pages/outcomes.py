@@ -19,8 +19,8 @@ from labelling_ui.words import OUTCOMES
 class CheckForm(forms.Form):
     overwrite = forms.BooleanField(
         required=False,
-        label=_("Also where an outcome was given or is from tests"),
-        help_text=_("Without it such outcomes stay, and are listed where the grader says otherwise."),
+        label=_("Also replace outcomes from files and tests"),
+        help_text=_("Otherwise these outcomes stay, and the page lists those that the grader disputes."),
     )
 
 
@@ -28,8 +28,8 @@ COLUMNS = [
     Column("solution", _("Solution"), "solution_id", sort="solution", link="solution", heading=True),
     Choice("was", _("Outcome"), lambda d: _outcome(d.was), sort="was", choices=OUTCOMES),
     Choice("source", _("From"), "was_source", sort=True, choices=choices.OUTCOME_SOURCES),
-    Choice("graded", _("Graded"), lambda d: _outcome(d.graded), sort="graded", choices=OUTCOMES),
-    Column("answer", _("Its answer"), write=code),
+    Choice("graded", _("Grader"), lambda d: _outcome(d.graded), sort="graded", choices=OUTCOMES),
+    Column("answer", _("Answer"), write=code),
     Column("reference", _("Reference"), "solution__problem__reference_answer", write=code),
 ]
 
@@ -66,7 +66,7 @@ def _start(request: HttpRequest, member: Membership) -> HttpResponseBase:
 class ResultsForm(forms.Form):
     file = forms.FileField(
         label=_("Test results"),
-        help_text=_("A JUnit report (.xml), or JSON Lines of id, passed and failed."),
+        help_text=_("A JUnit report (.xml), or JSON Lines with id, passed and failed."),
     )
 
 
@@ -79,7 +79,7 @@ REFUSED = [
 
 @project_page(MANAGER)
 def test_results(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """The form, and behind an upload what the results changed."""
+    """Show the form; after an upload, show what the results changed."""
     form = ResultsForm(request.POST if request.method == "POST" else None, request.FILES or None)
     applied = None
     if request.method == "POST" and form.is_valid():

@@ -1,4 +1,4 @@
-"""The project page: how far, how good, how sure, what it costs, and what needs a person."""
+"""The project page: progress, quality, cost, and tasks that need a person."""
 
 from datetime import date
 from typing import Any
@@ -51,13 +51,13 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
         ],
     }
     compared = _yield_chart(project)
-    if compared.legend:
+    if compared:
         context["charts"].append(compared)
     return render(request, "labelling_ui/overview.html", context)
 
 
 def _champion(versions: list[ModelVersion]) -> dict[str, Any] | None:
-    """The model that serves, its F1, and the change since the champion before it."""
+    """The champion, its F1, and the change from the previous champion."""
     champion = next((version for version in versions if version.state == ModelVersion.State.CHAMPION), None)
     if champion is None:
         return None
@@ -85,8 +85,10 @@ def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
     return bar_chart(
         _("Labels by day"),
         Series(_("labels"), "first", points),
+        help=_("The labels submitted each day, by everyone."),
+        term="label",
         places=_("day"),
-        no_values=_("The first labels show here."),
+        no_values=_("Labels appear here."),
         least_step=1,
     )
 
@@ -111,8 +113,10 @@ def _quality_chart(project: Project, versions: list[ModelVersion]) -> Chart:
     return line_chart(
         _("Model quality on the holdout, F1"),
         [Series(_("trained"), "first", trained), Series(_("zero-label baseline"), "second", baselines)],
+        help=_("F1 of each model with its confidence interval; the baseline is the same backbone without labels."),
+        term="holdout",
         places=_("model"),
-        no_values=_("The first model shows here, once you retrain."),
+        no_values=_("The first model appears here after you retrain."),
         form=lambda share: decimal(100 * share),
         top=1.0,
     )
@@ -126,8 +130,10 @@ def _agreement_chart(agreement: list[tuple[date, Pairs]]) -> Chart:
     return line_chart(
         _("Agreement on the first error"),
         [Series(_("same first error"), "first", points)],
+        help=_("The share of pairs of people who named the same first error, by day."),
+        term="agreement",
         places=_("day"),
-        no_values=_("Needs solutions that two people labelled."),
+        no_values=_("This needs solutions labelled by two people."),
         form=percent,
         top=1.0,
     )
@@ -140,14 +146,21 @@ def _ratings_chart(project: Project) -> Chart:
         Series(name, look, [Point(str(position + 1), n) for position, rating, n in counts if rating == look])
         for look, name in looks
     ]
-    return share_chart(_("Ratings by position"), series, places=_("step"), no_values=_("The first ratings show here."))
+    return share_chart(
+        _("Ratings by position"),
+        series,
+        help=_("The share of each rating at each step; a rising share of bad shows where solutions go wrong."),
+        term="rating",
+        places=_("step"),
+        no_values=_("Ratings appear here."),
+    )
 
 
-def _yield_chart(project: Project) -> Chart:
-    """What a ranked queue brings beside a random one, once there are labels of both."""
+def _yield_chart(project: Project) -> Chart | None:
+    """How often labels of the acquisition and control lanes found an error; None until both have labels."""
     rows = progress.yield_by_generation(project)
     if len({lane for _number, lane, _found, _n in rows}) < 2:
-        return Chart("")
+        return None
     series = [
         Series(
             name,
@@ -160,4 +173,12 @@ def _yield_chart(project: Project) -> Chart:
         )
         for lane, name, look in [("acquisition", _("acquisition"), "first"), ("control", _("control"), "second")]
     ]
-    return line_chart(_("Labels that found an error, by lane"), series, places=_("generation"), form=percent, top=1.0)
+    return line_chart(
+        _("Labels that found an error, by lane"),
+        series,
+        help=_("Whether the acquisition lane has more solutions with errors than the random control lane."),
+        term="lane",
+        places=_("generation"),
+        form=percent,
+        top=1.0,
+    )

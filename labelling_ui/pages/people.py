@@ -1,4 +1,4 @@
-"""Members to choose from, and figures of them in tables."""
+"""Form fields that choose a member, and tables of figures per member."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from labelling_ui.templatetags.figures import NOTHING, count, percent
 
 
 class Figures(NamedTuple):
-    """What is known (an `Accuracy`, a `Pace`, a `Trust`) of a member, a source or a generation."""
+    """The figures (an `Accuracy`, a `Pace`, a `Trust`) of a member, a source or a generation."""
 
     who: Any
     figures: Any
@@ -30,17 +30,58 @@ def _together(row: Figures) -> str | SafeString:
 
 PERSON = Column("by", _("Labels by"), "who__user__username", heading=True)
 ON_GOLD = [
-    Number("answers", _("Answers"), "figures__right__of"),
-    Estimate("right", _("Right"), "figures__right", write=percent),
-    Estimate("exact", _("Exact"), "figures__exact", write=percent),
-    Estimate("within_one", _("Within one"), "figures__within_one", write=percent),
-    Estimate("presence", _("Error or none"), "figures__presence", write=percent),
+    Number("answers", _("Answers"), "figures__right__of", help=_("The gold solutions that this person answered.")),
+    Estimate(
+        "right",
+        _("Right"),
+        "figures__right",
+        write=percent,
+        term="gold",
+        help=_("The share of gold answers within the project’s tolerance of the known first error."),
+    ),
+    Estimate(
+        "exact",
+        _("Exact step"),
+        "figures__exact",
+        write=percent,
+        help=_("The share of gold answers that name exactly the known first error."),
+    ),
+    Estimate(
+        "within_one",
+        _("Within one step"),
+        "figures__within_one",
+        write=percent,
+        help=_("The share of gold answers at most one step from the known first error."),
+    ),
+    Estimate(
+        "presence",
+        _("Error or none"),
+        "figures__presence",
+        write=percent,
+        help=_("The share of gold answers that are right about whether there is an error at all."),
+    ),
 ]
 PACE = [
     Number("labels", _("Labels"), "figures__labels"),
-    Duration("label_seconds", _("Time on a label, median"), "figures__label_seconds"),
-    Duration("step_seconds", _("Time on a step, median"), "figures__step_seconds"),
-    Share("accepted", _("Accepted together"), "figures__accepted__value", shown=_together),
+    Duration(
+        "label_seconds",
+        _("Median time per label"),
+        "figures__label_seconds",
+        help=_("The median active time on one label, without breaks."),
+    ),
+    Duration(
+        "step_seconds",
+        _("Median time per step"),
+        "figures__step_seconds",
+        help=_("The median active time on one step, without breaks."),
+    ),
+    Share(
+        "accepted",
+        _("Accepted together"),
+        "figures__accepted__value",
+        shown=_together,
+        help=_("The share of ratings that one key set together with others."),
+    ),
 ]
 
 
@@ -52,6 +93,6 @@ class PersonField(forms.ModelChoiceField):
 
 
 def people_of(project: Project, *, left: bool = False) -> QuerySet[Membership]:
-    """The members of a project by user name, with those that `left` too."""
+    """The members of a project by user name; with `left`, former members too."""
     people = project.memberships.select_related("user").order_by("user__username")
     return people if left else people.filter(active=True)

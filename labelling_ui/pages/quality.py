@@ -26,12 +26,12 @@ from labelling_ui.templatetags.figures import NOTHING, source_in_words
 
 
 class SetAsideForm(forms.Form):
-    """Labels of one annotator that no alarm has named."""
+    """Which labels of one annotator to set aside without an alarm."""
 
     annotator = PersonField(Membership.objects.none(), label=_("Annotator"))
     since = forms.DateTimeField(label=_("From"), widget=forms.DateTimeInput({"type": "datetime-local"}))
     until = forms.DateTimeField(label=_("To"), widget=forms.DateTimeInput({"type": "datetime-local"}))
-    reason = forms.CharField(max_length=500, label=_("Why"))
+    reason = forms.CharField(max_length=500, label=_("Explanation"))
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
@@ -39,27 +39,57 @@ class SetAsideForm(forms.Form):
         annotator.queryset = people_of(project, left=True)
 
 
-Members = dict[int, Membership]  # by its id, the user read with each
+Members = dict[int, Membership]  # by id, with the user
 
 COLUMNS = [
     When("found", _("Found"), "found_at", sort=True),
     Column("by", _("Labels by"), lambda b: owner_of(b), sort="annotator__user__username"),
     When("since", _("From"), sort=True),
     When("until", _("To"), sort=True),
-    Choice("judged_by", _("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
-    Number("judged", _("Judged"), "evidence__judged"),
-    Number("differed", _("Differed"), "evidence__differed"),
-    Number("expected", _("Usual"), "evidence__expected"),
+    Choice("judged_by", _("Compared with"), "judge", sort=True, choices=LabelBatch.Judge.choices),
+    Number("judged", _("Compared"), "evidence__judged", help=_("Labels in the batch that could be compared.")),
+    Number("differed", _("Different"), "evidence__differed", help=_("Compared labels that differ from the judge’s.")),
+    Number(
+        "expected",
+        _("Expected"),
+        "evidence__expected",
+        help=_("How many would differ if this batch were like the earlier ones."),
+    ),
     State("state", _("State"), sort=True, choices=LabelBatch.State.choices, filtered=True),
 ]
 TRUST = [
     Column("by", _("Labels by"), "who", heading=True),
-    Number("measured", _("Informedness"), "figures__measured__value", shown=lambda row: _measured(row.figures)),
-    Share("finds", _("Finds bad steps"), "figures__finds"),
-    Share("invents", _("Calls others bad"), "figures__invents"),
-    Number("labels", _("Shared labels"), "figures__labels"),
-    Number("votes", _("Shared steps"), "figures__votes"),
-    Number("weight", _("Weight in training"), "figures__informedness", write=partial(decimal, digits=2)),
+    Number(
+        "measured",
+        _("Informedness"),
+        "figures__measured__value",
+        shown=lambda row: _measured(row.figures),
+        term="informedness",
+    ),
+    Share(
+        "finds",
+        _("Bad steps found"),
+        "figures__finds",
+        help=_("The share of the bad steps that this person calls bad."),
+    ),
+    Share(
+        "invents",
+        _("False alarms"),
+        "figures__invents",
+        help=_("The share of the other steps that this person calls bad."),
+    ),
+    Number(
+        "labels", _("Shared labels"), "figures__labels", help=_("Labels on solutions that somebody else labelled too.")
+    ),
+    Number("votes", _("Shared steps"), "figures__votes", help=_("Steps that this person and somebody else rated.")),
+    Number(
+        "weight",
+        _("Weight in training"),
+        "figures__informedness",
+        write=partial(decimal, digits=2),
+        term="reliability",
+        help=_("Training weights this person’s labels by this figure, which starts at the average of all people."),
+    ),
 ]
 
 
@@ -83,7 +113,7 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpResponseBase:
-    """Set a batch aside, or let it count."""
+    """Set a batch aside, or count it."""
     batch = get_object_or_404(member.project.label_batches, pk=batch_id)
     reason = request.POST.get("reason", "")
     if posted_word(request, "decision", "set_aside", "resume") == "set_aside":
@@ -98,24 +128,24 @@ def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpRespo
 
 @project_action(MANAGER)
 def set_aside(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """Set aside what no alarm has named."""
+    """Set labels aside without an alarm."""
     form = SetAsideForm(request.POST, project=member.project)
     if not form.is_valid():
-        messages.error(request, gettext("Name an annotator, from when to when, and why."))
+        messages.error(request, gettext("Choose an annotator, a period and a reason."))
         return redirect("quality", member.project.slug)
     attempt(request, gettext("Set aside."), batches.set_aside_by_hand, project=member.project, **form.cleaned_data)
     return redirect("quality", member.project.slug)
 
 
 def owner_of(batch: LabelBatch) -> str:
-    """Whose labels they are."""
+    """The annotator whose labels a batch holds."""
     if batch.annotator:
         return batch.annotator.user.username
     return _named(batch.source) if batch.source else ""
 
 
 def _measured(trust: Trust) -> SafeString:
-    """The informedness that somebody's own words show, with its interval."""
+    """The informedness of a person's own ratings, with its interval."""
     value, low, high = (decimal(one, 2) for one in (trust.measured.value, trust.measured.low, trust.measured.high))
     known = trust.finds is not None and trust.invents is not None
     interval = gettext("%(low)s to %(high)s") % {"low": low, "high": high}
@@ -123,25 +153,25 @@ def _measured(trust: Trust) -> SafeString:
 
 
 def _named(source: LabelSource) -> str:
-    """A source by its name, with its kind where it has one."""
+    """A source's name, with its kind if it has one."""
     kind = source_in_words(source.kind)
     return f"{source.name} ({kind})" if source.name else kind
 
 
 def _on_gold(project: Project, members: Members) -> list[Figures]:
-    """Each annotator's accuracy on hidden gold, the least right first."""
+    """Each annotator's accuracy on hidden gold, lowest first."""
     figures = [Figures(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
     return sorted(figures, key=lambda row: (row.figures.right.value or 0, row.who.user.username))
 
 
 def _paces(project: Project, members: Members) -> list[Figures]:
-    """How each annotator goes about it, who accepts most together first."""
+    """Each annotator's pace, with the largest share of steps accepted together first."""
     figures = [Figures(members[who], pace) for who, pace in pace_by_person(project).items()]
     return sorted(figures, key=lambda row: (-(row.figures.accepted.value or 0), row.who.user.username))
 
 
 def _people(project: Project, members: Members) -> list[Figures]:
-    """Name and trust, the least informed first."""
+    """Each annotator's trust, least informed first."""
     figures = trust_by_person(project)
     names = {f"annotator {pk}": one.user.username for pk, one in members.items()}
     names |= {f"source {s.pk}": _named(s) for s in LabelSource.objects.filter(project=project)}

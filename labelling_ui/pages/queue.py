@@ -1,4 +1,4 @@
-"""What waits to be labelled and who has it, and what a manager may do about it."""
+"""The queue: items, their leases, and a manager's actions on them."""
 
 from typing import Any
 
@@ -62,11 +62,11 @@ def _marks(item: Any) -> list[str]:
 
 
 COLUMNS = [
-    Number("place", _("Place"), "rank", sort="turn", write=str),
+    Number("place", _("Rank"), "rank", sort="turn", write=str),
     Column("solution", _("Solution"), "solution_id", sort="solution", link="solution", heading=True),
     Column("domain", _("Domain"), "solution__problem__domain", sort=True),
-    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True),
-    Number("generation", _("Generation"), "generation__number", sort=True, write=str),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),
+    Number("generation", _("Generation"), "generation__number", sort=True, write=str, term="generation"),
     Column("marks", _("Marks"), lambda i: " ".join(_marks(i))),
     Column("held_by", _("Claimed by"), lambda i: ", ".join(h.annotator.user.username for h in i.held)),
     Number("done", _("Done"), sort=True),
@@ -95,10 +95,10 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """One change of the items that were ticked."""
+    """Apply one change to the ticked items."""
     ticked = [pk for item in request.POST.getlist("item") if (pk := whole_number(item)) is not None]
     if not ticked:
-        messages.error(request, gettext("Select the items first."))
+        messages.error(request, gettext("Select at least one item."))
     else:
         changed = attempt(
             request,
@@ -119,11 +119,11 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
-    """Ask for a label of this solution before others."""
+    """Pin a solution to the front of the queue."""
     solution = get_object_or_404(member.project.solutions, pk=solution_id)
     attempt(
         request,
-        gettext("The solution is at the head of the queue."),
+        gettext("The solution is at the front of the queue."),
         managing.queue_solution,
         project=member.project,
         solution=solution,

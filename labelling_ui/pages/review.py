@@ -1,4 +1,4 @@
-"""Review: what waits for a reviewer, and a solution with everybody's ratings side by side to decide on."""
+"""Review: the cases that wait, and the page of one with everybody's ratings side by side."""
 
 import json
 import uuid
@@ -34,7 +34,7 @@ KINDS = [
     ("", _("Everything")),
     ("disagreement", _("Disagreements")),
     ("dispute", _("Disputed references")),
-    ("doubt", _("Steps in doubt")),
+    ("doubt", _("Unsure or flagged steps")),
 ]
 
 
@@ -49,16 +49,16 @@ def _first_error_of(label: Annotation) -> str:
 
 
 COLUMNS = [
-    Column("why", _("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
+    Column("why", _("Explanation"), lambda s: " ".join(_reasons(s)), sort="urgency"),
     Opening("problem", _("Problem"), "problem__text"),
     Column("domain", _("Domain"), "problem__domain", sort=True),
-    Column("labels", _("First error, by each"), lambda s: " ".join(map(_first_error_of, s.words))),
+    Column("labels", _("First errors"), lambda s: " ".join(map(_first_error_of, s.words)), term="first_error"),
     Number("solution", _("Solution"), "pk", sort=True, link="solution", write=str),
 ]
 SENT_BACK = [
     Opening("problem", _("Problem"), "annotation__solution__problem__text"),
     Column("to", _("To"), "annotation__annotator__user__username"),
-    Column("why", _("Why"), "reason"),
+    Column("why", _("Explanation"), "reason"),
     When("since", _("Since"), "created_at"),
     Control("take_back", _("Take back")),
 ]
@@ -114,7 +114,7 @@ def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResp
 
 @project_action(*STAFF)
 def decide(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
-    """As one of the labels says (`accepts`), or by ratings of the reviewer's own (`word-…`)."""
+    """Decide by accepting a label (`accepts`), or by the reviewer's own ratings (`word-…`)."""
     project, solution = member.project, _find(member.project, solution_id)
     following = next_to_review(project, after=solution_id, reason=_reason(request))
     posted = request.POST
@@ -134,7 +134,7 @@ def decide(request: HttpRequest, member: Membership, solution_id: int) -> HttpRe
 
 
 def _adjudicate(*, by: User, posted: QueryDict, solution: Solution, submission_id: uuid.UUID, seen: int) -> Submitted:
-    """Raises what `own_verdict` and `adjudicate` do."""
+    """Store the decision. Raises as `own_verdict` and `adjudicate`."""
     own = own_verdict(posted, case_of(solution), submission_id)
     return adjudicate(by=by, project=solution.project, submission=own, seen=seen)
 
@@ -145,7 +145,7 @@ def send(request: HttpRequest, member: Membership, label_id: int) -> HttpRespons
     following = next_to_review(member.project, after=label.solution_id, reason=_reason(request))
     sent = attempt(
         request,
-        gettext("Sent back: it comes here again once they have looked at it."),
+        gettext("Sent back. The solution returns here after the annotator’s answer."),
         send_back,
         annotation=label,
         reason=request.POST.get("why", ""),
@@ -161,7 +161,7 @@ def withdraw(request: HttpRequest, member: Membership, sent_id: int) -> HttpResp
 
 
 def _columns(case: Case, keys: CaseKeys) -> list[dict[str, Any]]:
-    """The labels by a letter each: who gave them is told where the reviewer asks, since it should not matter."""
+    """The labels, each under a letter. Names are shown on request only, since they should not matter."""
     letters = dict(enumerate(keys.letters))
     columns = []
     for n, label in enumerate(case.labels):
@@ -173,7 +173,7 @@ def _columns(case: Case, keys: CaseKeys) -> list[dict[str, Any]]:
 
 
 def _numbered(case: Case, columns: list[dict[str, Any]], *, rates_critiques: bool) -> list[dict[str, Any]]:
-    """The rows with what a page says of each; `before` marks those that all agree on before the first difference."""
+    """The rows as the page shows them; `before` marks agreed steps before the first difference."""
     first = case.first_difference
     return [
         {
@@ -188,20 +188,20 @@ def _numbered(case: Case, columns: list[dict[str, Any]], *, rates_critiques: boo
 
 
 def _folded(rows: list[dict[str, Any]]) -> dict[str, int]:
-    """How many steps come before the first difference, and how many of them are what a tool said."""
+    """The number of steps before the first difference, and how many of them are tool outputs."""
     steps = {row["row"].step.position: row["row"].step.kind for row in rows if row["before"]}
     return {"steps": len(steps), "outputs": list(steps.values()).count("observation")}
 
 
 def _critiques(row: CaseRow) -> list[tuple[str, str]]:
-    """The critiques that came with a step, and how the decision rated each, as the form says it; empty for not."""
+    """The critiques of a step and the decision's rating of each, as form values; empty if not rated."""
     rated = row.decided.dimensions.get("critique_ratings", []) if row.decided else []
     texts = [critique.text for critique in row.step.critiques.all()]
     return list(zip_longest(texts, map(str, rated[: len(texts)]), fillvalue=""))
 
 
 def _value(word: Word | None) -> str:
-    """As the form's radio buttons say it; empty for none."""
+    """The rating as the value of a radio button; empty for none."""
     return "" if word is None else word[0] if word[1] is None else str(word[1])
 
 
@@ -218,7 +218,7 @@ def _announce(request: HttpRequest, project: Project, decided: Annotation) -> No
     address = _address(request, project, decided.solution_id)
     back = '{} <a href="{}" data-key="{}">{}</a>'
     key = keys_of(project.label_scheme).of["undo"]
-    messages.success(request, format_html(back, message, address, key, gettext("Decide again")))
+    messages.success(request, format_html(back, message, address, key, gettext("Change the decision")))
 
 
 def _sent_back(project: Project) -> QuerySet[SentBack]:
@@ -232,13 +232,13 @@ def _may_be_sent_back(label: Annotation) -> bool:
 
 
 def _reason(request: HttpRequest) -> str:
-    """Which reason the reviewer goes through, as the address says; empty for all."""
+    """The reason that filters the queue, from the address; empty for all."""
     reason = request.GET.get("reason", "")
     return reason if reason in REASONS else ""
 
 
 def _address(request: HttpRequest, project: Project, solution_id: int | None) -> str:
-    """The page of a case, or of the queue where there is none, with the reason that the reviewer goes through."""
+    """The address of a case, or of the queue without one, with the reason that filters it."""
     reason = _reason(request)
     query = f"?{urlencode({'reason': reason})}" if reason else ""
     if solution_id is None:
@@ -255,7 +255,7 @@ def _label(project: Project, label_id: int) -> Annotation:
 
 
 def _uuid(text: str | None) -> uuid.UUID:
-    """The id that the page was made with, so that a form that is sent twice decides once."""
+    """The id that the page was rendered with, so that a form that is sent twice decides once."""
     try:
         return uuid.UUID(text or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a reviewer says on a case in their own words, from the page's form to a submission."""
+"""Turns the reviewer's own ratings in the form into a submission."""
 
 from uuid import UUID
 
@@ -19,10 +19,10 @@ CONSISTENT = "yes"
 
 
 def own_verdict(posted: QueryDict, case: Case, submission_id: UUID) -> Submission:
-    """The ratings with what was added to them. What is asked of wrong steps alone is left out of others.
+    """The ratings with their dimensions. Dimensions of wrong steps are left out of other steps.
 
-    The page says itself whether it stopped at the first error: the scheme may be another by now. Raises DomainError
-    (`critiques_left`) where some of a step's given critiques are rated and others are not.
+    The form states whether it stopped at the first error, since the scheme may have changed. Raises DomainError
+    (`critiques_left`) if only some of a step's critiques are rated.
     """
     path = [step.pk for step in case.path]
     ratings = {step.pk: rating for step in case.path if (rating := _rating(posted, step))}
@@ -58,7 +58,7 @@ def _rating(posted: QueryDict, of: Step) -> GivenRating | None:
 
 
 def _spans(posted: QueryDict, step: int, wrong: bool) -> list[GivenSpan]:
-    """Marks come as three fields each, in the same order: the place as `start:end`, its type, what is said of it."""
+    """Marks have three fields each, in the same order: the range as `start:end`, its type and the remark."""
     places, types, comments = (posted.getlist(f"span{field}-{step}") for field in ("", "-type", "-comment"))
     return [
         GivenSpan(first, last, error_type if wrong else "", comment.strip())
@@ -84,7 +84,7 @@ def _dimensions(posted: QueryDict, of: Step, wrong: bool) -> Dimensions | UnsetT
 
 
 def _critique_ratings(posted: QueryDict, step: Step) -> list[Rating]:
-    """One for each of the critiques that came with the step, or none."""
+    """One rating for each critique of the step, or none."""
     ratings = [POSTED.get(posted.get(f"given-{step.pk}-{n}", "")) for n in range(len(step.critiques.all()))]
     rated = [rating for rating in ratings if rating is not None]
     if rated and len(rated) < len(ratings):

@@ -1,4 +1,4 @@
-"""The keys of a case: those that the project's scheme gives its answers, and the page's own where they are left."""
+"""The keys of a case: first those that the scheme gives its answers, then the page's own."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from string import ascii_lowercase
 from annotation.models.scheme import DEFAULT_KEYS, LabelScheme
 from labelling_ui.templatetags.answers import USUAL
 
-# What both pages do has the key that it has in the workbench; by the name of it there.
+# Actions that the workbench also has keep its key, under its name.
 SHARED = {"first_error": "firstError", "next": "next", "previous": "previous", "skip": "s", "undo": "z", "keys": "?"}
 OWN = {"difference": "n", "fold": "o", "names": "w", "more": "m"}
 PRESSED = {"skip", "undo", "keys", "names"}
@@ -16,7 +16,7 @@ LETTERS = 4
 
 @dataclass(frozen=True)
 class CaseKeys:
-    """`of` has the key of each thing to do, `letters` those that decide as somebody says, `actions` what a key does.
+    """`of` has the key of each action, `letters` the keys that accept a label, `actions` the action of each key.
 
     An action is `rate:` with the value of an answer, `press` for a button that names the key, or the script's own.
     """
@@ -27,7 +27,7 @@ class CaseKeys:
 
 
 def keys_of(scheme: LabelScheme) -> CaseKeys:
-    """Keys of the scheme come first: whoever rates by them in the workbench decides nothing by them here."""
+    """Keys of the scheme come first, so that a rating key of the workbench never decides a case."""
     named = DEFAULT_KEYS | scheme.keys
     of = {name: named[name] for name in (*USUAL, *SHARED)}
     actions = {of[kind]: f"rate:{value}" for kind, (_, _, value) in USUAL.items()}

@@ -29,19 +29,19 @@ from labelling_ui.templatetags.figures import bytes_of
 
 
 def seconds_of(job: TrainingRun | JobEntry) -> float | None:
-    """How long a job has run, or ran."""
+    """The running time of a job in seconds."""
     return ((job.finished_at or timezone.now()) - job.started_at).total_seconds() if job.started_at else None
 
 
 def _started_by(run: TrainingRun) -> str | None:
-    """The person who asked for it, or what began it."""
+    """The person who requested the run, or its trigger."""
     if run.trigger != TrainingRun.Trigger.MANUAL:
         return run.trigger
     return run.requested_by.username if run.requested_by else None
 
 
 COLUMNS = [
-    Column("run", _("Run"), "number", sort=True, link="run", heading=True),
+    Column("run", _("Run"), "number", sort=True, link="run", heading=True, term="run"),
     State("state", _("State"), sort=True, choices=TrainingRun.State.choices, filtered=True),
     Choice("started_by", _("Started by"), _started_by, sort="trigger", choices=words.TRIGGERS),
     When("started", _("Started"), "created_at", sort=True),
@@ -60,7 +60,7 @@ def runs(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def retraining(project: Project) -> dict[str, Any]:
-    """What the retrain button needs: the run in progress, or why there can be none yet."""
+    """The context of the retrain button: the run in progress, or why none can start."""
     live = project.training_runs.filter(state__in=TrainingRun.LIVE).first()
     not_yet = ""
     if live is None:
@@ -81,7 +81,7 @@ LOG_LINES = 200
 LOSS_POINTS = 120
 FILES = [
     Column("file", _("File"), "name", heading=True),
-    Choice("area", _("From"), choices=[(MODEL, _("the model")), (RUN, _("the run"))]),
+    Choice("area", _("From"), choices=[(MODEL, _("the model")), (RUN, _("run"))]),
     Number("size", _("Size"), "bytes", write=bytes_of),
 ]
 
@@ -112,7 +112,7 @@ def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
 
 @project_page(*STAFF)
 def log(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
-    """The whole log as a text file, with what the trainer wrote at its end."""
+    """The whole log as a text file, with the trainer's last output."""
     run = get_object_or_404(TrainingRun, project=member.project, number=number)
     name = f"{member.project.slug}-run-{run.number}.log"
     return StreamingHttpResponse(
@@ -143,7 +143,7 @@ def _lines(run: TrainingRun) -> Iterator[str]:
 
 
 def _remedy(run: TrainingRun) -> str:
-    """The page where what failed is mended; "" where there is none."""
+    """The page where the cause of a failure can be fixed; "" if there is none."""
     page, slug = page_of(run.failure), run.project.slug
     if page == SETTINGS:
         return reverse("settings-page", args=[slug, "training"])
@@ -151,7 +151,7 @@ def _remedy(run: TrainingRun) -> str:
 
 
 def _loss_chart(run: TrainingRun) -> Chart:
-    """The loss of training and that of the held part, thinned to what a screen can show."""
+    """A chart of training and validation loss, thinned to the width of a screen."""
     points = RunPoint.objects.filter(run=run, loss__isnull=False).values_list("step", "loss", "held_loss")
     rows = list(points)
     every = len(rows) // LOSS_POINTS + 1
@@ -160,10 +160,16 @@ def _loss_chart(run: TrainingRun) -> Chart:
     if held := [Point(f"{step or 0}", loss) for step, _loss, loss in shown if loss is not None]:
         series.append(Series(gettext("held out"), "second", held))
     return line_chart(
-        gettext("Loss, nats a labelled step"),
+        gettext("Loss, in nats per labelled step"),
         series,
+        help=gettext(
+            "How training proceeds: both curves should fall, and a held-out curve that rises means overfitting."
+        ),
+        term="loss",
         places=gettext("step"),
-        no_values=gettext("The loss shows here during training.") if run.live else gettext("Nothing was trained."),
+        no_values=gettext("The loss appears here during training.")
+        if run.live
+        else gettext("This run trained no model."),
         form=lambda loss: short(loss, 3),
     )
 
@@ -175,6 +181,7 @@ def _gain_chart(run: TrainingRun) -> Chart | None:
     return gain_chart(
         gettext("Gain in holdout F1, in points"),
         gate.samples,
+        help=gettext("Challenger minus champion: the gate promotes if the interval stays right of the tolerated loss."),
         gain=gate.gain,
         low=gate.low,
         high=gate.high,

@@ -1,4 +1,4 @@
-"""Sampling from a policy: what to ask for, a preview of three samples, and the progress of each run."""
+"""Sampling from a policy: the form, a preview of three samples, and the progress of each run."""
 
 from typing import Any
 
@@ -13,7 +13,13 @@ from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
 from annotation.loop.sampling.policy_preview import preview_sampling
-from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, start_sampling
+from annotation.loop.sampling.sampling_runs import (
+    HIGHEST_TEMPERATURE,
+    MOST_SAMPLES,
+    MOST_TOKENS,
+    SamplingPlan,
+    start_sampling,
+)
 from annotation.models import Membership, SampledProblem, SamplingRun
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
 from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
@@ -23,34 +29,34 @@ from labelling_ui.pages.listing import Listing, respond
 
 class SamplingForm(forms.Form):
     endpoint = forms.ChoiceField(label=_("Policy"))
-    samples = forms.IntegerField(label=_("Solutions a problem"), min_value=1, max_value=MOST_SAMPLES, initial=4)
+    samples = forms.IntegerField(label=_("Solutions per problem"), min_value=1, max_value=MOST_SAMPLES, initial=4)
     temperature = forms.FloatField(
         label=_("Temperature"),
         min_value=0,
-        max_value=HOTTEST,
+        max_value=HIGHEST_TEMPERATURE,
         initial=0.8,
         widget=forms.NumberInput({"step": "0.1"}),
     )
-    max_tokens = forms.IntegerField(label=_("Most tokens a solution"), min_value=1, max_value=MOST_TOKENS, initial=1024)
+    max_tokens = forms.IntegerField(
+        label=_("Token limit per solution"), min_value=1, max_value=MOST_TOKENS, initial=1024
+    )
     choice = forms.ChoiceField(
         label=_("Problems"),
         choices=[
             (SamplingRun.Choice.ALL, _("all")),
-            (SamplingRun.Choice.UNLABELLED, _("those without a label")),
-            (SamplingRun.Choice.FEWEST, _("those with the fewest solutions")),
-            (SamplingRun.Choice.UNCERTAIN, _("those the champion is least sure of")),
+            (SamplingRun.Choice.UNLABELLED, _("problems without labels")),
+            (SamplingRun.Choice.FEWEST, _("problems with the fewest solutions")),
+            (SamplingRun.Choice.UNCERTAIN, _("problems where the champion is least certain")),
         ],
     )
     domain = forms.ChoiceField(label=_("Domain"), required=False)
-    most_problems = forms.IntegerField(
-        label=_("At most so many problems"), min_value=1, max_value=10**9, required=False
-    )
+    most_problems = forms.IntegerField(label=_("Problem limit"), min_value=1, max_value=10**9, required=False)
     token_budget = forms.IntegerField(
         label=_("Token budget"),
         min_value=1,
         max_value=2**53,
         required=False,
-        help_text=_("Prompts included. A run never exceeds it. Leave it empty for no limit."),
+        help_text=_("Includes prompts. A run never exceeds it. Leave empty for no limit."),
     )
     decomposition = forms.ChoiceField(
         label=_("Split solutions into steps"),
@@ -64,10 +70,10 @@ class SamplingForm(forms.Form):
         label=_("Prompt"),
         required=False,
         widget=forms.Textarea({"rows": 3}),
-        help_text=_("With {problem} where the problem goes. Empty: what the operator set for the policy."),
+        help_text=_("Write {problem} where the problem belongs. Leave empty to use the policy model’s default prompt."),
     )
     opens_generation = forms.BooleanField(
-        label=_("Queue them for labelling: open the next generation when they are scored"), required=False
+        label=_("Open the next generation when the new solutions are scored"), required=False
     )
 
     def __init__(self, *args: Any, domains: list[str], **named: Any) -> None:
@@ -79,11 +85,11 @@ class SamplingForm(forms.Form):
             ("", _("all")), *((domain, domain) for domain in domains)
         ]  # fmt: skip
 
-    def wish(self) -> Wish:
-        """What the form asks for; it is valid."""
-        wish = dict(self.cleaned_data)
-        wish["prompt"] = wish["prompt"] or proposed_prompt(wish["endpoint"])
-        return Wish(**wish)
+    def plan(self) -> SamplingPlan:
+        """The settings of a valid form."""
+        plan = dict(self.cleaned_data)
+        plan["prompt"] = plan["prompt"] or proposed_prompt(plan["endpoint"])
+        return SamplingPlan(**plan)
 
 
 COLUMNS = [
@@ -99,8 +105,8 @@ COLUMNS = [
 ERROR_COLUMNS = [
     Opening("problem", _("Problem"), "problem__text"),
     Choice("state", _("State"), sort=True, choices=SampledProblem.State.choices),
-    Column("error", _("What went wrong"), sort=True, write=in_words),
-    Number("position", _("Asked as number"), lambda s: s.position + 1, sort="position"),
+    Column("error", _("Error"), sort=True, write=in_words),
+    Number("position", _("Position"), lambda s: s.position + 1, sort="position"),
 ]
 
 
@@ -108,7 +114,7 @@ ERROR_COLUMNS = [
 def samplings(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = _form(request, member)
     if request.method == "POST" and form.is_valid():
-        run = attempt(request, "", start_sampling, project=member.project, wish=form.wish())
+        run = attempt(request, "", start_sampling, project=member.project, plan=form.plan())
         if run:
             return redirect("sampling-run", run.pk)
     listing = Listing(request, member.project.sampling_runs.all(), COLUMNS, sort="-started")
@@ -118,12 +124,12 @@ def samplings(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """What the policy writes on the first problems, asked as the form says."""
+    """Show samples of the first problems with the form's settings."""
     form = _form(request, member)
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
         try:
-            context["previewed"] = preview_sampling(by=signed_in(request), project=member.project, wish=form.wish())
+            context["previewed"] = preview_sampling(by=signed_in(request), project=member.project, plan=form.plan())
         except DomainError as error:
             context["error"] = in_words(error.message)
     return render(request, "labelling_ui/sampling_preview.html", context)

@@ -1,4 +1,4 @@
-"""What programs ask of the model: traffic, latency, flags, limits, and the log of every served score."""
+"""The model in use by programs: traffic, latency, flags, limits, and the log of served scores."""
 
 from datetime import timedelta
 from functools import partial
@@ -39,20 +39,20 @@ VERDICTS = {
 
 
 class LimitsForm(forms.Form):
-    """What each token may ask for in this project, and how long the log is kept."""
+    """The scoring limits per token in this project, and the retention of the log."""
 
-    requests_per_minute = forms.IntegerField(min_value=0, label=_("Requests a minute"))
-    requests_per_day = forms.IntegerField(min_value=0, label=_("Requests a day"))
-    steps_per_minute = forms.IntegerField(min_value=0, label=_("Steps a minute"))
-    steps_per_day = forms.IntegerField(min_value=0, label=_("Steps a day"))
-    log_days = forms.IntegerField(min_value=1, label=_("Days the score log is kept"))
-    keep_text = forms.BooleanField(required=False, label=_("Keep the texts in the log, not their hashes alone"))
+    requests_per_minute = forms.IntegerField(min_value=0, label=_("Requests per minute"))
+    requests_per_day = forms.IntegerField(min_value=0, label=_("Requests per day"))
+    steps_per_minute = forms.IntegerField(min_value=0, label=_("Steps per minute"))
+    steps_per_day = forms.IntegerField(min_value=0, label=_("Steps per day"))
+    log_days = forms.IntegerField(min_value=1, label=_("Score log retention (days)"))
+    keep_text = forms.BooleanField(required=False, label=_("Store texts in the log, not only their hashes"))
 
 
 class LogFilters(Filters):
-    q = forms.CharField(label=_("Words of the text, request id or hash"))
+    q = forms.CharField(label=_("Words, request id or hash"))
     verdict = forms.ChoiceField(
-        choices=[ALL, *((name, label) for name, (label, _rows) in VERDICTS.items())], label=_("Only")
+        choices=[ALL, *((name, label) for name, (label, _rows) in VERDICTS.items())], label=_("Show only")
     )
     model = forms.IntegerField(min_value=1, label=_("Model"))
 
@@ -98,9 +98,20 @@ COLUMNS = [
     Column("request", _("Request"), lambda row: f"{row.request}/{row.index}", heading=True),
     Column("token", _("By"), _who),
     Number("model", _("Model"), "model_number", sort=True, write=str),
-    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2)),
-    Number("first_suspicious", _("First suspicious"), shown=_first_suspicious),
-    Number("uncertainty", _("Uncertainty"), sort=True, write=partial(decimal, digits=2)),
+    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2), term="score"),
+    Number(
+        "first_suspicious",
+        _("First suspicious"),
+        shown=_first_suspicious,
+        help=_("The first step whose score is below the model’s threshold."),
+    ),
+    Number(
+        "uncertainty",
+        _("Uncertainty"),
+        sort=True,
+        write=partial(decimal, digits=2),
+        help=_("How much the heads of the model’s ensemble disagree; 0 is full agreement."),
+    ),
     Column("flags", _("Flags"), lambda row: " ".join(_flags(row)), shown=lambda row: tags(_flags(row))),
     Duration("seconds", _("Time"), sort=True),
 ]
@@ -133,7 +144,13 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     if form.is_valid():
         policy = project.policy | {"serving": msgspec.to_builtins(ServingPolicy(**form.cleaned_data))}
-        attempt(request, gettext("The limits apply from now on."), change_project, project=project, policy=policy)
+        attempt(
+            request,
+            gettext("Limits saved. They apply from the next request."),
+            change_project,
+            project=project,
+            policy=policy,
+        )
         return redirect("serving", project.slug)
     context = {"form": form}
     return render(request, "labelling_ui/serving_limits.html", context, status=400)
@@ -165,7 +182,7 @@ def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse
 
 @project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, row_id: int) -> HttpResponseBase:
-    attempt(request, "", reviewing.ask_for_review_of_row, row=_row(member, row_id))
+    attempt(request, "", reviewing.request_review_of_row, row=_row(member, row_id))
     return redirect("served-score", member.project.slug, row_id)
 
 
@@ -202,30 +219,44 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[Chart]:
 
     places = gettext("hour") if size == "hour" else gettext("day")
     requests = line(gettext("requests"), "first", "requests")
-    latency = [line(gettext("half are below"), "first", "median"), line(gettext("95 % are below"), "second", "p95")]
+    latency = [line(gettext("median"), "first", "median"), line(gettext("95th percentile"), "second", "p95")]
     doubts = [
         line(gettext("abstained"), "first", "abstained"),
         line(gettext("out of domain"), "second", "out_of_domain"),
     ]
     failed = line(gettext("failed"), "first", "failed")
     return [
-        bar_chart(gettext("Requests"), requests, places=places, no_values=gettext("No requests yet."), least_step=1),
+        bar_chart(
+            gettext("Requests"),
+            requests,
+            help=gettext("Requests for scores in each hour or day."),
+            places=places,
+            no_values=gettext("No requests yet."),
+            least_step=1,
+        ),
         line_chart(
             gettext("Latency"),
             latency,
+            help=gettext("The time from a request to its answer: the median and the 95th percentile."),
             places=places,
-            no_values=gettext("Shown once requests were answered."),
+            no_values=gettext("Latency appears after the first answers."),
             form=lambda seconds: f"{decimal(1000 * seconds)} ms",
         ),
         line_chart(
             gettext("Doubtful scores"),
             doubts,
+            help=gettext("The share of solutions where the model abstained, or that differ from its training data."),
             places=places,
-            no_values=gettext("Needs a model with thresholds for both: train one."),
+            no_values=gettext("This needs a model with both thresholds. Retrain to get one."),
             form=percent,
             top=1.0,
         ),
         bar_chart(
-            gettext("Failed requests"), failed, places=places, no_values=gettext("No failed requests."), least_step=1
+            gettext("Failed requests"),
+            failed,
+            help=gettext("Requests that ended in an error in each hour or day."),
+            places=places,
+            no_values=gettext("No failed requests."),
+            least_step=1,
         ),
     ]

@@ -1,4 +1,4 @@
-"""Simulations on the project's own labels: started, watched, called off, gone on with, downloaded."""
+"""Simulations on the project's own labels: start, progress, result and download."""
 
 import json
 from typing import Any
@@ -26,9 +26,9 @@ COLUMNS = [
     When("started", _("Started"), "created_at", sort=True, heading=True),
     State("state", _("State"), sort=True, choices=SimulationRun.State.choices),
     Column("functions", _("Functions"), lambda s: ", ".join(s.functions)),
-    Number("seeds", _("Seeds")),
-    Number("budget", _("Budget")),
-    Column("snapshot", _("Snapshot"), "snapshot__sha256", write=digest),
+    Number("seeds", _("Seeds"), term="seed"),
+    Number("budget", _("Budget"), help=_("The labelled solutions at the end of each curve.")),
+    Column("snapshot", _("Snapshot"), "snapshot__sha256", write=digest, term="snapshot"),
 ]
 
 
@@ -37,12 +37,50 @@ def _times(saving: float) -> str:
 
 
 COMPARISONS = [
-    Column("function", _("Function"), heading=True, write=code),
-    Estimate("f1", _("F1 at the end"), lambda one: one["f1"][-1] if one["f1"] else None, write=hundredths),
-    Estimate("area", _("Mean F1 gained"), "area_gain__solutions", write=points),
-    Estimate("solutions", _("Fewer solutions"), "saving__solutions__mean", write=_times),
-    Estimate("steps", _("Fewer steps"), "saving__steps__mean", write=_times),
-    Estimate("seconds", _("Less time"), "saving__seconds__mean", write=_times),
+    Column(
+        "function",
+        _("Function"),
+        heading=True,
+        write=code,
+        term="acquisition",
+        help=_("The acquisition function that chose what to label."),
+    ),
+    Estimate(
+        "f1",
+        _("Final F1"),
+        lambda one: one["f1"][-1] if one["f1"] else None,
+        write=hundredths,
+        term="f1",
+        help=_("F1 on the test problems after the last label."),
+    ),
+    Estimate(
+        "area",
+        _("Mean F1 gained"),
+        "area_gain__solutions",
+        write=points,
+        help=_("F1 minus that of random selection, averaged over the curve, in points."),
+    ),
+    Estimate(
+        "solutions",
+        _("Saving in solutions"),
+        "saving__solutions__mean",
+        write=_times,
+        help=_("How many times as many solutions random selection needs for the same F1."),
+    ),
+    Estimate(
+        "steps",
+        _("Saving in steps"),
+        "saving__steps__mean",
+        write=_times,
+        help=_("How many times as many steps random selection needs for the same F1."),
+    ),
+    Estimate(
+        "seconds",
+        _("Saving in time"),
+        "saving__seconds__mean",
+        write=_times,
+        help=_("How many times as much labelling time random selection needs for the same F1."),
+    ),
 ]
 
 
@@ -63,18 +101,18 @@ class SimulationForm(forms.Form):
         max_value=MOST_SEEDS,
         initial=5,
         label=_("Seeds"),
-        help_text=_("Repetitions that every function shares; five or more make an interval worth its name."),
+        help_text=_("Number of repetitions, the same for every function. Use five or more for a useful interval."),
     )
     budget = forms.IntegerField(
         min_value=LEAST_BUDGET,
         initial=200,
         label=_("Budget"),
-        help_text=_("Solutions that a simulated reader labels at most; no more than the pool has."),
+        help_text=_("Maximum number of solutions to label, up to the size of the pool."),
     )
     functions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         label=_("Functions"),
-        help_text=_("Each is compared with random."),
+        help_text=_("Each is compared with random selection."),
     )
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
@@ -118,7 +156,7 @@ def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> 
 
 @project_page(MANAGER)
 def download(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
-    """What the simulation wrote, as JSON."""
+    """Download the simulation's result as JSON."""
     simulation = _find(member.project, simulation_id)
     if not simulation.result:
         raise Http404("This simulation has no result yet.")

@@ -1,4 +1,4 @@
-"""Solutions as a list, and one of them with everything that was said about each step."""
+"""The list of solutions, and the page of one with all labels of each step."""
 
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from labelling_ui.pages.columns import Choice, Column, Number, Opening
 from labelling_ui.pages.gold import gold_of, may_be_gold
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.people import people_of
+from labelling_ui.templatetags.terms import term
 
 
 class SolutionFilters(Filters):
@@ -89,12 +90,14 @@ COLUMNS = [
     Column("solution", _("Solution"), "pk", sort=True, link="solution", heading=True),
     Opening("problem", _("Problem"), "problem__text"),
     Column("domain", _("Domain"), "problem__domain", sort=True),
-    Choice("split", _("Split"), sort=True, choices=choices.SPLITS),
-    Column("policy", _("Policy model"), "generator", sort=True),
-    Choice("answer", _("Final answer"), _outcome, sort="final_answer_correct", choices=words.OUTCOMES),
+    Choice("split", _("Split"), sort=True, choices=choices.SPLITS, term="split"),
+    Column("policy", _("Policy model"), "generator", sort=True, term="policy_model"),
+    Choice(
+        "answer", _("Final answer"), _outcome, sort="final_answer_correct", choices=words.OUTCOMES, term="final_answer"
+    ),
     Number("labels", _("Labels"), lambda s: s.labels or 0, sort="labels"),
-    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2)),
-    Number("gain", _("Gain, nats"), sort=True, write=partial(decimal, digits=3)),
+    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2), term="score"),
+    Number("gain", _("Gain, nats"), sort=True, write=partial(decimal, digits=3), term="gain"),
 ]
 
 
@@ -149,11 +152,11 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
 
 @project_action(*STAFF)
 def review(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
-    """Ask why the champion gives the solution its scores."""
+    """Explain the champion's scores of the solution."""
     solution, champion = _find(member, solution_id), champion_of(member.project)
     if champion is not None:
         text = reviewing.text_of_solution(solution)
-        attempt(request, "", reviewing.ask_for_review, version=champion, text=text)
+        attempt(request, "", reviewing.request_review, version=champion, text=text)
     return redirect("solution", member.project.slug, solution_id)
 
 
@@ -162,12 +165,12 @@ def _find(member: Membership, solution_id: int) -> Solution:
 
 
 def _facts(solution: Solution) -> list[tuple[Any, Any]]:
-    """What made the solution, as far as it is known."""
+    """The known origin of the solution."""
     made = solution.origin
     known = [
-        (_("Policy model"), made.policy or solution.generator),
+        (term("policy_model"), made.policy or solution.generator),
         (_("Temperature"), made.temperature),
-        (_("Seed"), made.seed),
+        (term("seed"), made.seed),
         (_("Reasoning shown"), dict(choices.VISIBILITIES).get(made.visibility or "")),
         (_("Run"), made.run),
         *((name, value) for name, value in sorted(made.settings.items())),
@@ -180,7 +183,7 @@ def _facts(solution: Solution) -> list[tuple[Any, Any]]:
 def _steps(
     solution: Solution, labels: list[Annotation], score: PoolScore | None, review: reviewing.Review | None
 ) -> list[dict[str, Any]]:
-    """Each completion with what each label says of it (None where it says nothing), the model's mean and why."""
+    """Each completion with its rating in each label (None if unrated), the model's mean score and the reasons."""
     ratings = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
     means = score.mean if score else []
     reasons = {reason.position: reason for reason in review.reasons} if review else {}

@@ -17,13 +17,13 @@ from labelling_ui.pages.access import ANYONE, project_page
 
 @project_page(*ANYONE)
 def workbench(request: HttpRequest, member: Membership, solution_id: int | None = None) -> HttpResponse:
-    """With the queue's next solution, or with one's own label on `solution_id`, to change it."""
+    """The workbench with the next solution, or with the person's own label on `solution_id` to revise."""
     return _bench(request, member, revise=solution_id)
 
 
 @project_page(*ANYONE)
 def practice(request: HttpRequest, member: Membership) -> HttpResponse:
-    """The same with the practice set, where every answer is explained."""
+    """The workbench with the practice set, which explains every answer."""
     return _bench(request, member, practice=True)
 
 
@@ -64,7 +64,7 @@ def _bench(
 
 
 def _sent_back(member: Membership, solution_id: int | None) -> dict[str, Any] | None:
-    """Why a reviewer sent back the label that is opened, its place among all that came back, and where the next is."""
+    """Why a reviewer sent back the open label, its place among those sent back, and the address of the next."""
     if solution_id is None or member.pk is None:
         return None
     waiting = dict(sent_back_to(member).values_list("annotation__solution", "reason"))
@@ -82,6 +82,6 @@ def _sent_back(member: Membership, solution_id: int | None) -> dict[str, Any] | 
 
 
 def _sign_in_again(then: str) -> str:
-    """By way of signing out, which somebody else may have to who has signed in meanwhile."""
+    """The sign-in address by way of signing out, since somebody else may have signed in since."""
     login = f"{reverse('account_login')}?{urlencode({'next': then})}"
     return f"{reverse('account_logout')}?{urlencode({'next': login})}"

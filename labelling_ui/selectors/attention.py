@@ -1,4 +1,4 @@
-"""Concerns that need a person, each with a count and the page that lists its rows."""
+"""Tasks that need a person, each with a count and the page that lists its rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ FAILURES_COUNT_FOR = timedelta(days=14)
 
 @dataclass(frozen=True)
 class Concern:
-    """`href` leads to the rows behind the count, empty where this member may not open them."""
+    """A count of open tasks; `href` is the page of its rows, empty if this member may not open it."""
 
     label: str
     count: int
@@ -34,7 +34,7 @@ class Concern:
 
 
 def concerns(member: Membership) -> list[Concern]:
-    """Everything that waits for someone in this project. Counts of zero are left out."""
+    """The open tasks of this project. Counts of zero are left out."""
     return [concern for concern in _all(member) if concern.count]
 
 
@@ -50,7 +50,7 @@ def _all(member: Membership) -> Iterator[Concern]:
         return Concern(label % {"n": count}, count, reverse(page, args=[project.slug, *args]) + query if opens else "")
 
     if champion is not None and not champion.answers_programs:
-        label = _("model that was not measured and needs a manager’s confirmation before it answers programs")
+        label = _("unmeasured model that needs a manager’s confirmation before it answers programs")
         yield concern(label, 1, "model", champion.number)
     label = ngettext_lazy("disputed reference", "disputed references", "n")
     disputed = project.disputes.filter(state=Dispute.State.OPEN).count()
@@ -60,8 +60,8 @@ def _all(member: Membership) -> Iterator[Concern]:
     )
     yield concern(label, waiting["disagreement"], "review", query="?reason=disagreement")
     label = ngettext_lazy(
-        "solution with a step that somebody flagged or was unsure of",
-        "solutions with a step that somebody flagged or was unsure of",
+        "solution with a flagged or unsure step",
+        "solutions with a flagged or unsure step",
         "n",
     )
     yield concern(label, waiting["doubt"], "review", query="?reason=doubt")
@@ -74,8 +74,8 @@ def _all(member: Membership) -> Iterator[Concern]:
     label = ngettext_lazy("suspected batch of labels", "suspected batches of labels", "n")
     yield concern(label, suspected.count() - len(hasty), "quality", query="?state=suspected")
     label = ngettext_lazy(
-        "annotator who rates too fast to have read the steps: look at their labels and talk to them",
-        "annotators who rate too fast to have read the steps: look at their labels and talk to them",
+        "annotator who rates faster than anyone can read",
+        "annotators who rate faster than anyone can read",
         "n",
     )
     if len(hasty) == 1:
@@ -83,23 +83,23 @@ def _all(member: Membership) -> Iterator[Concern]:
     else:
         yield concern(label, len(hasty), "quality", query="?state=suspected")
     label = ngettext_lazy(
-        "gold solution that is worn out, or that good annotators dispute",
-        "gold solutions that are worn out, or that good annotators dispute",
+        "gold solution that is worn out or disputed by good annotators",
+        "gold solutions that are worn out or disputed by good annotators",
         "n",
     )
     yield concern(label, to_review(project).count(), "gold", query="?review=on")
     label = ngettext_lazy(
-        "person whose screening failed, or whom a policy paused",
-        "people whose screening failed, or whom a policy paused",
+        "person who failed the screening or was paused by a policy",
+        "people who failed the screening or were paused by a policy",
         "n",
     )
     yield concern(label, excluded_members(project).count(), "members", managers=True)
     label = ngettext_lazy(
-        "label that gave up, or calls the problem bad", "labels that gave up, or call the problem bad", "n"
+        "label that gave up or reports a bad problem", "labels that gave up or report a bad problem", "n"
     )
     given_up = latest_annotations(project).filter(finish_reason__in=GIVEN_UP).count()
     yield concern(label, given_up, "labels", query="?finish_reason=give_up&finish_reason=bad_problem")
-    label = _("rule that holds rounds back: people agree less than the floor")
+    label = _("rule that holds rounds back because agreement is too low")
     yield concern(label, int(below_floor(project) is not None), "solutions", query="?disagreement=on")
     label = ngettext_lazy("failed run in the last 14 days", "failed runs in the last 14 days", "n")
     runs = project.training_runs.filter(state=TrainingRun.State.FAILED, created_at__gte=since).count()

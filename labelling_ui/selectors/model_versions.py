@@ -35,7 +35,7 @@ ACTIONS = {
     "model.import.done": _("imported"),
     "model.import.failed": _("could not be imported"),
     "pool.rescore": _("pool scored again"),
-    "pool.disagree": _("stored scores did not agree"),
+    "pool.disagree": _("stored scores differed"),
     "pool.failed": _("could not score the pool"),
     "pool.cancel": _("cancellation of pool scoring requested"),
     "pool.cancelled": _("scoring of the pool cancelled"),
@@ -55,7 +55,7 @@ def metric_rows(version: ModelVersion) -> list[dict[str, Any]]:
 
 
 def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
-    """What the manifest says, in the order in which a reader asks."""
+    """Facts from the manifest, the most important first."""
     manifest = version.shown_manifest
     config = manifest.get("config", {})
     counts = manifest.get("counts", {})
@@ -76,13 +76,13 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
 
 
 def parent_of(version: ModelVersion) -> ModelVersion | None:
-    """The champion that it was measured against."""
+    """The champion that the version was measured against."""
     number = version.metrics.champion
     return version.project.model_versions.filter(number=number).first() if number is not None else None
 
 
 def history_of(version: ModelVersion) -> QuerySet[AuditEntry]:
-    """The version's audit rows, latest first; another version's promotion shows that it was replaced."""
+    """The version's audit rows, latest first, with the promotion of the version that replaced it."""
     own = Q(target_type="modelversion", target_id=str(version.pk))
     replaced = Q(action="model.promote", project=version.project, before__champion=version.number)
     rows = AuditEntry.objects.filter(own | replaced).exclude(action="pool.done")  # whenever solutions come
@@ -100,7 +100,7 @@ def describe_entry(entry: AuditEntry, version: ModelVersion) -> str:
 
 
 def card_of(version: ModelVersion) -> str:
-    """The model card as HTML; empty where none was written."""
+    """The model card as HTML; empty if there is none."""
     path = model_path(version) / "CARD.md"
     return MARKDOWN.render(path.read_text()) if path.is_file() else ""
 

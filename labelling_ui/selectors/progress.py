@@ -1,4 +1,4 @@
-"""How far a project is, and what its labels say by day, by position and by lane."""
+"""A project's progress, and its labels by day, by position and by lane."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -13,7 +13,7 @@ from prm.vocabulary import WORD_OF
 
 
 def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:
-    """Labels given on each of the last `days` days, in UTC, today last."""
+    """The number of labels on each of the last `days` days, in UTC, today last."""
     today = timezone.now().date()
     since = today - timedelta(days=days - 1)
     counts: dict[date, int] = dict(
@@ -28,7 +28,7 @@ def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:
 
 
 def forecast(*, remaining: int, labels: list[tuple[date, int]], now: datetime) -> date | None:
-    """The day the rest is done at the pace of the last seven days; None where nobody labels or nothing is left."""
+    """The day on which labelling ends at the pace of the last seven days; None if nobody labels or nothing is left."""
     recent = sum(n for _, n in labels[-7:])
     if not recent or remaining <= 0:
         return None
@@ -61,7 +61,7 @@ def yield_by_generation(project: Project) -> list[tuple[int, str, int, int]]:
 
 @dataclass(frozen=True)
 class Progress:
-    """Of the open generation: labels done and wanted; `total` counts the labels of the whole project."""
+    """Labels done and wanted in the open generation; `total` counts the labels of the whole project."""
 
     generation: Generation | None
     done: int

@@ -1,4 +1,4 @@
-"""A training run in figures: its progress, and what the model cost."""
+"""Figures of a training run: its progress and the cost of the model."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LEAST_SHARE = 0.02  # of a stage, before its remaining time is estimated
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """Losses in nats a labelled step; `seconds_left` of the training stage. None where it is not known."""
+    """Losses in nats per labelled step; `seconds_left` of the training stage. None while unknown."""
 
     step: int
     of: int
@@ -44,14 +44,14 @@ def progress_of_training(run: TrainingRun) -> TrainingProgress | None:
 
 
 def _seconds_left(run: TrainingRun) -> float | None:
-    """The elapsed time in proportion to the rest; early stopping often ends training sooner."""
+    """The remaining time by the share done. Early stopping often ends training sooner."""
     stage = run.stages.filter(name=RunStage.Name.TRAIN, state=RunStage.State.RUNNING).first()
     if stage is None or stage.progress < LEAST_SHARE:
         return None
     return stage.seconds * (1 - stage.progress) / stage.progress
 
 
-MAIN_STAGES = ("train", "cache")  # the first of them that ran the backbone sets the rate shown
+MAIN_STAGES = ("train", "cache")  # the first of these that ran the backbone sets the rate shown
 STAGES = {
     "read": _("reading"),
     "tokenise": _("tokenising"),
@@ -60,7 +60,7 @@ STAGES = {
     "held": _("measuring"),
     "calibrate": _("calibrating"),
 }
-# What figures are measured by, as the library's manifest says it.
+# How cost figures are measured, as in the manifest.
 SOURCES = frozenset(
     {
         gettext_noop("allocated on the device"),
@@ -75,37 +75,60 @@ PROBED = re.compile(r"measured by a (?P<dtype>\w+) matmul of (?P<size>\d+) here"
 
 @dataclass(frozen=True)
 class Cost:
-    """One figure with its name and what it is measured by."""
+    """A cost figure, a sentence that explains it, and how it was measured."""
 
     name: str
     value: str
+    help: str
     source: str = ""
 
 
 def costs_of(version: ModelVersion) -> list[Cost]:
-    """The figures that the manifest has; none for a model trained before they were kept."""
+    """The cost figures in the manifest; empty if it has none."""
     costs = version.manifest.get("costs")
     if not costs:
         return []
-    shown = [Cost(gettext("device"), _device(costs))]
+    shown = [Cost(gettext("device"), _device(costs), gettext("The hardware that training ran on."))]
     stage = next((costs["stages"][name] for name in MAIN_STAGES if costs["stages"].get(name, {}).get("tokens")), None)
     if stage is not None:
         shown += [
-            Cost(gettext("useful tokens a second"), decimal(stage["tokens_per_second"])),
-            Cost(gettext("padding"), f"{decimal(100 * stage['padded_share'], 1)} %"),
-            Cost(gettext("utilisation"), f"{decimal(100 * stage['utilisation'], 1)} %", _peak(costs)),
+            Cost(
+                gettext("useful tokens per second"),
+                decimal(stage["tokens_per_second"]),
+                gettext("Tokens read per second, without padding."),
+            ),
+            Cost(
+                gettext("padding"),
+                f"{decimal(100 * stage['padded_share'], 1)} %",
+                gettext("The share of tokens that only fill up batches."),
+            ),
+            Cost(
+                gettext("utilisation"),
+                f"{decimal(100 * stage['utilisation'], 1)} %",
+                gettext("The share of the processor’s peak speed that training reaches."),
+                _peak(costs),
+            ),
         ]
     memory = f"{decimal(costs['peak_memory_bytes'] / 1e9, 2)} GB"
-    shown.append(Cost(gettext("peak memory"), memory, _source(costs["memory_kind"])))
+    shown.append(
+        Cost(
+            gettext("peak memory"),
+            memory,
+            gettext("The most memory that training used at once."),
+            _source(costs["memory_kind"]),
+        )
+    )
     if costs["energy_joules"] is not None:
         energy = f"{decimal(costs['energy_joules'] / 3600, 1)} Wh"
-        shown.append(Cost(gettext("energy"), energy, _source(costs["energy_source"])))
+        shown.append(
+            Cost(gettext("energy"), energy, gettext("The energy that training used."), _source(costs["energy_source"]))
+        )
     seconds = [
         f"{STAGES.get(name, name)} {decimal(stage_costs['seconds'], 1)} s"
         for name, stage_costs in costs["stages"].items()
         if stage_costs["seconds"] >= 0.05
     ]
-    shown.append(Cost(gettext("time"), ", ".join(seconds)))
+    shown.append(Cost(gettext("time"), ", ".join(seconds), gettext("How long each stage of training took.")))
     return shown
 
 

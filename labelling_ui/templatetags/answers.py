@@ -1,4 +1,4 @@
-"""The answers to a step in a project's own names and colours, and what a label says beside them.
+"""The answers to a step in a project's own names and colours, and the dimensions of a label.
 
 A template reads a project's answers by `{% with answers=member.project|answers %}`.
 """
@@ -15,19 +15,19 @@ from annotation.models.scheme import LabelScheme
 
 register = template.Library()
 
-# By answer: the sign, the name where the scheme gives none, and how a form sends it.
+# By answer: the sign, the default name, and the form value.
 USUAL: dict[str, tuple[str, str | Promise, str]] = {
     "good": ("✓", _("good"), "1"),
     "neutral": ("~", _("neutral"), "0"),
     "bad": ("✗", _("bad"), "-1"),
     "unsure": ("?", _("unsure"), "unsure"),
 }
-# Whether an explanation that came with a step says what is wrong with it; the scheme's own names are of steps.
+# Whether a given critique describes the error; the scheme's names are for steps.
 ANSWERS_TO_A_CRITIQUE = [(kind, *USUAL[kind]) for kind in ("good", "neutral", "bad")]
-# How far a solution had got at its first error, from 0.
+# Progress of a solution at its first error, from 0.
 PROGRESS = (
     _("nowhere"),
-    _("begun"),
+    _("just started"),
     _("halfway"),
     _("nearly there"),
     _("all but the end"),
@@ -35,7 +35,7 @@ PROGRESS = (
 
 
 class Answer(NamedTuple):
-    """`renamed`: the name is the project's own, so that the sign alone does not say it."""
+    """An answer; `renamed` if the name is the project's own, so that the sign alone is not enough."""
 
     kind: str
     sign: str
@@ -46,9 +46,9 @@ class Answer(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """All four, since any may stand in an older label; `offered` are those that can be given now.
+    """All four answers, since older labels may have any; `offered` are those of the current scheme.
 
-    `style` sets the scheme's colours for what lies within the element that bears it.
+    `style` sets the scheme's colours inside an element.
     """
 
     good: Answer
@@ -78,7 +78,7 @@ def answers(project: Project) -> Answers:
 
 @register.filter
 def beside_in_words(rating: StepRating) -> list[str]:
-    """A phrase for each thing said beside the rating; nothing of what other tools' files had of their own."""
+    """A phrase for each dimension of a rating, without fields that came from other tools' files."""
     beside = rating.dimensions
     clauses, earlier = beside.get("clauses") or [], beside.get("consistent_with")
     phrases = [gettext("breaks %(clauses)s") % {"clauses": ", ".join(map(str, clauses))}] if clauses else []
@@ -100,7 +100,7 @@ def _critiques_in_words(rated: Any) -> list[str]:
 
 
 class Mark(NamedTuple):
-    """A marked stretch of a step's text, `start` and `end` in code points, and the remark on it."""
+    """A marked span of a step's text, `start` and `end` in code points, with its remark."""
 
     start: int
     end: int

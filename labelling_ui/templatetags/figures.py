@@ -1,4 +1,4 @@
-"""Figures as people read them: counts with separators, durations in human units, times in the reader's zone."""
+"""Template filters for figures: counts with separators, durations in human units, times in the reader's zone."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ NOTHING = "–"
 
 @register.filter
 def count(value: int | None) -> str:
-    """1234 -> 1,234, or as the language writes it."""
+    """1234 -> 1,234, in the reader's language."""
     return NOTHING if value is None else intcomma(value)
 
 
@@ -84,7 +84,7 @@ def bytes_of(value: int | None) -> str:
 
 @register.filter
 def labelled_by(label: Annotation) -> str:
-    """Who a label is from: a person's name, or that of the source it was imported from."""
+    """The author of a label: a person's name, or the name of its imported source."""
     if label.annotator:
         return label.annotator.user.username
     return label.source.name or label.source.get_kind_display()
@@ -92,14 +92,20 @@ def labelled_by(label: Annotation) -> str:
 
 @register.filter
 def in_words(text: str) -> str:
-    """What a service or a worker said, in the reader's language."""
+    """A stored message in the reader's language."""
     return wording.in_words(text)
 
 
 @register.filter
 def reason_in_words(reason: str) -> str:
-    """Why somebody gave up: one of the reasons offered in the reader's language, one of their own as they wrote it."""
+    """The reason for giving up: a predefined one in the reader's language, another as written."""
     return _(reason) if reason in words.REASONS else reason
+
+
+@register.filter
+def kind_in_words(kind: str) -> str:
+    """What kind of step it is."""
+    return str(dict(choices.STEP_KINDS)[kind])
 
 
 @register.filter
@@ -109,25 +115,25 @@ def role_in_words(role: str) -> str:
 
 @register.filter
 def draw_in_words(how: str) -> str:
-    """How a lane was drawn from what could be asked for."""
+    """How a lane was drawn, in words."""
     return _(how) if how in words.DRAWS else how
 
 
 @register.filter
 def acquisition_in_words(function: str) -> str:
-    """What an acquisition function looks for."""
+    """What an acquisition function looks for, in words."""
     return in_words(FUNCTIONS.get(function).looks_for) if function in FUNCTIONS else function
 
 
 @register.filter
 def lane_in_words(lane: str) -> str:
-    """Why a solution was given out."""
+    """The name of a lane."""
     return str(dict(Lane.choices).get(lane, lane))
 
 
 @register.filter
 def source_in_words(kind: str) -> str:
-    """The kind of a label source."""
+    """The name of a source kind."""
     return str(dict(choices.SOURCE_KINDS).get(kind, kind))
 
 
@@ -143,17 +149,17 @@ def when(value: datetime | None) -> str | SafeString:
 
 @register.filter
 def share_of(part: float | None, whole: float | None) -> float:
-    """part / whole, 0 where there is no whole; at most 1."""
+    """part / whole, at most 1; 0 if the whole is 0."""
     return min(1.0, (part or 0) / whole) if whole else 0.0
 
 
 @register.inclusion_tag("labelling_ui/parts/bar.html")
 def bar(part: float | None, whole: float | None, label: str) -> dict[str, object]:
-    """A progress bar of `part` in `whole`; `label` says of what, to those who do not see it."""
+    """A progress bar of `part` in `whole`; `label` is its accessible name."""
     return {"percent": round(share_of(part, whole) * 100, 1), "label": label}
 
 
-# How a badge looks, where a state is more than a word.
+# The look of a badge by state, if it is not the default.
 LOOKS = {
     "done": "done",
     "retired": "done",
@@ -185,7 +191,7 @@ def state_of(row: Any) -> SafeString:
 
 @register.filter
 def digest(sha256: str) -> SafeString:
-    """As much of a hash as tells it from others."""
+    """A hash shortened to its first characters."""
     return format_html('<code title="{}">{}</code>', sha256, sha256[:12])
 
 
@@ -194,19 +200,19 @@ def tags(words: Iterable[str]) -> SafeString:
 
 
 def code(text: str) -> SafeString:
-    """A text of a machine or in its language, on two lines of a list."""
+    """A text in monospace, on at most two lines of a list."""
     return format_html('<code class="clip">{}</code>', Truncator(text).chars(200))
 
 
 @register.filter
 def opening(text: str) -> SafeString:
-    """How a problem begins, on two lines of a list: as it was written until `src/reading/page.tsx` has typeset it."""
+    """The beginning of a problem, on two lines of a list; `src/reading/page.tsx` typesets it."""
     return format_html('<span class="clip" data-typeset="reasoning">{}</span>', Truncator(text).chars(240))
 
 
 @register.filter
 def first_error(position: int | None) -> str | SafeString:
-    """The step at a position, none at -1."""
+    """The number of the step at a position; none at -1."""
     if position is None:
         return format_html('<span class="muted">{}</span>', _("unknown"))
     return _("none") if position < 0 else f"{_('step')} {position + 1}"

@@ -1,4 +1,4 @@
-"""What pages show above their content: the project's pages in groups, by role, and whether workers are starting."""
+"""The top of every page: the project's pages in groups, by role, and whether workers are starting."""
 
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ MANAGERS = [Membership.Role.MANAGER]
 
 
 class Tab(NamedTuple):
-    """A page: the name of its address, its label, who may open it, and the pages that are reached from it."""
+    """A page of the navigation: its URL name, label, roles, and the pages reached from it."""
 
     name: str
     label: Promise
@@ -29,7 +29,7 @@ class Tab(NamedTuple):
     pages: tuple[str, ...] = ()
 
 
-# What somebody does daily stands first. A group of one page is that page.
+# Daily work comes first. A group of one page is shown as that page.
 GROUPS: list[tuple[Promise, list[Tab]]] = [
     (_("Overview"), [Tab("project", _("Overview"), ANYONE)]),
     (
@@ -71,14 +71,14 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
 
 @register.simple_tag(takes_context=True)
 def heading(context: Context) -> SafeString:
-    """The page's `heading` block, which names it in the browser, once more."""
+    """Repeat the page's `heading` block, which is also the browser's title."""
     text: SafeString = context.render_context[BLOCK_CONTEXT_KEY].get_block("heading").render(context)
     return text
 
 
 @register.inclusion_tag("labelling_ui/parts/tabs.html", takes_context=True)
 def project_tabs(context: dict[str, Any]) -> dict[str, Any]:
-    """The groups, each leading to its first page, and the pages of the one that is open."""
+    """The groups, each linked to its first page, and the pages of the open group."""
     member = context["member"]
     here = _tab_of(member, context["request"].resolver_match.url_name)
     groups = [_group(member, here, label, tabs) for label, tabs in GROUPS]
@@ -87,7 +87,7 @@ def project_tabs(context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tab_of(member: Membership, page: str) -> str:
-    """The tab that the page is, or is reached from: the last of those that the member sees."""
+    """The tab of the current page, or of the page it is reached from, if the member sees it."""
     tabs = (tab for _label, tabs in reversed(GROUPS) for tab in tabs if member.role in tab.roles)
     return next((tab.name for tab in tabs if page in (tab.name, *tab.pages)), "")
 
@@ -105,5 +105,5 @@ def _group(member: Membership, here: str, label: Promise, tabs: list[Tab]) -> di
 
 @register.simple_tag
 def workers_starting() -> bool:
-    """Whether a worker that was started beside this web process does not take jobs yet."""
+    """Whether a worker started with this web process is not ready yet."""
     return not all(ready.exists() for ready in settings.AWAITED_WORKERS)

@@ -15,7 +15,7 @@ PARTS = ("above", "card", "narrowed", "empty", "endtable")
 
 
 class CellNode(template.Node):
-    """Renders nothing by itself: `TableNode` renders it in its column."""
+    """A `{% cell %}`, which `TableNode` renders in its column."""
 
     def __init__(self, column: str, nodelist: NodeList) -> None:
         self.column = column
@@ -44,7 +44,7 @@ class TableNode(template.Node):
             return whole.render(context)
 
     def _row(self, table: Any, row: Any, slug: str, context: Context) -> Any:
-        """The card of a row, or its cells, each with its column."""
+        """A row's card, or its cells with their columns."""
         if self.card is None:
             return [(column, self._cell(column, row, slug, context)) for column in table.columns]
         with context.push(row=row):
@@ -62,9 +62,9 @@ class TableNode(template.Node):
 def table(parser: Parser, token: Token) -> TableNode:
     """The rows of a `Table`, or a `Listing` with its filters and its foot.
 
-    `{% cell "name" %}` adds to what a column writes of a row: `row` is the row and `cell` what the column writes.
-    `{% card %}` draws each row as a card in place of a table. `{% above %}` comes before the rows of a list and is sent
-    again with them. `{% narrowed %}` shows if the filters leave no rows, `{% empty %}` if there are none.
+    `{% cell "name" %}` overrides a column's cell: `row` is the row and `cell` the column's own output.
+    `{% card %}` renders each row as a card instead of a table row. `{% above %}` precedes the rows of a list and is
+    refreshed with them. `{% narrowed %}` is shown if the filters leave no rows, `{% empty %}` if there are none.
     """
     _name, source = token.split_contents()
     parts, part = {}, "table"

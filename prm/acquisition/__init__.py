@@ -1,4 +1,4 @@
-"""What to label next: candidates in, a stochastic selection with exact inclusion probabilities out. numpy only."""
+"""Selects what to label next: a stochastic draw of candidates with exact inclusion probabilities. numpy only."""
 
 from prm.acquisition import stopping
 from prm.acquisition.candidates import UNKNOWN, Candidate, Pool, Selected

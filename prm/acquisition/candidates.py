@@ -13,13 +13,15 @@ from prm.messages import Message
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-CELLS = 1 << 20  # probabilities worked on at once, 8 MB
-UNKNOWN = -1  # an outcome: neither right (1) nor wrong (0)
+CELLS = 1 << 20  # probabilities processed at once, 8 MB
+UNKNOWN = -1  # an outcome that is neither right (1) nor wrong (0)
 
 
 class Candidate(msgspec.Struct):
-    """A solution that may be labelled. `heads[k]` are the heads' p for step k (scored steps only);
-    `step_chars` are the lengths of those steps' texts; `final_answer_correct` is None where nobody graded it."""
+    """A solution that may be labelled. `heads[k]` are the heads' p for step k (scored steps only).
+
+    `step_chars` are the lengths of those steps' texts; `final_answer_correct` is None if it is not graded.
+    """
 
     id: str
     problem_id: str
@@ -31,8 +33,7 @@ class Candidate(msgspec.Struct):
 
 
 class Selected(msgspec.Struct):
-    """One drawn candidate: the probability it had of being drawn, its gain (as its function measures it) and
-    expected cost (seconds)."""
+    """One drawn candidate: inclusion probability, gain (in the function's unit) and expected cost (seconds)."""
 
     id: str
     inclusion_probability: float
@@ -42,10 +43,10 @@ class Selected(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Stack:
-    """Solutions with the same number of scored steps, side by side.
+    """Solutions with the same number of scored steps, as arrays.
 
-    `index` [n] are their places in the pool, `p` [n, steps, heads] the heads' probabilities that each step is good
-    given a good prefix, `chars` [n, steps], `correct` [n] the final answers: 1 right, 0 wrong, UNKNOWN.
+    `index` [n] are their indices in the pool, `p` [n, steps, heads] the heads' probabilities that each step is good
+    given a good prefix, `chars` [n, steps], and `correct` [n] the outcomes: 1 right, 0 wrong, UNKNOWN.
     """
 
     index: Numbers
@@ -56,11 +57,11 @@ class Stack:
 
 @dataclass(frozen=True)
 class Pool:
-    """Candidates as columns: a million solutions of ten steps and eight heads are 160 MB as float16.
+    """Candidates as columns: a million solutions with ten steps and eight heads are 160 MB as float16.
 
-    `problem` and `domain` [n] are codes from 0 on; `steps` [n] counts scored steps; `p` [all steps, heads] and `chars`
-    [all steps] hold them solution after solution; `correct` [n] as in `Stack`; `embedding` [n, width], NaN where a
-    solution has none, or None where no solution has one.
+    `problem` and `domain` [n] are codes from 0; `steps` [n] counts scored steps; `p` [all steps, heads] and `chars`
+    [all steps] are concatenated by solution; `correct` [n] is as in `Stack`; `embedding` [n, width] is NaN for a
+    solution without one, or None if no solution has one.
     """
 
     problem: Numbers
@@ -105,7 +106,7 @@ class Pool:
         )
 
     def stacks(self) -> Iterator[Stack]:
-        """The solutions that have scored steps, those of one length together, a few megabytes at a time."""
+        """The solutions with scored steps, grouped by length, a few megabytes at a time."""
         begins = np.concatenate([[0], np.cumsum(self.steps)[:-1]])
         by_length = np.argsort(self.steps, kind="stable")
         lengths, firsts = np.unique(self.steps[by_length], return_index=True)

@@ -1,4 +1,4 @@
-"""The cost of labelling a solution: a person's expected seconds, fitted to logged times."""
+"""Estimates the cost of labelling a solution: a person's expected seconds, fitted to logged times."""
 
 from itertools import combinations
 
@@ -11,15 +11,15 @@ from prm.errors import DataError
 from prm.messages import Message
 
 HUBER = 1.345  # residuals beyond this many spreads count linearly: 95 % efficient for Gaussian noise
-BREAK = 4.0  # spreads above the line from which a time was a break, not reading
+BREAK = 4.0  # spreads above the fit beyond which a time counts as a break, not reading
 PASSES = 25
 SPREAD_OF_MAD = 1.4826
 
 
 class CostModel(msgspec.Struct, frozen=True):
-    """Seconds to label: fixed per solution, and per step read plus per character of it.
+    """Seconds to label: fixed per solution, and per step read and per character.
 
-    `stops_at_error` tells whether a reader stops at the first error, or rates every step.
+    `stops_at_error` is True if a reader stops at the first error, and False if every step is rated.
     """
 
     fixed_seconds: float = 15.0
@@ -29,10 +29,10 @@ class CostModel(msgspec.Struct, frozen=True):
 
 
 def expected_cost(p: Array, step_chars: ArrayLike, cost: CostModel) -> Array:
-    """Seconds expected until the reader is done: [...] for `p` [..., steps, heads] and `step_chars` [..., steps].
+    """Expected seconds of reading: [...] for `p` [..., steps, heads] and `step_chars` [..., steps].
 
-    A first-error reader reads step k with probability mean_m prod_{j<k} p_mj. Characters of further steps, which
-    have no score, do not count.
+    A first-error reader reads step k with probability mean_m prod_{j<k} p_mj. Characters of unscored later steps do not
+    count.
     """
     if not p.size:
         return np.full(p.shape[:-2], cost.fixed_seconds)
@@ -48,10 +48,11 @@ def reached(p: Array) -> Array:
 
 
 def fit_cost(seconds: ArrayLike, steps: ArrayLike, chars: ArrayLike) -> CostModel:
-    """The model behind logged times: `seconds` [n] for reading `steps` [n] steps of `chars` [n] characters in all.
+    """Fit a model to logged times: `seconds` [n] for reading `steps` [n] steps with `chars` [n] characters in total.
 
-    Huber's M-estimate (1964) by reweighted least squares, no part below zero. Times far above the line were
-    breaks: they are cut, and the rest is fitted again. Raises DataError for fewer than four times, or none above 0.
+    Huber's M-estimate (1964) by reweighted least squares with non-negative coefficients. Times far above the fit count
+    as breaks; they are removed and the rest is fitted again. Raises DataError for fewer than four times, or one that is
+    not above 0.
     """
     y = np.asarray(seconds, dtype=float)
     columns = np.stack([np.ones_like(y), np.asarray(steps, dtype=float), np.asarray(chars, dtype=float)], axis=1)
@@ -74,12 +75,12 @@ def _huber(columns: Array, y: Array) -> Array:
 
 
 def _spread(residuals: Array) -> float:
-    """Median absolute deviation as a standard deviation; never quite zero."""
+    """Median absolute deviation, scaled to a standard deviation; above zero."""
     return max(SPREAD_OF_MAD * float(np.median(np.abs(residuals))), 1e-9)
 
 
 def _non_negative(columns: Array, y: Array, weights: Array) -> Array:
-    """Weighted least squares with no coefficient below zero: the best of the few faces where the rest is positive."""
+    """Weighted least squares with non-negative coefficients: the best fit among all subsets of columns."""
     best, least = np.zeros(columns.shape[1]), np.inf
     root = np.sqrt(weights)
     n = columns.shape[1]

@@ -1,11 +1,11 @@
-"""Drawing with unequal probabilities: exact for every candidate, of fixed size, and spread over the embedding.
+"""Draws a fixed number of candidates with exact unequal probabilities, spread over the embedding.
 
-Candidates are laid on a line, each as long as its inclusion probability, and one random offset cuts the line at every
-whole number (systematic sampling, Madow 1949). So whatever lies side by side on the line and has length s is drawn
-floor(s) or ceil(s) times: those of a problem stand together, then those of a domain, and within a domain the problems
-stand in the order of a random tree over their embeddings. This is the generalised random tessellation of Stevens
-& Olsen (2004), a spatially balanced sample: no corner of the embedding is drawn much above its share, and the
-inclusion probabilities are what they were.
+Candidates are arranged on a line, each with the length of its inclusion probability, and a random offset selects those
+at every whole number (systematic sampling, Madow 1949). So adjacent candidates of total length s are drawn floor(s) or
+ceil(s) times. Candidates of a problem are adjacent, and so are those of a domain; within a domain, problems are in the
+order of a random tree over their embeddings. This is the generalised random tessellation of Stevens & Olsen (2004), a
+spatially balanced sample: no region of the embedding is drawn much above its share, and inclusion probabilities do not
+change.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from prm.acquisition.candidates import Array, Numbers
 
-GUARD = 9  # digits kept of places on the line: else 1e-16 may spill a capped problem over a whole number
+GUARD = 9  # digits of positions on the line; otherwise 1e-16 may push a capped problem over a whole number
 DEEPEST = 20
 
 
@@ -26,8 +26,10 @@ def draw(
     rng: np.random.Generator,
     embedding: NDArray[np.floating] | None = None,
 ) -> Numbers:
-    """Indices drawn with exactly the probabilities `included`; of a problem, and of a domain, at most their sum
-    rounded up. `embedding` [n, width] has NaN where a candidate has none."""
+    """Indices drawn with exactly the probabilities `included`, at most their sum rounded up per problem and domain.
+
+    `embedding` [n, width] is NaN for a candidate without one.
+    """
     place = rng.permutation(problem.max() + 1)
     if embedding is not None:
         order = spread_order(*_centres(embedding.astype(float), included, problem), rng)
@@ -37,10 +39,9 @@ def draw(
 
 
 def draw_nested(included: Array, groups: Sequence[Numbers], rng: np.random.Generator) -> Numbers:
-    """Indices drawn with exactly the probabilities `included`, as evenly as can be from groups within groups.
+    """Indices drawn with exactly the probabilities `included`, evenly over nested groups.
 
-    `groups` are codes [n], the outermost first. However many cells they make, each is drawn its sum rounded up or
-    down, at every level: strata with no quota to round.
+    `groups` are codes [n], the outermost first. At every level, each group is drawn its sum rounded up or down.
     """
     places = [rng.permutation(group.max() + 1)[group] for group in groups]
     line = np.lexsort([rng.random(len(included)), *reversed(places)])
@@ -48,7 +49,7 @@ def draw_nested(included: Array, groups: Sequence[Numbers], rng: np.random.Gener
 
 
 def cut_line(included: Array, line: Numbers, rng: np.random.Generator) -> Numbers:
-    """The candidates, laid in the order of `line`, on whom a random offset and every whole number from there fall."""
+    """The candidates at a random offset plus every whole number on a line in the order of `line`."""
     ends = np.round(np.cumsum(included[line]), GUARD)
     begins = np.concatenate([[0.0], ends[:-1]])
     offset = rng.random()
@@ -56,10 +57,10 @@ def cut_line(included: Array, line: Numbers, rng: np.random.Generator) -> Number
 
 
 def spread_order(points: Array, mass: Array, rng: np.random.Generator) -> Numbers:
-    """An order of `points` [n, width] in which near ones stand near.
+    """An order of `points` [n, width] in which near points are near each other.
 
-    A k-d tree halves the mass along the widest axis of each cell until a cell holds about one draw; left and right
-    are swapped at random in each cell.
+    A k-d tree halves the mass along the widest axis of each cell until a cell has about one draw; left and right are
+    swapped at random in each cell.
     """
     depth = int(np.clip(np.ceil(np.log2(max(mass.sum(), 1.0))) + 1, 1, DEEPEST))
     cell = np.zeros(len(points), dtype=np.int64)
@@ -88,7 +89,7 @@ def _widest(points: Array, cell: Numbers, cells: int) -> Numbers:
 
 
 def _centres(embedding: Array, included: Array, problem: Numbers) -> tuple[Array, Array]:
-    """Each problem's mean embedding, weighted by inclusion, and its mass; one without any stands at the origin."""
+    """Each problem's mean embedding, weighted by inclusion, and its mass; the origin without embeddings."""
     known = ~np.isnan(embedding).any(axis=1)
     weight = included * known
     seen = np.maximum(np.bincount(problem, weight), 1e-300)

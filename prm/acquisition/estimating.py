@@ -1,7 +1,7 @@
 """Estimates for a population from a sample drawn with unequal probabilities.
 
-Labels that were chosen because they teach much do not look like the pool: weighted by one over the probability
-each had of being chosen, they do again. `inclusion` [n] are those probabilities of the n that were drawn.
+Labels that were selected for their gain are not representative of the pool; weighted by the inverse of their inclusion
+probabilities, they are. `inclusion` [n] are these probabilities for the n draws.
 """
 
 import msgspec
@@ -18,7 +18,7 @@ Z95 = 1.959963984540054
 class Estimate(msgspec.Struct, frozen=True):
     """A mean over the pool with its 95 % interval (None below two draws), beside the plain mean of the sample.
 
-    `effective` is how many draws with equal weights would tell as much (Kish 1965): (sum w)^2 / sum w^2.
+    `effective` is the number of equally weighted draws with the same information (Kish 1965): (sum w)^2 / sum w^2.
     """
 
     value: float
@@ -39,8 +39,8 @@ def total_variance(values: ArrayLike, inclusion: ArrayLike) -> float:
     """Variance of that total for a design of fixed size and high entropy (Hajek 1964, eq. 8.10).
 
     n / (n - 1) sum (1 - pi) (y / pi - B)^2 with B the mean of y / pi weighted by 1 - pi; for simple random sampling
-    it is the textbook's (1 - n/N) N^2 s^2 / n. It takes no account of how evenly a spatially balanced sample lies,
-    which makes it too large rather than too small. Raises DataError below two draws.
+    it is the textbook's (1 - n/N) N^2 s^2 / n. It ignores the spatial balance of a sample, so it is conservative.
+    Raises DataError below two draws.
     """
     y, pi = _checked(values, inclusion)
     n = len(y)
@@ -57,8 +57,8 @@ def total_variance(values: ArrayLike, inclusion: ArrayLike) -> float:
 def hajek(values: ArrayLike, inclusion: ArrayLike, *, bounds: tuple[float, float] | None = None) -> Estimate:
     """The pool's mean: sum(y / pi) / sum(1 / pi) (Hajek 1971), its variance by linearisation.
 
-    `bounds` are the least and the greatest mean there can be, (0, 1) for a rate: the interval is cut there. Raises
-    DataError where nothing was drawn.
+    The interval is clipped to `bounds`, the possible range of the mean: (0, 1) for a rate. Raises DataError for an
+    empty sample.
     """
     y, pi = _checked(values, inclusion)
     weight = 1 / pi

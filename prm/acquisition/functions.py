@@ -1,7 +1,7 @@
-"""Acquisition functions: from the heads' probabilities to how much each solution's label would teach.
+"""Acquisition functions: from the heads' probabilities to the expected gain of each solution's label.
 
-Every function takes `p` [..., steps, heads] and gives [...]: p[k, m] is head m's probability that step k is good
-given a good prefix, and a head stays one head across the steps of a solution. Information is in nats.
+Every function maps `p` [..., steps, heads] to [...]: p[k, m] is head m's probability that step k is good given a good
+prefix, and m is the same head at every step of a solution. Information is in nats.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,10 @@ Gain = TypeVar("Gain", bound=Callable[..., Array])
 class Acquisition:
     """An acquisition function and how it is used.
 
-    `gain` takes `p` [..., steps, heads], and with `needs_outcome` whether the final answer is `correct` [...]; it gives
-    [...]. `looks_for` says on pages what it looks for. A gain `per_cost` is divided by the expected seconds of reading.
-    A `first_error` gain asks what a reader says who stops at the first error; where every step is rated, the platform
-    uses `joint_bald` instead. A `balanced` function is drawn so that errors are common among the drawn even where they
-    are rare in the pool.
+    `gain` maps `p` [..., steps, heads], and with `needs_outcome` also `correct` [...], to [...]. `looks_for` describes
+    the function on pages. A gain `per_cost` is divided by the expected seconds of reading. A `first_error` gain assumes
+    a reader who stops at the first error; if every step is rated, the platform uses `joint_bald` instead. A `balanced`
+    function is drawn so that errors are frequent in the sample even if they are rare in the pool.
     """
 
     gain: Callable[..., Array]
@@ -67,16 +66,16 @@ def acquisition(
     return decorate
 
 
-RIGHT_DESPITE_ERROR = 0.15  # how far a right final answer lowers the chance that some step is wrong
+RIGHT_DESPITE_ERROR = 0.15  # factor of the chance of an error if the final answer is right
 WRONG_HAS_ERROR = 0.98
-ACTPRM_STD = 0.01  # both as the authors' published configuration has them
+ACTPRM_STD = 0.01  # this and the next are from the authors' published configuration
 ACTPRM_CONFIDENCE = 0.9
 LEAST = 1e-12
 
 
 @acquisition("random", looks_for=Message("seeks_random"))
 def random(p: Array) -> Array:
-    """The same for all."""
+    """The same gain for all."""
     return np.ones(p.shape[:-2])
 
 
@@ -104,9 +103,10 @@ def first_error_bald(p: Array) -> Array:
     first_error=True,
 )
 def first_error_entropy(p: Array) -> Array:
-    """How uncertain a reader's first-error verdict is altogether: H(mean_m q_m), `first_error_bald` without what
-    is taken off for the heads' own uncertainty. Where errors are rare, it is greatest where one may be: heads
-    that are few or alike under-state what they do not know, and their mean still tells it.
+    """Total uncertainty of a reader's first-error verdict: H(mean_m q_m).
+
+    Unlike `first_error_bald`, it does not subtract the heads' own uncertainty. If errors are rare, it is greatest for
+    likely errors: few or similar heads understate their disagreement, but their mean still shows the uncertainty.
     """
     return entropy_of(_verdicts(p).mean(axis=-1), axis=-1)
 
@@ -115,7 +115,7 @@ def first_error_entropy(p: Array) -> Array:
 def step_bald(p: Array) -> Array:
     """Sum over steps of each step's own BALD (Houlsby et al. 2011, eq. 2), as if every step were rated by itself.
 
-    Counts twice what two steps tell alike; `joint_bald` does not.
+    It counts information that two steps share twice; `joint_bald` does not.
     """
     return _information(np.stack([p, 1 - p]), axis=0).sum(axis=-1)
 
@@ -129,7 +129,7 @@ def entropy(p: Array) -> Array:
 
 @acquisition("margin", looks_for=Message("seeks_margin"))
 def margin(p: Array) -> Array:
-    """How near the most doubtful step's mean lies to one half: 1 at one half, 0 at certainty (Scheffer et al. 2001)."""
+    """Closeness of the most doubtful step's mean to one half: 1 at one half, 0 at certainty (Scheffer et al. 2001)."""
     return np.asarray((1 - np.abs(2 * p.mean(axis=-1) - 1)).max(axis=-1))
 
 
@@ -137,18 +137,18 @@ def margin(p: Array) -> Array:
 def surprisal(p: Array) -> Array:
     """Surprise at the least likely step, -ln min_k mean_m p_mk.
 
-    For scores that a backbone gives with no labels (p = exp(-greatest surprisal of a step's tokens)): the cold
-    start of Yuan et al. 2020, who rank by the language model's own loss before there is a trained model.
+    For scores of a backbone without labels (p = exp(-greatest surprisal of a step's tokens)), it is the cold start of
+    Yuan et al. 2020, who rank by the language model's own loss before a model is trained.
     """
     return np.asarray(-np.log(np.maximum(p.mean(axis=-1).min(axis=-1), LEAST)))
 
 
 @acquisition("actprm", looks_for=Message("seeks_actprm"))
 def actprm(p: Array) -> Array:
-    """1 where a model is unsure of a solution, 0 where it is not: the rule of ActPRM (Duan et al. 2025, algorithm 1).
+    """1 if the model is unsure of a solution, else 0: the rule of ActPRM (Duan et al. 2025, algorithm 1).
 
-    Unsure is it where, at any step up to and including the first predicted error, the heads' standard deviation
-    is above ACTPRM_STD or the more probable class of their mean has less than ACTPRM_CONFIDENCE.
+    It is unsure if, at any step up to and including the first predicted error, the heads' standard deviation is above
+    ACTPRM_STD or the probability of their mean's more probable class is below ACTPRM_CONFIDENCE.
     """
     mean = p.mean(axis=-1)
     spread = p.std(axis=-1, ddof=1) if p.shape[-1] > 1 else np.zeros_like(mean)
@@ -161,18 +161,18 @@ def actprm(p: Array) -> Array:
 def convincing_wrong_answer(p: Array, correct: NDArray[np.int8]) -> Array:
     """The score of a solution whose final answer is wrong (Lightman et al. 2023, section 2.4); 0 for a right one.
 
-    The score is prod_k mean_m p_mk. Where the outcome is unknown it is discounted by the score's own chance
-    that something is wrong: s (1 - s). `correct` [...] is 1, 0 or UNKNOWN.
+    The score is s = prod_k mean_m p_mk. If the outcome is unknown, it is multiplied by the chance of an error, s (1 -
+    s). `correct` [...] is 1, 0 or UNKNOWN.
     """
     score = p.mean(axis=-1).prod(axis=-1)
     return np.where(correct == UNKNOWN, score * (1 - score), np.where(correct == 0, score, 0.0))
 
 
 def error_chance(p: Array, correct: NDArray[np.int8]) -> Array:
-    """The chance that some step is wrong, from the score s = prod_k mean_m p_mk and what the final answer tells.
+    """The chance that some step is wrong, from the score s = prod_k mean_m p_mk and the outcome.
 
-    1 - s where nobody graded the answer; nearly certain where it is wrong; of a right answer, which mostly has no
-    error behind it, a share of 1 - s. `correct` [...] is 1, 0 or UNKNOWN.
+    1 - s for an ungraded answer; nearly certain for a wrong one; a share of 1 - s for a right one, which rarely follows
+    from an error. `correct` [...] is 1, 0 or UNKNOWN.
     """
     doubt = 1 - p.mean(axis=-1).prod(axis=-1)
     return np.where(correct == UNKNOWN, doubt, np.where(correct == 0, WRONG_HAS_ERROR, RIGHT_DESPITE_ERROR * doubt))
@@ -190,20 +190,20 @@ def _information(q: Array, axis: int) -> Array:
     return np.asarray(np.maximum(mixed - entropy_of(q, axis).mean(axis=-1), 0.0))
 
 
-EXACT_STEPS = 8  # up to here all 2 ** steps outcomes are looked at
-SAMPLES = 64  # outcomes drawn from each head beyond
+EXACT_STEPS = 8  # up to this number, all 2 ** steps outcomes are enumerated
+SAMPLES = 64  # outcomes drawn from each head for more steps
 SEED = 20190620
 
 
 @acquisition("joint_bald", looks_for=Message("seeks_joint_information"), per_cost=True)
 def joint_bald(p: Array) -> Array:
-    """Information that the ratings of all steps give together: H(mean_m P_m) - mean_m H(P_m), where head m gives the
-    ratings y the probability P_m(y) = prod_k p_mk^{y_k} (1 - p_mk)^{1 - y_k}.
+    """Joint information of the ratings of all steps: H(mean_m P_m) - mean_m H(P_m).
 
-    The joint mutual information of BatchBALD (Kirsch et al. 2019, section 3) with a solution's steps as the batch.
-    `p` [..., steps, heads] gives [...], between the greatest step's BALD and `step_bald`, and at most ln(heads).
-    Beyond EXACT_STEPS the mixture's entropy is estimated from outcomes drawn with the same random numbers for
-    every solution and head, so that equal solutions get equal gains.
+    P_m(y) = prod_k p_mk^{y_k} (1 - p_mk)^{1 - y_k} is head m's probability of the ratings y. This is the joint mutual
+    information of BatchBALD (Kirsch et al. 2019, section 3) with a solution's steps as the batch. It is between the
+    greatest step's BALD and `step_bald`, and at most ln(heads). Beyond EXACT_STEPS the mixture's entropy is estimated
+    from outcomes drawn with the same random numbers for every solution and head, so that equal solutions have equal
+    gains.
     """
     flat = p.reshape(-1, *p.shape[-2:])
     exact = flat.shape[1] <= EXACT_STEPS

@@ -1,4 +1,4 @@
-"""How likely each candidate is to be drawn: more for more use, within the caps, and summing to the budget."""
+"""Computes inclusion probabilities that rise with utility, respect the caps, and sum to the budget."""
 
 import math
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from prm.acquisition.candidates import Array, Numbers
 from prm.errors import PRMError
 from prm.messages import Message
 
-SHARPNESS = 4.0  # weight is (utility / best) ** this: near-greedy among the good, yet never certain
-EXPLORATION = 0.1  # share of the budget spread evenly, so that no candidate has probability zero
+SHARPNESS = 4.0  # exponent of utility / best in the weights: almost greedy, but never certain
+EXPLORATION = 0.1  # share of the budget spread evenly, so that every candidate has a positive probability
 
 
 class Caps(msgspec.Struct, frozen=True):
-    """The most that one batch takes: `problem` solutions of a problem, and of a domain this share of the budget.
+    """Limits on one batch: at most `problem` solutions to a problem, and a share `domain` of the budget per domain.
 
-    None caps nothing. Domains that are fewer than the share allows for get an even share each.
+    None means no limit. If the shares of all domains do not reach the budget, each domain has an even share.
     """
 
     problem: int | None = 1
@@ -29,11 +29,11 @@ class Caps(msgspec.Struct, frozen=True):
 
 
 def inclusion_probabilities(utility: Array, problem: Numbers, domain: Numbers, budget: int, caps: Caps) -> Array:
-    """Probabilities [candidates] above 0 and at most 1, that sum to the budget, or to what the caps leave of it.
+    """Probabilities [candidates] above 0 and at most 1 that sum to the budget, or to the maximum under the caps.
 
-    Those of a problem sum to at most its cap, those of a domain to at most its share of the budget. `problem` and
-    `domain` are codes; a problem lies within one domain. Proportional to a weight until a cap is reached, then
-    the rest is shared out among the others.
+    Those of a problem sum to at most its cap, and those of a domain to at most its share of the budget. `problem` and
+    `domain` are codes; a problem is in one domain. The probabilities are proportional to a weight; the excess above a
+    cap is distributed among the others.
     """
     weights = _weights(utility)
     sizes = np.bincount(problem)
@@ -53,9 +53,9 @@ def inclusion_probabilities(utility: Array, problem: Numbers, domain: Numbers, b
 
 
 def even_probabilities(domain: Numbers, budget: int) -> Array:
-    """The same probability [candidates] for all, but that a domain too small for one draw is given one.
+    """Equal probabilities [candidates], except that every domain has at least one expected draw.
 
-    They sum to the budget, or to all there are. Where there are more domains than draws, size alone decides.
+    They sum to the budget, or to the number of candidates. With more domains than draws all are equal.
     """
     sizes = np.bincount(domain).astype(float)
     budget = min(budget, len(domain))
@@ -70,7 +70,7 @@ def even_probabilities(domain: Numbers, budget: int) -> Array:
 
 
 def least_cap(problem: Numbers, budget: int) -> int:
-    """The smallest cap per problem, doubled from 1 on, that leaves room for the budget, or for all there are."""
+    """The smallest power of two as a cap per problem that allows for the budget, or for all candidates."""
     sizes, cap = np.bincount(problem), 1
     while np.minimum(sizes, cap).sum() < min(budget, len(problem)):
         cap *= 2
@@ -78,7 +78,7 @@ def least_cap(problem: Numbers, budget: int) -> int:
 
 
 def _domain_room(room: Array, budget: int, caps: Caps) -> Array:
-    """How many of each domain there is room for: whole numbers."""
+    """The maximum number of draws from each domain."""
     if caps.domain is None:
         return room
     share = math.floor(caps.domain * budget + 1e-9)
@@ -96,7 +96,7 @@ def _weights(utility: Array) -> Array:
 
 
 def _levels(weights: Array, group: Numbers, room: Array, ceiling: Array) -> Array:
-    """Per group, the level at which min(1, min(level, ceiling) x weight) sums to its room; no less where it cannot."""
+    """Per group, the level at which min(1, min(level, ceiling) x weight) sums to its room, else the highest level."""
 
     def filled(level: Array) -> Array:
         return _sums(group, np.minimum(1.0, np.minimum(level[group], ceiling) * weights), len(room))
@@ -109,7 +109,7 @@ def _sums(group: Numbers, values: Array, groups: int) -> Array:
 
 
 def _bisect(rising: Callable[[Array], Array], target: Array, most: float) -> Array:
-    """Where each entry of a rising function of a level between 0 and `most` reaches its target."""
+    """The level between 0 and `most` at which each entry of a rising function reaches its target."""
     low, high = np.zeros_like(target), np.full_like(target, most)
     while (high - low > 1e-15 * high).any():
         middle = (low + high) / 2

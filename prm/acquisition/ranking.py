@@ -1,4 +1,4 @@
-"""From a pool to a batch: gains, costs, inclusion probabilities, the draw."""
+"""Draws a batch from a pool: gains, costs, inclusion probabilities, and the draw."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from prm.acquisition.functions import FUNCTIONS, error_chance
 from prm.acquisition.inclusion import SHARPNESS, Caps, inclusion_probabilities
 
 ONE_EACH = Caps()
-WANTED_ERRONEOUS = 0.8  # chosen on development problems of the sandbox, where chances are over-stated
+WANTED_ERRONEOUS = 0.8  # set on development problems of the sandbox, where chances are overestimated
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The drawn places of a pool, most useful first, each with its inclusion probability, gain and expected cost."""
+    """The drawn indices of a pool, most useful first, with inclusion probabilities, gains and expected costs."""
 
     index: Numbers
     inclusion_probability: Array
@@ -36,7 +36,7 @@ def rank(
 ) -> list[Selected]:
     """Draw up to `budget` candidates by the named function, most useful first.
 
-    Fewer come back where the caps leave fewer. Raises UnknownNameError, and PRMError for uneven heads.
+    The caps may allow fewer. Raises UnknownNameError, and PRMError for uneven heads.
     """
     FUNCTIONS.check(name)
     if not candidates or budget < 1:
@@ -52,14 +52,14 @@ def rank(
 def rank_pool(
     name: str, pool: Pool, *, budget: int, cost: CostModel, rng: np.random.Generator, caps: Caps = ONE_EACH
 ) -> Ranking:
-    """The same on columns, for pools of a million. A solution with no scored step has gain 0."""
+    """`rank` on columns, for pools of a million. A solution without a scored step has gain 0."""
     function = FUNCTIONS.get(name)
     if not len(pool) or budget < 1:
         return Ranking(np.zeros(0, dtype=np.int64), *(np.zeros(0) for _ in range(3)))
     gain, seconds = gains(name, pool, cost)
     utility = gain / seconds if function.per_cost else gain
     if function.balanced:
-        utility = (utility * balance(chances(pool))) ** (1 / SHARPNESS)  # weights are to be in proportion to it
+        utility = (utility * balance(chances(pool))) ** (1 / SHARPNESS)  # so that weights are proportional to it
     included = inclusion_probabilities(utility, pool.problem, pool.domain, budget, caps)
     drawn = draw(included, pool.problem, pool.domain, rng, pool.embedding)
     drawn = drawn[np.argsort(-utility[drawn], kind="stable")]
@@ -78,7 +78,7 @@ def gains(name: str, pool: Pool, cost: CostModel) -> tuple[Array, Array]:
 
 
 def chances(pool: Pool) -> Array:
-    """Each candidate's chance of having an error, [n]; 0 where no step has a score."""
+    """Each candidate's chance of an error, [n]; 0 without a scored step."""
     chance = np.zeros(len(pool))
     for stack in pool.stacks():
         chance[stack.index] = error_chance(stack.p, stack.correct)
@@ -86,6 +86,6 @@ def chances(pool: Pool) -> Array:
 
 
 def balance(chance: Array) -> Array:
-    """Weights [n] under which WANTED_ERRONEOUS of what is drawn is expected to have an error, if chances are right."""
+    """Weights [n] under which a share WANTED_ERRONEOUS of the draws has an error, if the chances are right."""
     share = np.clip(chance.mean(), 1e-6, 1 - 1e-6)
     return np.asarray(chance * WANTED_ERRONEOUS / share + (1 - chance) * (1 - WANTED_ERRONEOUS) / (1 - share))

@@ -1,4 +1,4 @@
-"""Whether to continue labelling: three signs that it no longer pays, each with its figure and a sentence. Pure."""
+"""Advises whether to continue labelling, by three criteria with a figure and a sentence each. Pure functions."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -12,12 +12,12 @@ Verdict = Literal["stop", "continue", "unknown"]
 
 
 class Round(msgspec.Struct, kw_only=True):
-    """The measurements of one round; None for those not taken.
+    """The measurements of one round; None if not measured.
 
-    `acquired_gain` and `control_gain` are what a solution of each lane taught, in any one unit (nats, or points of
-    holdout F1), and `acquired_seconds` and `control_seconds` what a solution cost. `verdicts_changed` is the share of
-    solutions in the pool whose verdict (the first error, or none) differs from the champion's before.
-    `holdout_gain` is the champion's gain on the holdout over the champion before it.
+    `acquired_gain` and `control_gain` are the gains from a solution in each lane, in the same unit (nats, or points of
+    holdout F1); `acquired_seconds` and `control_seconds` are its costs. `verdicts_changed` is the share of solutions in
+    the pool whose verdict (the first error, or none) differs from the previous champion's. `holdout_gain` is the
+    champion's gain on the holdout over its predecessor.
     """
 
     acquired_gain: float | None = None
@@ -29,7 +29,7 @@ class Round(msgspec.Struct, kw_only=True):
 
 
 class Criterion(msgspec.Struct):
-    """One sign: its advice, its figure, and the figure's threshold."""
+    """One criterion: its advice, its figure, and the figure's threshold."""
 
     name: str
     verdict: Verdict
@@ -39,7 +39,7 @@ class Criterion(msgspec.Struct):
 
 
 class Advice(msgspec.Struct):
-    """The advice in words: stop if at least two signs say so and none says the opposite."""
+    """The advice: to stop if at least two criteria advise so and none advises to continue."""
 
     stop: bool
     criteria: list[Criterion]
@@ -54,15 +54,17 @@ def advise(
     changed: float = 0.02,
     delta: float = 0.005,
 ) -> Advice:
-    """Look at the last `rounds` of the history, the oldest first.
+    """Advice from the last `rounds` of the history, which begins with the oldest round.
 
-    - advantage: the gain per second of what was acquired is below `advantage` times that of the control lane, so that
-      choosing no longer beats a random draw;
-    - stability: in every round at most `changed` of the pool's verdicts changed (stabilising predictions, Bloodgood &
-      Vijay-Shanker 2009, with the share of changed verdicts in the place of their kappa);
+    The criteria for stopping are:
+
+    - advantage: the gain per second of acquired labels is below `advantage` times that of the control lane, so that
+      acquisition no longer beats a random draw;
+    - stability: in every round at most a share `changed` of the pool's verdicts changed (stabilising predictions,
+      Bloodgood & Vijay-Shanker 2009, with the share of changed verdicts instead of kappa);
     - improvement: in every round the champion gained less than `delta` on the holdout.
 
-    Raises DataError for thresholds that make no sense.
+    Raises DataError for invalid thresholds.
     """
     if rounds < 1 or advantage <= 0 or not 0 <= changed <= 1:
         raise DataError(Message("stopping_thresholds_invalid", rounds=rounds, advantage=advantage, changed=changed))

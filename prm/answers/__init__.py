@@ -1,7 +1,7 @@
-"""Final answers: extracted from a solution's text, compared with a reference, and grouped for a vote.
+"""Extracts final answers from a solution's text, compares them with a reference, and groups them for a vote.
 
-`grade` is exact and safe on any text, and says None where it would take algebra; `prm.answers.process.Grader` goes on
-from there in a process of its own. No torch.
+`grade` is exact and safe on any text, and returns None if it needs algebra; `prm.answers.process.Grader` then uses a
+separate process. No torch.
 """
 
 from prm.answers.extracting import final_answer

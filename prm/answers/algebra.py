@@ -1,9 +1,8 @@
-r"""An answer against its reference by algebra: expressions, equations, sets, intervals, tuples, matrices.
+r"""Compares an answer with its reference by algebra: expressions, equations, sets, intervals, tuples, matrices.
 
-Math-Verify (Hugging Face) reads LaTeX by its own grammar and compares in SymPy. Only that grammar is asked, never its
-reader of plain expressions, which evaluates Python; and what the grammar took for a number is made one without SymPy's
-parser, which evaluates it too. Run it in the process of `prm.answers.child` and nowhere else: SymPy takes any time and
-memory on an answer meant to.
+Math-Verify (Hugging Face) parses LaTeX with its own grammar and compares in SymPy. Only that grammar is used, never its
+parser of plain expressions, which evaluates Python. Numbers are converted without SymPy's parser, which also evaluates
+them. Run this only in the process of `prm.answers.child`: SymPy can use unlimited time and memory on a hostile answer.
 """
 
 import logging
@@ -40,13 +39,13 @@ for _name in ("math_verify", "latex2sympy2_extended"):
 
 
 def disarm() -> None:
-    """Make SymPy read texts as numbers and names and as nothing else, in this process."""
+    """Make SymPy parse texts only as numbers and names in this process."""
     sympy_parser.parse_expr = _atom
 
 
-def compare(given: str, reference: str) -> bool | None:
-    """Whether the answer equals the reference; None where one cannot be read, or they are not shown to differ."""
-    answer, wanted = _read(given), _read(reference)
+def compare(stated: str, reference: str) -> bool | None:
+    """Whether the answer equals the reference; None if one cannot be parsed, or if neither is proved."""
+    answer, wanted = _read(stated), _read(reference)
     if answer is None or wanted is None:
         return None
     if verify(wanted, answer, allow_set_relation_comp=True, timeout_seconds=None, raise_on_error=True):
@@ -66,10 +65,10 @@ def _read(text: str) -> Any:
 
 
 def _shown_to_differ(answer: Any, wanted: Any) -> bool:
-    """Whether two things that are not shown to be equal are shown not to be.
+    """Whether two objects that were not proved equal are proved different.
 
-    Expressions differ where their values do at a point, which equal ones never do; things of several parts where they
-    have another number of parts, or a part that differs.
+    Expressions differ if their values at a point do; objects with several parts differ in the number of parts or in a
+    part.
     """
     if isinstance(answer, Relational) and not isinstance(wanted, Relational):
         answer = answer.rhs

@@ -1,12 +1,11 @@
 """The process that does algebra on hostile answers: `python -m prm.answers.child MEGABYTES`, started by a `Grader`.
 
-A line in is `[given, reference, seconds]` in JSON, a line out `true`, `false` or `null`. It says `"ready"` first. What
-takes longer than its seconds is null; where Python cannot be interrupted, the kernel or the one who asked kills it. It
-ends when it is asked no more, because nobody holds the other end.
+It writes `"ready"`, then reads lines `[stated, reference, seconds]` in JSON and answers each with `true`, `false` or
+`null`. A comparison that exceeds its seconds is null; if Python cannot be interrupted, the kernel or the grader kills
+the process. It ends when its input is closed.
 
-Before it reads hostile text it gives up memory, time, files, the network, and the evaluator. The limits are the
-kernel's, for this process alone and never to be raised again. The rest is an audit hook (PEP 578), which Python cannot
-take off.
+Before it reads hostile text it restricts its memory, time, files, network and evaluation of code. The kernel enforces
+the limits, which this process cannot raise again. The rest is an audit hook (PEP 578), which Python cannot remove.
 """
 
 import json
@@ -15,28 +14,28 @@ import signal
 import sys
 from types import FrameType
 
-TEMPLATES = "sympy.polys.monomials"  # writes code from a number of variables, and from nothing else
+TEMPLATES = "sympy.polys.monomials"  # generates code from a number of variables only
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "shutil.")
 
 
 def limit_memory(megabytes: int) -> None:
-    """No more address space than this, no file written, no core left behind."""
+    """Limit the address space, and forbid writing files and core dumps."""
     resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def limit_cpu(seconds: float) -> None:
-    """No more processor time than this from here on; the kernel kills a process that takes more."""
+    """Limit further processor time; the kernel kills a process that exceeds it."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     allowed = int(used.ru_utime + used.ru_stime + seconds) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
 
 
 def forbid_evaluation() -> None:
-    """Forbid code from text, subprocesses, writing and sockets from now on; an attempt raises PermissionError.
+    """Forbid compiling text, subprocesses, writing and sockets from now on; an attempt raises PermissionError.
 
-    Modules are still imported from their files, which libraries do late.
+    Importing modules from files remains possible, since libraries do so late.
     """
     sys.addaudithook(_refuse)
 
@@ -65,12 +64,12 @@ def main() -> None:
     forbid_evaluation()
     _say("ready")
     for line in sys.stdin:
-        given, reference, seconds = json.loads(line)
-        _say(_within(seconds, given, reference))
+        stated, reference, seconds = json.loads(line)
+        _say(_within(seconds, stated, reference))
 
 
 def _warm_up() -> None:
-    """Load what is loaded late, before nothing may be compiled any more."""
+    """Import and compile lazily loaded parts before compiling is forbidden."""
     from prm.answers.algebra import compare, disarm
 
     disarm()
@@ -78,13 +77,13 @@ def _warm_up() -> None:
         compare(*pair)
 
 
-def _within(seconds: float, given: str, reference: str) -> bool | None:
+def _within(seconds: float, stated: str, reference: str) -> bool | None:
     from prm.answers.algebra import compare
 
     limit_cpu(2 * seconds)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        return compare(given, reference)
+        return compare(stated, reference)
     except (_OutOfTime, Exception):
         return None
     finally:

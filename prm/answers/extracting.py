@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from prm.answers.quantities import quantity
 
-READ = 20_000  # characters at a text's end: an answer stands there
+READ = 20_000  # characters at a text's end, where the answer is
 LONGEST_PHRASE = 400
 
 BRACES = re.compile(r"(?P<box>\\(?:boxed|fbox)[ \t\n]{0,3}\{)|\\[{}\\]|(?P<open>\{)|(?P<close>\})")
@@ -27,7 +27,7 @@ TIDY = " \t\r\n*_`"
 
 
 @dataclass(frozen=True)
-class Found:
+class ExtractedAnswer:
     """An answer, and whether the text marks it as the answer."""
 
     text: str
@@ -35,25 +35,25 @@ class Found:
 
 
 def final_answer(text: str) -> str | None:
-    r"""What a solution gives as its answer: the last \boxed{} or <answer>, else what follows "####" or "answer is",
-    else the end of the mathematics that the text closes with, else its last number; None where there is none."""
+    r"""A solution's answer: the last \boxed{} or <answer>, else the text after "####" or "answer is", else the end of
+    the last formula, else the last number; None if there is none."""
     answer = find_answer(text)
     return answer.text if answer else None
 
 
-def find_answer(text: str) -> Found | None:
+def find_answer(text: str) -> ExtractedAnswer | None:
     text = text[-READ:]
     stated = last_boxed(text) or _tagged(text)
     if stated:
-        return Found(stated, marked=True)
+        return ExtractedAnswer(stated, marked=True)
     marked = MARKED.findall(text)
     phrase = _in_phrase(marked[-1]) if marked else None
     if phrase:
-        return Found(phrase, marked=True)
+        return ExtractedAnswer(phrase, marked=True)
     if options := OPTION.findall(text[-LONGEST_PHRASE:]):
-        return Found(options[-1].upper(), marked=True)
+        return ExtractedAnswer(options[-1].upper(), marked=True)
     closing = _in_closing(text)
-    return Found(closing, marked=False) if closing else None
+    return ExtractedAnswer(closing, marked=False) if closing else None
 
 
 def last_boxed(text: str) -> str | None:
@@ -81,7 +81,7 @@ def _tagged(text: str) -> str | None:
 
 
 def _in_phrase(phrase: str) -> str | None:
-    """The answer at the beginning of what follows "the answer is"."""
+    """The answer at the beginning of a text that follows "the answer is"."""
     phrase = phrase.strip(TIDY)
     if spans := SPANS.match(phrase):
         return ", ".join(_bare(span) for span in SPAN.findall(spans[0]))
@@ -99,7 +99,7 @@ def _in_phrase(phrase: str) -> str | None:
 
 
 def _in_closing(text: str) -> str | None:
-    """The right-hand side of the last formula where that ends with the text's last number, else that number."""
+    """The right-hand side of the last formula if no number follows it, else the last number."""
     numbers = list(NUMBER.finditer(text))
     spans = list(SPAN.finditer(text, max(0, len(text) - 5 * LONGEST_PHRASE)))
     if spans and (not numbers or spans[-1].end() > numbers[-1].start()):

@@ -1,4 +1,4 @@
-"""A final answer against its reference, exactly and without algebra: no text is ever evaluated, no time is long."""
+"""Compares a final answer with its reference exactly and without algebra, in bounded time, evaluating no text."""
 
 import re
 from collections.abc import Callable
@@ -11,9 +11,9 @@ from prm.answers.quantities import NO_UNITS, Quantity, quantity
 Answer = Fraction | str
 Grading = Callable[[str, str], bool | None]  # of an answer and its reference
 
-LONGEST = 2_000  # characters; a longer answer is compared with nothing
+LONGEST = 2_000  # characters; a longer answer is not compared
 LONGEST_FORMULA = 500
-DEEPEST = 20  # brackets in one another
+DEEPEST = 20  # nested brackets
 ASSIGNED = re.compile(r"(\\?[A-Za-z]\w{0,15})\s?=(?![=<>])(.+)", re.DOTALL)
 DELIMITED = re.compile(r"\$\$([^$]*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
 CHOICE = re.compile(r"\(([A-J])\)(?:\s.*)?|([A-J])(?:[.:)](?:\s.*)?)?", re.DOTALL)
@@ -25,18 +25,17 @@ SYMBOLIC = re.compile(r"[\d+/^=<>{}\[\]√π∞∪≤≥±]|\\[A-Za-z]|\b[A-Za-z
 WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}")
 
 
-def grade(given: str, reference: str) -> bool | None:
+def grade(stated: str, reference: str) -> bool | None:
     """Whether an answer equals the reference; None if that needs algebra or is unknown.
 
-    Numbers are equal by value, with or without unit, a percentage as its number or its hundredth; choices by their
-    letter; texts by what they say. Numbers, choices, and yes and no, are wrong where they differ; other texts are not
-    called wrong.
+    Numbers are equal by value, with or without a unit, and a percentage also as its hundredth; choices are equal by
+    letter, texts by content. Numbers, choices, and yes and no, are wrong if they differ; other texts are never wrong.
     """
-    if max(len(given), len(reference)) > LONGEST:
+    if max(len(stated), len(reference)) > LONGEST:
         return None
-    if given == reference and not given.isspace() and given:
+    if stated == reference and stated.strip():
         return True
-    answer, wanted = _bare(given), _bare(reference)
+    answer, wanted = _bare(stated), _bare(reference)
     if not answer or not wanted:
         return None
     numbers = _quantities(answer, wanted)
@@ -45,11 +44,11 @@ def grade(given: str, reference: str) -> bool | None:
     return True if _plain(answer) == _plain(wanted) else _decided(answer, wanted)
 
 
-def needs_algebra(given: str, reference: str) -> bool:
-    """Whether both are mathematics that `grade` does not know, so that a `Grader` can say more."""
-    if max(len(given), len(reference)) > LONGEST:
+def needs_algebra(stated: str, reference: str) -> bool:
+    """Whether both are mathematics that `grade` cannot compare, but a `Grader` may."""
+    if max(len(stated), len(reference)) > LONGEST:
         return False
-    answer, wanted = _bare(given), _bare(reference)
+    answer, wanted = _bare(stated), _bare(reference)
     return (
         grade(answer, wanted) is None
         and not _quantities(answer, wanted)
@@ -61,8 +60,8 @@ def needs_algebra(given: str, reference: str) -> bool:
 def agrees(solution: str, reference: str, *, graded: Grading = grade) -> bool | None:
     """Whether a solution's text gives the reference answer, by `graded`; None if unknown.
 
-    Where the reference is a number and the text has none, it does not. An answer that the text does not mark as such
-    is not called wrong where the reference is no number.
+    If the reference is a number and the text has none, it does not. An unmarked answer is not wrong if the reference is
+    not a number.
     """
     answer, numeric = find_answer(solution), quantity(_bare(reference)) is not None
     verdict = graded(answer.text, reference) if answer else False if numeric else None
@@ -81,7 +80,7 @@ def normalised(answer: str) -> Answer:
 
 
 def _bare(answer: str) -> str:
-    """Without the box, the mark or the dollars that it stands in."""
+    """The answer without its box, mark or dollars."""
     text = answer.rpartition("####")[2]
     boxed = last_boxed(text) if "box" in text else None
     text = (text if boxed is None else boxed).strip(TIDY)
@@ -90,7 +89,7 @@ def _bare(answer: str) -> str:
 
 
 def _ends_with(text: str, wanted: str) -> bool:
-    """Whether a text's last words are `wanted`, however they are spaced: "pizza" does not end with "a"."""
+    """Whether a text's last words are `wanted`, with any spacing: "pizza" does not end with "a"."""
     letters = "".join(wanted.split())
     if not letters or len(letters) > LONGEST_FORMULA:
         return False
@@ -104,7 +103,7 @@ def _plain(text: str) -> str:
 
 
 def _quantities(answer: str, wanted: str) -> tuple[Quantity, Quantity] | None:
-    """Both as quantities, "x = 3" as the 3 that it is; None where one is none, or they are of two variables."""
+    """Both as quantities, "x = 3" as 3; None if one is not a quantity, or they assign different variables."""
     sides = [ASSIGNED.fullmatch(text) for text in (answer, wanted)]
     names = {side[1] for side in sides if side}
     one, other = (quantity(side[2] if side else text) for side, text in zip(sides, (answer, wanted), strict=True))
@@ -112,7 +111,7 @@ def _quantities(answer: str, wanted: str) -> tuple[Quantity, Quantity] | None:
 
 
 def _decided(answer: str, wanted: str) -> bool | None:
-    """Of the few answers that there are, whether they are the same: two letters of a choice, yes and no."""
+    """Whether two answers from a small set are the same: letters of a choice, or yes and no; None for others."""
     choices = [CHOICE.fullmatch(WORDS.sub(r"\1", text)) for text in (answer, wanted)]
     if choices[0] and choices[1]:
         return (choices[0][1] or choices[0][2]) == (choices[1][1] or choices[1][2])

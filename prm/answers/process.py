@@ -1,4 +1,4 @@
-r"""A grader that knows algebra, in a process of its own that can be killed.
+r"""A grader that uses algebra in a separate process, which can be killed.
 
 with Grader() as grader:
     grader.grade_many([(r"\frac{1}{\sqrt{2}}", r"\frac{\sqrt{2}}{2}")])  # [True]
@@ -20,8 +20,8 @@ from prm.answers.grading import agrees, grade, needs_algebra, normalised
 
 HOME = Path(__file__).parents[2]  # where Python finds this package
 SECONDS_EACH = 3.0
-GRACE = 2.0  # seconds beyond its time in which a child that can be interrupted answers
-STARTING = 60.0  # seconds in which a child loads its libraries, on a busy machine too
+GRACE = 2.0  # seconds beyond the limit for an interrupted child to answer
+STARTING = 60.0  # seconds for a child to load its libraries, even on a busy machine
 MEGABYTES = 1024
 REMEMBERED = 20_000
 
@@ -29,8 +29,8 @@ REMEMBERED = 20_000
 class Grader:
     """Grades answers with `grade`, and those that need algebra in a child process, started when first needed.
 
-    The child has `megabytes` of address space and `seconds_each` for an answer; one that takes more is killed and
-    another started. What was not graded is None, and the batch goes on. Threads may share one, and wait for each other.
+    The child has `megabytes` of address space and `seconds_each` per answer; if it exceeds them it is killed and
+    replaced. That answer is None, and the batch continues. Threads can share a grader and wait for each other.
     """
 
     def __init__(self, *, seconds_each: float = SECONDS_EACH, megabytes: int = MEGABYTES) -> None:
@@ -48,23 +48,23 @@ class Grader:
         self.close()
 
     def close(self) -> None:
-        """End the child; the grader may be used again."""
+        """Stop the child; the grader can be used again."""
         child, self._child = self._child, None
         if child is not None:
             child.kill()
             child.communicate()
 
-    def grade(self, given: str, reference: str) -> bool | None:
+    def grade(self, stated: str, reference: str) -> bool | None:
         """Whether an answer equals the reference; None if unknown within the limits of time and memory."""
-        verdict = grade(given, reference)
-        if verdict is not None or self._is_late() or not needs_algebra(given, reference):
+        verdict = grade(stated, reference)
+        if verdict is not None or self._is_late() or not needs_algebra(stated, reference):
             return verdict
-        pair = (given, reference)
+        pair = (stated, reference)
         with self._turn:
             if pair not in self._known:
                 if len(self._known) >= REMEMBERED:
                     self._known.clear()
-                self._known[pair] = self._ask(given, reference)
+                self._known[pair] = self._ask(stated, reference)
             return self._known[pair]
 
     def agrees(self, solution: str, reference: str) -> bool | None:
@@ -72,13 +72,13 @@ class Grader:
         return agrees(solution, reference, graded=self.grade)
 
     def judge(self, stated: str | None, solution: str, reference: str) -> bool | None:
-        """Whether a solution gives the reference: by the answer that it is known to state, else by its text."""
+        """Whether a solution gives the reference, by its stated answer if known, else by its text."""
         return self.agrees(solution, reference) if stated is None else self.grade(stated, reference)
 
     def grade_many(self, pairs: Iterable[tuple[str, str]], *, seconds_in_all: float | None = None) -> list[bool | None]:
         """`grade` of each pair of an answer and its reference, in order.
 
-        After `seconds_in_all` the child is asked no more, and what only it could tell is None.
+        After `seconds_in_all` the child is not used, and answers that need it are None.
         """
         with self._within(seconds_in_all):
             return [self.grade(*pair) for pair in pairs]
@@ -101,8 +101,8 @@ class Grader:
     def _is_late(self) -> bool:
         return self._until is not None and time.monotonic() > self._until
 
-    def _ask(self, given: str, reference: str) -> bool | None:
-        question = json.dumps([given, reference, self._seconds]).encode() + b"\n"
+    def _ask(self, stated: str, reference: str) -> bool | None:
+        question = json.dumps([stated, reference, self._seconds]).encode() + b"\n"
         child = self._child or self._start()
         if child is None:
             return None
@@ -129,7 +129,7 @@ class Grader:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=HOME,
-            env={},  # no secret of the platform's
+            env={},  # without the platform's secrets
         )
         if _line(child, STARTING) is not None:
             return child
@@ -139,7 +139,7 @@ class Grader:
 
 
 def _line(child: subprocess.Popen[bytes], seconds: float) -> bytes | None:
-    """The next line that a child writes; None where it ends before, or the seconds do."""
+    """The next line from a child; None if it ends or does not answer within `seconds`."""
     assert child.stdout is not None, "opened as a pipe"
     with selectors.DefaultSelector() as selector:
         selector.register(child.stdout, selectors.EVENT_READ)
@@ -148,15 +148,14 @@ def _line(child: subprocess.Popen[bytes], seconds: float) -> bytes | None:
     return child.stdout.readline() or None
 
 
-MOST_COMPARED = 40  # kinds of answer in one vote; what comes behind is equal by its text only
+MOST_COMPARED = 40  # distinct answers in a vote; later ones are compared by text only
 
 
 def equivalence_classes(answers: Sequence[str | None], grader: Grader | None = None) -> list[int | None]:
-    """For each answer the place of the first one equal to it; None for None, which equals nothing.
+    """The index of the first equal answer for each answer; None for None, which equals nothing.
 
-    For a vote, in which `1/2`, `0.5` and `\\frac{1}{2}` are given three times, not once each.
-
-    Equal are numbers of equal value and equal texts, and by a `grader` what algebra shows to be equal.
+    In a vote, `1/2`, `0.5` and `\\frac{1}{2}` count as three votes for one answer. Answers are equal as numbers by
+    value, as texts, or by the algebra of a `grader`.
     """
     first: dict[object, int] = {}
     classes: list[int | None] = []

@@ -1,4 +1,4 @@
-r"""Plain quantities, read exactly: a number as people and models write it, with its sign of percent and its unit.
+r"""Parses plain quantities exactly: a number as people and models write it, with a percent sign and a unit.
 
 Integers, decimals, thousands (`1,234`, `1{,}234`, `1 234`), ratios (`3/4`, `\frac{3}{4}`), mixed numbers (`1\frac12`,
 `1 1/2`), scientific notation (`1.5e3`, `1.5 \times 10^{3}`), percentages, currencies and units. No other mathematics.
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 LONGEST = 200  # characters; a longer text is no quantity
-LARGEST_POWER = 300  # of ten; one beyond is not written out
-ROUNDED_FROM = 6  # decimals: what gives as many may be the rounding of what gives more
+LARGEST_POWER = 300  # of ten; numbers with a larger one are rejected
+ROUNDED_FROM = 6  # decimals; a number with at least as many may be rounded
 
 SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12}
 _UNIT_WORDS = """
@@ -23,7 +23,7 @@ _MATHS_WORDS = """
 UNITS = frozenset(_UNIT_WORDS.split())
 NO_UNITS = frozenset(_MATHS_WORDS.split())
 
-_INTEGER = re.compile(r"-?[0-9]{1,18}")  # the most frequent of all, read without more ado
+_INTEGER = re.compile(r"-?[0-9]{1,18}")  # the most frequent case, parsed directly
 _SPELLINGS = {"−": "-", "–": "-", "⁄": "/", "∕": "/", "×": r"\times ", "·": r"\cdot ", "°": r"^\circ "}
 _RAISED = {ord(raised): plain for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True)}
 _RAISED_RUN = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
@@ -46,7 +46,7 @@ _UNIT = re.compile(
 
 @dataclass(frozen=True)
 class Quantity:
-    """`value` as written, before its sign of percent; `decimals` None where it is written as a ratio or an integer."""
+    """A quantity: `value` is before its percent sign; `decimals` is None for a ratio or an integer."""
 
     value: Fraction
     decimals: int | None
@@ -54,9 +54,9 @@ class Quantity:
     unit: str
 
     def equals(self, other: "Quantity") -> bool | None:
-        """Whether they say the same; None where the numbers agree and the units do not, which may yet be right.
+        """Whether the quantities are equal; None if the numbers agree but the units differ.
 
-        A percentage says both its number and its hundredth. A decimal of six places or more may be rounded.
+        A percentage equals both its number and its hundredth. A decimal with six places or more may be rounded.
         """
         if not any(self._near(one, other) for one in self._readings(other.percent)):
             return False
@@ -77,7 +77,7 @@ class Quantity:
 
 
 def quantity(text: str) -> Quantity | None:
-    """The quantity that the whole of `text` says; None where it says none, or something else besides."""
+    """The quantity that is the whole of `text`; None for any other text."""
     if len(text) > LONGEST:
         return None
     if _INTEGER.fullmatch(text):
@@ -96,7 +96,7 @@ def quantity(text: str) -> Quantity | None:
 
 
 def _spelt_alike(text: str) -> str:
-    """One spelling of each thing that has many; what \\text{} holds in angle brackets."""
+    """The text with spellings unified, and the content of \\text{} in angle brackets."""
     text = _RAISED_RUN.sub(lambda run: f"^{{{run[0].translate(_RAISED)}}}", _VULGAR.sub(r" \g<0>", text))
     text = unicodedata.normalize("NFKC", text)
     for odd, plain in _SPELLINGS.items():
@@ -119,7 +119,7 @@ def _value(match: re.Match[str]) -> Fraction | None:
 
 
 def _unit(text: str, *, apart: bool) -> tuple[int, str] | None:
-    """What a unit multiplies by, and its words, without an end of the plural; None where it is no unit."""
+    """The factor and the name of a unit, without a plural ending; None if the text is not a unit."""
     if not text:
         return 1, ""
     scale = 1

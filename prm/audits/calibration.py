@@ -1,4 +1,4 @@
-"""Is a score of .9 right nine times in ten? Before and after temperature, whole and by domain.
+"""Audits whether a score of .9 is right nine times in ten, before and after temperature, overall and by domain.
 
 Reliability and ECE after Guo et al. 2017 (equations 2 and 3, ten bins of equal width).
 """
@@ -25,12 +25,12 @@ from prm.messages import Message, joined
 
 SMALL, LARGE = 0.05, 0.15  # ECE
 WORSE = 0.005  # of Brier score
-IN_A_BIN = 5  # steps, below which a bin is not drawn
+IN_A_BIN = 5  # steps; a bin with fewer is not drawn
 
 
 @AUDITS.register("calibration")
 def audit(subject: Subject, rng: Random) -> Finding:
-    """Reliability, ECE and Brier of step scores; skill is the share of the base rate's Brier score that is saved."""
+    """Reliability, ECE and Brier of step scores; skill is the relative improvement on the base rate's Brier score."""
     steps = subject.steps
     whole = _measured(subject, np.ones(len(steps.p), dtype=bool))
     n = len(steps.p)

@@ -1,9 +1,8 @@
-"""Edits of solutions whose effect on right and wrong is known: pure functions of a trace and random numbers.
+"""Edits of solutions with a known effect on their correctness: pure functions of a trace and random numbers.
 
-Of a last step, the final answer is found and swapped for another.
-
-They are rules over words, numbers and signs, not paraphrases by a model: what they change is small and what
-they keep is certain. Code, tool calls, observations and edits of files are left as they are.
+They are rules over words, numbers and signs, not paraphrases by a model, so their changes are small and certain to
+preserve the rest. Other edits replace the final answer in the last step. Code, tool calls, observations and file edits
+stay unchanged.
 """
 
 import re
@@ -62,7 +61,7 @@ PRAISE = (
     " I have double-checked this and it is right.",
     " Therefore this is clearly correct, as any expert would agree.",
 )
-# Two numbers alone on the left of "=": after another operation they must not change places.
+# Two numbers alone on the left of "=": after another operation they must not be swapped.
 SUM_OR_PRODUCT = re.compile(
     r"(?<![\w.,)}^/*+×\\-])(?<![-+*/×^=)}] )(?<!times )(?<!div )(?<!cdot )(\d[\d.]*) (\+|\*|×|\\times) (\d[\d.]*)(?= =)"
 )
@@ -70,12 +69,12 @@ RESULT = re.compile(r"=\s*\$?(-?\d[\d,]*)(?![\d.,]*\s*[-+*/×^\\(=a-zA-Z]*\s*=)(
 
 
 def rephrase(trace: Trace, rng: Random) -> Trace | None:
-    """Other connectives and common phrases; a step that has none gets a filler word in front."""
+    """Replace connectives and common phrases; a step without any begins with a filler word."""
     return _each_prose_step(trace, lambda text: _reworded(text, rng))
 
 
 def renotate(trace: Trace, rng: Random) -> Trace | None:
-    """The same arithmetic in other signs for times and divided by, two summands or factors swapped."""
+    """Replace the signs for times and divided by, and swap two summands or factors."""
 
     def renotated(text: str) -> str:
         text = SUM_OR_PRODUCT.sub(r"\3 \2 \1", text)
@@ -85,7 +84,7 @@ def renotate(trace: Trace, rng: Random) -> Trace | None:
 
 
 def pad(trace: Trace, rng: Random) -> Trace | None:
-    """A step that says nothing before every third step, at least one; never after the last."""
+    """Insert empty phrases as steps before a third of the steps, at least one; never after the last."""
     if not trace.steps:
         return None
     places = set(rng.sample(range(len(trace.steps)), max(1, len(trace.steps) // 3)))
@@ -96,7 +95,7 @@ def pad(trace: Trace, rng: Random) -> Trace | None:
 
 
 def repeat(trace: Trace, rng: Random) -> Trace | None:
-    """A right step of prose written twice; None where none is known to be right."""
+    """Repeat a right step of prose; None if none is known to be right."""
     places = right_prose(trace)
     if not places:
         return None
@@ -105,15 +104,15 @@ def repeat(trace: Trace, rng: Random) -> Trace | None:
 
 
 def praise(trace: Trace, rng: Random) -> Trace | None:
-    """Every step of prose says of itself that it is right."""
+    """Add a remark to every step of prose that the step is right."""
     remark = rng.choice(PRAISE)
     return _each_prose_step(trace, lambda text: text + remark)
 
 
 def falsify(trace: Trace, rng: Random) -> tuple[Trace, int] | None:
-    """One right step's computed result made false, and which; None where no right step computes a whole number.
+    """Falsify the computed result of a right step, and return its position; None if no right step computes an integer.
 
-    The result is the number after the last "=": what stands before it stays, so that the equation is false.
+    The result is the number after the last "=", so that the equation becomes false.
     """
     places = [place for place in right_prose(trace) if RESULT.search(trace.steps[place].text)]
     if not places:
@@ -133,7 +132,7 @@ def with_problem(trace: Trace, problem: str) -> Trace:
 
 
 def right_prose(trace: Trace) -> list[int]:
-    """Places of the steps of prose that are rated good, up to the first error."""
+    """Positions of the steps of prose that are rated good, up to the first error."""
     places = []
     for place, (step, label) in enumerate(zip(trace.steps, step_labels(trace), strict=True)):
         if label is None or label.rating == -1:
@@ -148,7 +147,7 @@ def is_prose(step: Step) -> bool:
 
 
 def _each_prose_step(trace: Trace, change: Callable[[str], str]) -> Trace | None:
-    """The trace with its prose changed; None where nothing changes."""
+    """The trace with its prose changed; None if nothing changes."""
     steps = [_rewritten(step, change(step.text)) if is_prose(step) else step for step in trace.steps]
     return without_labels(trace, steps) if steps != trace.steps else None
 
@@ -180,7 +179,7 @@ WHOLE = re.compile(r"\d+(?!.*\d)")
 
 
 def answer_span(text: str, answer: str | None = None) -> Span | None:
-    """Where the final answer stands: the given one's last place, else the last box, else the last number."""
+    """The position of the final answer: the last occurrence of `answer`, else the last box, else the last number."""
     places = list(re.finditer(rf"(?<![\d.]){re.escape(answer)}(?!\.?\d)", text)) if answer else []
     for matches in (places, list(BOXED.finditer(text)), list(NUMBER.finditer(text))):
         if matches:
@@ -189,7 +188,7 @@ def answer_span(text: str, answer: str | None = None) -> Span | None:
 
 
 def right_answers(traces: Sequence[Trace]) -> dict[str, str]:
-    """The right answer of each problem that has one: its reference, else what a right solution ends with."""
+    """The right answer of each problem, if known: its reference, else the last answer of a right solution."""
     known: dict[str, str] = {}
     for trace in traces:
         if trace.reference_answer:
@@ -200,7 +199,7 @@ def right_answers(traces: Sequence[Trace]) -> dict[str, str]:
 
 
 def with_wrong_answer(trace: Trace, rng: Random) -> Trace | None:
-    """The same solution, the last number of its final answer off by a little; None where no number is found."""
+    """The same solution with the last number of its final answer slightly changed; None without a number."""
     if not trace.steps:
         return None
     text = trace.steps[-1].text
@@ -213,7 +212,7 @@ def with_wrong_answer(trace: Trace, rng: Random) -> Trace | None:
 
 
 def with_right_answer(trace: Trace, answer: str) -> Trace | None:
-    """The same solution with its last box or number replaced by the right answer; None where neither can hold it."""
+    """The same solution with its last box or number replaced by the right answer; None if neither fits."""
     text = trace.steps[-1].text if trace.steps else ""
     span = answer_span(text)
     if (

@@ -15,8 +15,8 @@ GRAVITY: tuple[Verdict, ...] = ("fail", "attention", "ok", "cannot tell")
 class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One number with its 95 % interval over resampled problems; `n` counts `of` (steps, solutions, ...).
 
-    Beside an AUROC stand those of the step's position alone and of its number of characters alone, each turned to
-    the side on which it does better. `signed` marks a difference, where zero means no change.
+    An AUROC is compared with those of the step's position alone and of its number of characters alone, each in its
+    better direction. `signed` marks a difference, where zero means no change.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Series(msgspec.Struct, frozen=True):
-    """One line or one row of dots: `y[i]` stands at `x[i]`, a number for lines and a name for dots."""
+    """One line or one row of dots: `y[i]` is at `x[i]`, a number for lines and a name for dots."""
 
     name: str
     x: Sequence[float | str]
@@ -38,9 +38,9 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class Chart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What to draw. "dots": one row a name, the value runs to the right; "lines": x runs to the right.
+    """A chart of "dots", with one row per name and values on the horizontal axis, or of "lines".
 
-    `reference` is a value to read against (chance, no change); `diagonal` draws x = y. `span` are the value's limits.
+    `reference` is a value for comparison (chance, no change); `diagonal` draws x = y. `span` are the value's limits.
     """
 
     title: str
@@ -62,9 +62,9 @@ class Check(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One audit's result. `verdict` is the gravest of its checks', `sentence` says what those found.
+    """One audit's result. `verdict` is the gravest of its checks, and `sentence` summarises those with this verdict.
 
-    Title and sentence are English, and under `messages` with code and values (`prm.messages`).
+    Title and sentence are English; `messages` has them with code and values (`prm.messages`).
     """
 
     audit: str
@@ -90,7 +90,7 @@ def conclude(
     charts: Sequence[Chart] = (),
     notes: Sequence[str] = (),
 ) -> Finding:
-    """The finding that these checks make; `when_ok` is its sentence where none of them objects."""
+    """The finding from these checks; `when_ok` is its sentence if all of them pass."""
     verdict = next(one for one in GRAVITY if any(check.verdict == one for check in checks))
     sentence = when_ok if verdict == "ok" else joined([one.words for one in checks if one.verdict == verdict])
     return Finding(
@@ -108,7 +108,7 @@ def conclude(
 
 
 def _with_intervals(chart: Chart) -> Chart:
-    """The chart without the points that have no interval: they would look surer than the others."""
+    """The chart without points that have no interval, which would look more certain than the others."""
     series = []
     for one in chart.series:
         known = [k for k, value in enumerate(one.y) if value.low is not None]

@@ -1,7 +1,7 @@
-"""Can the score be moved without changing what is true, and does it move when the truth changes?
+"""Audits whether harmless edits change the score, and whether harmful ones do.
 
-Harmless edits keep a solution as right or wrong as it was: the verdict on it should stay. Harmful ones make a right
-solution wrong: the verdict should turn. The verdict is ProcessBench's: accepted where no step is below the threshold.
+Harmless edits preserve a solution's correctness, so its verdict should not change. Harmful edits make a right solution
+wrong, so its verdict should change. The verdict is ProcessBench's: accepted if no step is below the threshold.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ HARMLESS: dict[str, tuple[Edit, str]] = {
 SWAPPED, FALSE = "other question", "false result"
 LIFTED, MANY_LIFTED = 0.05, 0.20  # of rejected wrong solutions, accepted after a harmless edit
 FLAGGED, MANY_FLAGGED = 0.20, 0.50  # of accepted right solutions, rejected after one
-CAUGHT = 0.80  # of right solutions made wrong: rejected; of steps made false: scored below the true one
+CAUGHT = 0.80  # of right solutions made wrong: rejected; of falsified steps: scored below the original
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What one edit did, one entry an edited solution: `rows` says which, `move` is of the solution's score."""
+    """The effect of one edit, one entry per edited solution in `rows`; `move` is the change of its score."""
 
     rows: np.ndarray
     wrong: np.ndarray
@@ -50,10 +50,10 @@ class Effect:
 
 @dataclass(frozen=True)
 class Reactions:
-    """What the edits did, by their names: each share with the number of solutions or steps that it is of.
+    """The effects of the edits by name, with shares and the number of solutions or steps behind each.
 
-    `lifted` is of rejected wrong solutions that a harmless edit gets accepted, `flagged` of accepted right ones that
-    any edit gets rejected, `below` of false steps that score below the true step in their place.
+    `lifted` is the share of rejected wrong solutions accepted after a harmless edit, `flagged` that of accepted right
+    ones rejected after any edit, and `below` that of false steps scored below the original step.
     """
 
     effects: dict[str, Effect]
@@ -120,7 +120,7 @@ def _figures(subject: Subject, reactions: Reactions) -> list[Figure]:
 
 
 def _moves(subject: Subject, name: str, effect: Effect) -> list[Figure]:
-    """How far the edit moves the score of wrong and of right solutions."""
+    """The mean change of the score of wrong and of right solutions."""
     return [
         Figure(
             name=f"{who} solutions: move of the score",
@@ -200,7 +200,7 @@ def _other_questions(subject: Subject, rows: Sequence[int], rng: Random) -> dict
 
 
 def _below(subject: Subject, places: dict[int, int], scored: dict[int, TraceScore]) -> tuple[Metric, int]:
-    """The share of false steps that score below the true step in their place, ties half."""
+    """The share of false steps scored below the original step, counting ties half."""
     won, rows = [], []
     for row, place in places.items():
         true, false = subject.scores[row].mean[place], scored[row].mean[place]
@@ -239,7 +239,7 @@ def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
 def _harmless_check(
     rule: str, shares: dict[str, tuple[Metric, int]], bar: float, many: float, codes: tuple[str, str, str]
 ) -> Check:
-    """No edit's share clearly above `bar`; `codes` are of too few solutions, of no such edit, and of some."""
+    """Check that no edit's share is clearly above `bar`; `codes` are for too few solutions, no such edit, and some."""
     too_few, good, bad = codes
     known = {name: value for name, (value, n) in shares.items() if n >= ENOUGH}
     if not known:

@@ -1,4 +1,4 @@
-"""Is the score more than a measure of how long a step is? And does it hold as solutions get longer?"""
+"""Audits whether the score is more than a measure of a step's length, and holds in longer solutions."""
 
 from itertools import pairwise
 from random import Random
@@ -13,7 +13,7 @@ from prm.evaluation.report import LENGTH_BINS, processbench
 from prm.messages import Message, joined
 
 PARTS = 5  # of the steps, by their number of characters
-FALL = 0.10  # of AUROC among steps of like length
+FALL = 0.10  # of AUROC among steps of similar length
 
 
 @AUDITS.register("length")
@@ -38,7 +38,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         figures=[
             whole.figure("all steps", "AUROC by length of the step"),
             Figure(
-                name="among steps of like length",
+                name="among steps of similar length",
                 value=alike,
                 n=whole.n_steps,
                 of="steps",
@@ -60,14 +60,14 @@ def audit(subject: Subject, rng: Random) -> Finding:
 
 
 def _parts(chars: Rows) -> dict[str, Chosen]:
-    """Steps of like length, by name: fifths, fewer where many steps are of one length."""
+    """Steps by length: fifths, or fewer groups if many steps have the same length."""
     edges = np.unique(np.quantile(chars, np.linspace(0, 1, PARTS + 1)).round()) if len(chars) else np.array([])
     edges[-1:] += 1
     return {f"{low:.0f} to {high - 1:.0f} characters": (chars >= low) & (chars < high) for low, high in pairwise(edges)}
 
 
 def _lengths(subject: Subject) -> dict[str, Chosen]:
-    """Solutions of like number of steps, by name."""
+    """Solutions by number of steps."""
     n = subject.solutions.length
     lengths = {_length(low, high): (n >= low) & (n <= (high or np.inf)) for low, high in LENGTH_BINS}
     return {name: chosen for name, chosen in lengths.items() if chosen.any()}
@@ -78,7 +78,7 @@ def _length(low: int, high: int | None) -> str:
 
 
 def _alike(subject: Subject, parts: dict[str, Chosen]) -> tuple[Metric, Metric]:
-    """AUROC among steps of like length, and how far it lies below that of all steps."""
+    """AUROC among steps of similar length, and how much lower it is than that of all steps."""
     p, error = subject.steps.p, subject.steps.error
 
     def measure(weights: Array) -> dict[str, Array]:

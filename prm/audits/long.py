@@ -1,4 +1,4 @@
-"""Does the score hold a hundred steps deep? Chains of solved problems, with one part wrong at a random place."""
+"""Audits the score a hundred steps deep, on chains of solved problems with one wrong part at a random place."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,12 +35,11 @@ HEADING = "Solve these problems one after another."
 
 @dataclass(frozen=True)
 class Chain:
-    """A long trace, and for each of its steps the row of the trace it came from.
+    """A long trace, with the row of the original trace for each of its steps.
 
-    It is made honestly: right solutions of several problems one after another, at most one part wrong. Its problem asks
-    for all of its problems in order, and each part's first step says which problem it solves, so a step is right in the
-    chain where it was right alone. A chain ends with its wrong part: nothing after the first error counts, and by
-    causality nothing after it could change a score.
+    It joins right solutions to several problems, and at most one wrong one. Its problem asks for all of them in order,
+    and each part's first step names its problem, so a step is right in the chain if it was right alone. A chain ends
+    with its wrong part, since nothing after the first error counts or can change an earlier score.
     """
 
     trace: Trace
@@ -48,10 +47,9 @@ class Chain:
 
 
 def make_chains(traces: Sequence[Trace], n_steps: int, count: int, rng: Random) -> Iterator[Chain]:
-    """Chains of at least `n_steps` steps; every other one has a wrong part at a random place instead, and ends there.
+    """Chains of at least `n_steps` steps; in every other one a wrong part at a random place ends the chain.
 
-    The right parts of a chain are of different problems. None come where the right solutions are too few for the
-    length.
+    The right parts of a chain have different problems. There are no chains if the right solutions do not suffice.
     """
     errors = [first_error(trace) for trace in traces]
     right = [row for row, error in enumerate(errors) if error == -1 and traces[row].steps]
@@ -100,14 +98,14 @@ def _chain(name: str, traces: Sequence[Trace], rows: Sequence[int]) -> Chain:
 STEPS = (16, 32, 64, 128)  # of chains
 CHAINS = 48  # of each length
 DEPTHS = ((0, 16), (16, 32), (32, 64), (64, 100), (100, None))
-SHALLOW, DEEP = 16, 64  # steps before the one are compared with steps from the other on
+SHALLOW, DEEP = 16, 64  # the first SHALLOW steps are compared with those beyond DEEP
 FALL = 0.10  # of AUROC
 HALF = 0.5  # of F1, longest chains over shortest
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The scored steps of all chains as columns, up to the first errors; `owner` is the problem a step came from."""
+    """The scored steps of all chains as columns, up to the first errors; `owner` is a step's original problem."""
 
     depth: Array
     p: Array
@@ -187,7 +185,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
 
 
 def _completed(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> list[TraceScore]:
-    """The scores, with those of chains that outgrow the context from windows, where there are windows."""
+    """The scores; chains beyond the context are scored in windows if the scorer supports them."""
     outgrown = [k for k, score in enumerate(scores) if score.unscored]
     if subject.score_long is None or not outgrown:
         return list(scores)
@@ -209,7 +207,7 @@ def _columns(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceSc
 
 
 def _depths(steps: Steps) -> list[tuple[str, Chosen]]:
-    """Steps at like depth, counted from 1, by name."""
+    """Steps by depth, counted from 1."""
     depths = [
         (
             f"step {low + 1} to {high}" if high else f"step {low + 1} on",

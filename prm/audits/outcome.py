@@ -1,7 +1,7 @@
-"""Has the score collapsed to the outcome? A PRM that learned only who ends right is a costly outcome model.
+"""Audits whether the score has collapsed to the outcome, which would make a PRM a costly outcome model.
 
-The share of minima on the last step is after Zhang et al. 2025 ("The Lessons of Developing Process Reward Models
-in Mathematical Reasoning").
+The share of minima on the last step follows Zhang et al. 2025 ("The Lessons of Developing Process Reward Models in
+Mathematical Reasoning").
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
-MORE_MINIMA = 0.10  # minima on the last step beyond the first errors there, as a share of wrong solutions
-LIFT = 0.05  # of a wrong solution's last step, when its answer is made right
-STILL = 0.02  # an earlier step may move this much by rounding, in half precision; in float32 it is 1e-6
+MORE_MINIMA = 0.10  # excess of minima over first errors on the last step, as a share of wrong solutions
+LIFT = 0.05  # of the score of a wrong solution's last step with the right answer
+STILL = 0.02  # change of an earlier step's score by rounding in half precision; in float32 it is 1e-6
 
 
 @dataclass(frozen=True)
 class Minima:
-    """Among `n` wrong solutions: the share with the lowest score (alone) on the last step, the share with the first
-    error there, and the excess of the one over the other."""
+    """Shares of `n` wrong solutions: with the unique lowest score on the last step (`lowest`), with the first error
+    there (`errors`), and their difference (`excess`)."""
 
     lowest: Metric
     errors: Metric
@@ -38,8 +38,8 @@ class Minima:
 
 @dataclass(frozen=True)
 class Swap:
-    """What swapping final answers did; one entry a solution, `rows` say which. `earlier` is the largest move
-    of any earlier step's score."""
+    """The effect of swapping final answers, one entry per solution in `rows`. `earlier` is the largest change of any
+    earlier step's score."""
 
     rows: list[int]
     last_step: list[float]
@@ -49,7 +49,7 @@ class Swap:
 
 @AUDITS.register("outcome")
 def audit(subject: Subject, rng: Random) -> Finding:
-    """Step AUROC among right answers and among wrong ones, where minima stand, and what an answer swap moves."""
+    """Step AUROC among right answers and among wrong ones, positions of minima, and effects of answer swaps."""
     outcome = np.array([np.nan if t.final_answer_correct is None else t.final_answer_correct for t in subject.traces])
     of_step = outcome[subject.steps.solution]
     strata = {
@@ -58,13 +58,13 @@ def audit(subject: Subject, rng: Random) -> Finding:
         "wrong final answer": rank_steps(subject, of_step == 0),
     }
     minima = _minima(subject)
-    spoiled, mended = _spoil(subject, rng), _mend(subject)
+    made_wrong, made_right = _answers_made_wrong(subject, rng), _answers_made_right(subject)
     figures = [ranking.figure(name, "Step AUROC") for name, ranking in strata.items()]
     figures += [
         Figure(name="lowest score", value=minima.lowest, n=minima.n, of="wrong solutions", group="On the last step"),
         Figure(name="first error", value=minima.errors, n=minima.n, of="wrong solutions", group="On the last step"),
-        *_swap_figures(subject, spoiled, "right answer made wrong"),
-        *_swap_figures(subject, mended, "wrong answer made right"),
+        *_swap_figures(subject, made_wrong, "right answer made wrong"),
+        *_swap_figures(subject, made_right, "wrong answer made right"),
     ]
     return conclude(
         audit="outcome",
@@ -75,9 +75,9 @@ def audit(subject: Subject, rng: Random) -> Finding:
             above_chance(strata["wrong final answer"], Message("among_wrong_answers")),
             above_chance(strata["right final answer"], Message("among_right_answers")),
             _minima_check(minima),
-            _causal_check([*spoiled.rows, *mended.rows], max(spoiled.earlier, mended.earlier)),
-            _spoiled_check(subject.mean(spoiled.last_step, spoiled.rows), len(spoiled.rows)),
-            _mended_check(subject.mean(mended.last_step, mended.rows), len(mended.rows)),
+            _causal_check([*made_wrong.rows, *made_right.rows], max(made_wrong.earlier, made_right.earlier)),
+            _wrong_answer_check(subject.mean(made_wrong.last_step, made_wrong.rows), len(made_wrong.rows)),
+            _right_answer_check(subject.mean(made_right.last_step, made_right.rows), len(made_right.rows)),
         ],
         figures=figures,
         charts=[
@@ -90,8 +90,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 series=[
                     Series(name, ["right made wrong", "wrong made right"], [_moved(subject, s, of) for s in swaps])
                     for name, of, swaps in (
-                        ("last step", "last_step", (spoiled, mended)),
-                        ("solution", "solution", (spoiled, mended)),
+                        ("last step", "last_step", (made_wrong, made_right)),
+                        ("solution", "solution", (made_wrong, made_right)),
                     )
                 ],
             ),
@@ -99,7 +99,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         notes=[
             "Solutions with an unknown outcome are in no stratum.",
             "Answers are swapped by rule: the reference, the last box, or the last number of the last step. A wrong "
-            "answer is made right only where the first error lies before the last step, so that the last step still "
+            "answer is made right only if the first error is before the last step, so that the last step still "
             "does not follow.",
         ],
     )
@@ -118,8 +118,8 @@ def _minima(subject: Subject) -> Minima:
     return Minima(subject.mean(lowest, rows), subject.mean(last, rows), excess, len(rows))
 
 
-def _spoil(subject: Subject, rng: Random) -> Swap:
-    """Right solutions whose answer is made wrong in the last step."""
+def _answers_made_wrong(subject: Subject, rng: Random) -> Swap:
+    """The effect of making the answer of right solutions wrong in the last step."""
     chosen = {
         row: with_wrong_answer(trace, rng)
         for row, trace in enumerate(subject.traces)
@@ -128,8 +128,8 @@ def _spoil(subject: Subject, rng: Random) -> Swap:
     return _swap(subject, chosen)
 
 
-def _mend(subject: Subject) -> Swap:
-    """Solutions wrong before their last step whose answer is made right there."""
+def _answers_made_right(subject: Subject) -> Swap:
+    """The effect of making the answer right in the last step of solutions with an earlier error."""
     answers = right_answers(subject.traces)
     chosen = {}
     for row, trace in enumerate(subject.traces):
@@ -205,7 +205,7 @@ def _causal_check(rows: Sequence[int], earlier: float) -> Check:
     return Check("ok", rule, Message("earlier_scores_unaffected"))
 
 
-def _spoiled_check(move: Metric, n: int) -> Check:
+def _wrong_answer_check(move: Metric, n: int) -> Check:
     rule = "The last step's score falls when a right answer is made wrong, else attention"
     if n < ENOUGH or move.high is None:
         return Check("cannot tell", rule, Message("too_few_answers_made_wrong", n=n))
@@ -215,7 +215,7 @@ def _spoiled_check(move: Metric, n: int) -> Check:
     return Check("ok", rule, Message("wrong_answer_lowers_score", fall=fall))
 
 
-def _mended_check(move: Metric, n: int) -> Check:
+def _right_answer_check(move: Metric, n: int) -> Check:
     rule = f"The last step's score does not clearly rise by {LIFT} when a wrong answer is made right, else attention"
     if n < ENOUGH:
         return Check("cannot tell", rule, Message("too_few_answers_made_right", n=n))

@@ -1,6 +1,6 @@
-"""The report as one HTML file that needs nothing else: no script, no font, no picture beside it.
+"""Renders the report as one self-contained HTML file, without scripts, fonts or separate pictures.
 
-Charts are inline SVG whose colours are the page's own, so that one picture serves light and dark.
+Charts are inline SVG with the page's own colours, so that one picture serves light and dark mode.
 """
 
 import io
@@ -26,7 +26,7 @@ TEMPLATE = "report.html.j2"
 
 
 def report_page(report: AuditReport) -> str:
-    """The whole report: verdicts first, then each audit with its checks, pictures and numbers."""
+    """The report as HTML: verdicts first, then each audit with its checks, charts and numbers."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -35,7 +35,7 @@ def report_page(report: AuditReport) -> str:
 
 
 def _pictures(finding: Finding) -> list[tuple[str, Markup]]:
-    """Title and picture of every chart; matplotlib escapes the texts within."""
+    """Title and picture of every chart; matplotlib escapes their texts."""
     return [(chart.title, Markup(draw(chart, f"{finding.audit}-{k}"))) for k, chart in enumerate(finding.charts)]
 
 
@@ -74,7 +74,7 @@ STYLE: dict[Any, Any] = {
 
 
 def draw(chart: Chart, prefix: str) -> str:
-    """The chart as an SVG element; `prefix` keeps its ids apart from those of other charts on the page."""
+    """The chart as an SVG element; `prefix` makes its ids unique on the page."""
     with matplotlib.rc_context(STYLE):
         figure = Drawing(figsize=(WIDTH, _height(chart)), layout="constrained")
         axes = figure.subplots()
@@ -139,7 +139,7 @@ def _lines(axes: Axes, chart: Chart) -> None:
 
 
 def _points(axes: Axes, series: Series, k: int, places: np.ndarray, *, along_y: bool) -> None:
-    """Values with their intervals: intervals run along the axis that the values are read on."""
+    """Draw values with their intervals along the value axis."""
     known = [i for i, one in enumerate(series.y) if one.value is not None]
     values = np.array([series.y[i].value for i in known], dtype=float)
     reach = _reach([series.y[i] for i in known])
@@ -161,7 +161,7 @@ def _points(axes: Axes, series: Series, k: int, places: np.ndarray, *, along_y: 
 
 
 def _reach(metrics: Sequence[Metric]) -> np.ndarray:
-    """How far the intervals reach below and above the values, [2, n]; 0 where there is none."""
+    """The extent of the intervals below and above the values, [2, n]; 0 without an interval."""
     below = [0.0 if m.low is None or m.value is None else max(0.0, m.value - m.low) for m in metrics]
     above = [0.0 if m.high is None or m.value is None else max(0.0, m.high - m.value) for m in metrics]
     return np.array([below, above])
@@ -172,7 +172,7 @@ def _colour(series: Series, k: int) -> str:
 
 
 def _for_page(document: str, chart: Chart, prefix: str) -> str:
-    """The svg element alone, named for readers who do not see it, in the page's colours and font."""
+    """The SVG element alone, with a label for screen readers and the page's colours and font."""
     svg = document[document.index("<svg") :]
     svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)  # it would style the whole page
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)

@@ -1,4 +1,4 @@
-"""Does the score read the step, or its place? After the known shortcut that late steps are oftener wrong."""
+"""Audits whether the score depends on a step's position: late steps are more often wrong, a known shortcut."""
 
 from random import Random
 
@@ -10,12 +10,12 @@ from prm.evaluation.report import POSITION_BINS, in_ranges
 from prm.labels import first_error
 from prm.messages import Message
 
-DRIFT = 0.10  # of the mean score of right steps, from the first places to the last
+DRIFT = 0.10  # of the mean score of right steps, from the first third to the last
 
 
 @AUDITS.register("position")
 def audit(subject: Subject, rng: Random) -> Finding:
-    """AUROC by position beside the baselines, and how the mean score of right steps moves with position."""
+    """AUROC by position with its baselines, and the mean score of right steps by position."""
     steps = subject.steps
     whole = rank_steps(subject)
     figures = [whole.figure("all positions", "AUROC")]
@@ -76,7 +76,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 series=[Series("right steps", names, drifts), Series("first errors", names, wrong)],
             ),
         ],
-        notes=["Position counts from 1. Within a bin of one position the index alone ranks nothing (.5)."],
+        notes=["Positions count from 1. Within a bin of one position, position alone cannot rank steps (.5)."],
     )
 
 

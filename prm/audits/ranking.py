@@ -17,7 +17,7 @@ Chosen = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Ranking:
-    """AUROCs for the error class over some steps; gains are of the scores over a baseline, resampled together."""
+    """AUROCs for the error class over some steps, with the paired gains of the scores over each baseline."""
 
     scores: Metric
     index_only: Metric
@@ -29,11 +29,11 @@ class Ranking:
 
     @property
     def is_ample(self) -> bool:
-        """Whether there is enough of both classes to judge."""
+        """Whether there are enough steps of both classes to judge."""
         return self.scores.low is not None
 
     def figure(self, name: str, group: str) -> Figure:
-        """As a row of a table."""
+        """The ranking as a row of a table."""
         return Figure(
             name=name,
             value=self.scores,
@@ -46,7 +46,7 @@ class Ranking:
 
 
 def auroc_chart(title: str, rankings: Mapping[str, Ranking]) -> Chart:
-    """The AUROCs of groups of steps by name, beside what position and length alone reach."""
+    """A chart of the AUROCs of groups of steps, with those of position and length alone."""
     return Chart(
         title=title,
         kind="dots",
@@ -74,15 +74,15 @@ def rank_steps(subject: Subject, chosen: Chosen | None = None) -> Ranking:
 
 
 def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner: Rows, draws: Array) -> Ranking:
-    """The ranking of steps given as columns [steps]: p(good), 1 for an error, position, characters, problem.
+    """The ranking of steps from columns [steps]: p(good), 1 for an error, position, characters, problem.
 
-    Too few of a class leave no numbers: an interval would mean nothing.
+    With too few steps of a class there are no numbers, since intervals would be meaningless.
     """
     n_errors = int(error.sum())
     if min(n_errors, len(p) - n_errors) < ENOUGH:
         nothing = Metric(None, None, None)
         return Ranking(nothing, nothing, nothing, nothing, nothing, n_steps=len(p), n_errors=n_errors)
-    index, chars = _turned(index.astype(float), error), _turned(chars.astype(float), error)
+    index, chars = _oriented(index.astype(float), error), _oriented(chars.astype(float), error)
 
     def measure(weights: Array) -> dict[str, Array]:
         scores, by_index, by_length = (ranking(one, error, weights)[0] for one in (1 - p, index, chars))
@@ -98,7 +98,7 @@ def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner
 
 
 def above_chance(ranking: Ranking, where: str, shortcut: Verdict = "attention") -> Check:
-    """Fails where errors are not ranked above right steps; `shortcut` where position or length would do as well."""
+    """Check that errors rank above right steps, else fail; `shortcut` if position or length alone ranks as well."""
     rule = f"{where}: AUROC clear of 0.5, else fail; clear of what position and length alone reach, else {shortcut}"
     if not ranking.is_ample:
         return Check(
@@ -125,6 +125,6 @@ def clear(metric: Metric, bar: float) -> bool:
     return metric.low is not None and metric.low > bar
 
 
-def _turned(values: Array, error: Array) -> Array:
+def _oriented(values: Array, error: Array) -> Array:
     """The values, or their negatives where those rank errors better."""
     return -values if ranking(values, error, np.ones(len(values)))[0] < 0.5 else values

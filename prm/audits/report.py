@@ -1,4 +1,4 @@
-"""All audits of one model on one set of solutions, as one report."""
+"""Runs the audits of one model on one set of solutions, and reports on them."""
 
 from collections.abc import Sequence
 from random import Random
@@ -15,9 +15,9 @@ FORMAT_VERSION = 1
 
 
 class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
-    """`model` and `data` as they were named; metrics over all solutions; one finding an audit.
+    """The names of model and data, metrics over all solutions, and one finding per audit.
 
-    `n_steps` are rated and scored and stand up to the first error; `n_unscored` lay beyond the context.
+    `n_steps` counts rated and scored steps up to the first error, and `n_unscored` those beyond the context.
     """
 
     model: str
@@ -40,7 +40,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_audits(subject: Subject, *, model: str, data: str, names: Sequence[str] = ()) -> AuditReport:
-    """Run the named audits, or all, each with random numbers of its own, so that leaving one out changes no other."""
+    """Run the named audits, or all, each with its own random numbers, so that omitting one changes no other."""
     whole = rank_steps(subject)
     findings = []
     for name in names or AUDITS:
@@ -67,7 +67,7 @@ def run_audits(subject: Subject, *, model: str, data: str, names: Sequence[str] 
 
 
 def audit_summary(report: AuditReport) -> str:
-    """A heading, what was audited, and a table of verdicts."""
+    """A summary in Markdown: heading, data and a table of verdicts."""
     rows = [f"| {one.title} | {one.verdict} | {_cell(one.sentence)} |" for one in report.findings]
     metrics = (report.step_auroc, report.index_auroc, report.length_auroc, report.processbench_f1)
     auroc, by_index, by_length, f1 = map(format_metric, metrics)
@@ -79,7 +79,7 @@ def audit_summary(report: AuditReport) -> str:
         f"at threshold {report.threshold:.3f}. Brackets are 95 % intervals from {report.bootstrap} resamples of whole "
         "problems.",
         "",
-        "| audit | verdict | found |",
+        "| audit | verdict | finding |",
         "|---|---|---|",
         *rows,
     ]

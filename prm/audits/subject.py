@@ -16,14 +16,14 @@ from prm.registry import Registry
 from prm.scores import TraceScore
 from prm.traces import Trace
 
-ENOUGH = 10  # errors, right steps or solutions: with fewer there is no interval and no verdict
+ENOUGH = 10  # errors, right steps or solutions; with fewer there is no interval and no verdict
 Scoring = Callable[[Sequence[Trace]], list[TraceScore]]
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Training:
-    """Labelled traces to learn from, and how: `learn` hands back the scoring of a freshly trained model."""
+    """Labelled traces for training, and `learn`, which returns the scoring of a newly trained model."""
 
     traces: Callable[[], Iterable[Trace]]
     learn: Callable[[Sequence[Trace]], Scoring]
@@ -31,11 +31,11 @@ class Training:
 
 @dataclass(frozen=True)
 class Subject:
-    """Solutions with labels and their scores, and `score` for edited ones; `score_long` reads what lies beyond the
-    context in windows, None where the scorer cannot.
+    """Labelled solutions with their scores, and `score` for edited ones.
 
-    `threshold` is the first-error threshold, fitted elsewhere; `temperature` the one in the scores, None where
-    there is none. `say` hears a line of progress now and then.
+    `score_long` scores steps beyond the context in windows, None if the scorer cannot. `threshold` is the first-error
+    threshold, fitted elsewhere; `temperature` is the one applied to the scores, None if there is none. `say` is called
+    with lines of progress.
     """
 
     traces: Sequence[Trace]
@@ -68,11 +68,11 @@ class Subject:
 
     @cached_property
     def draws(self) -> Array:
-        """How often each problem counts in each resample, [1 + bootstrap, problems]; once each in the first row."""
+        """The count of each problem in each resample, [1 + bootstrap, problems]; the first row is all ones."""
         return draws_of(self.solutions.n_problems, self.bootstrap, self.seed)
 
     def mean(self, values: Sequence[float], rows: Sequence[int]) -> Metric:
-        """The mean of values that belong to the solutions in `rows`; of a few values it has no interval."""
+        """The mean of values of the solutions in `rows`; without an interval if there are few."""
         if 0 < len(rows) < ENOUGH:
             return Metric(float(np.mean(values)), None, None)
         figures, problem = np.asarray(values, dtype=float), self.solutions.problem[np.asarray(rows, dtype=np.int64)]

@@ -1,7 +1,7 @@
-"""Does what was learned hold in a domain, or for a generator, that training never saw?
+"""Audits whether the model transfers to a domain or generator that training never saw.
 
-A model is trained for each domain and each generator without its solutions, and one on all of them; each learns from
-the same number of solutions, so that what is lost is not just data.
+It trains one model without each domain and each generator, and one with all of them, each on the same number of
+solutions, so that a loss is not due to less data.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from prm.labels import problem_of
 from prm.messages import Message, joined
 from prm.traces import Trace
 
-MOST = 600  # solutions that a model learns from
-FEW = 50  # below which nothing is trained
-HELD = 3  # a model's calibration solutions are at most its learning ones divided by this
+MOST = 600  # training solutions of a model
+FEW = 50  # training solutions; with fewer, nothing is trained
+HELD = 3  # ratio of a model's training solutions to its calibration solutions, at least
 LOSS = 0.05  # of AUROC
 TITLE = Message("audit_transfer")
 QUESTION = "Does the model hold in a domain, or for a generator, that training never saw?"
@@ -90,7 +90,7 @@ def _named(kind: str, name: str) -> str:
 
 
 def _parts(subject: Subject, known: Sequence[Trace]) -> list[tuple[str, str]]:
-    """("domain", name) and ("generator", name) of those that training and audit share, where there are others."""
+    """("domain", name) and ("generator", name) of those in both training and audit, if training has others too."""
     parts = []
     for kind in ("domain", "generator"):
         trained = {getattr(trace, kind) for trace in known}
@@ -114,7 +114,7 @@ def _learn(subject: Subject, traces: Sequence[Trace], count: int, rng: Random, w
 
 
 def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tuple[Ranking, Ranking, Metric]:
-    """Rankings of the part's steps by the model that never saw it and by the other, and the loss between them."""
+    """Rankings of the part's steps by the model that never saw it and by the other, and the loss of AUROC."""
     of = np.array([getattr(trace, kind) == name for trace in control.traces])
     without, seen = (rank_steps(one, of[one.steps.solution]) for one in (left_out, control))
     inside = of[control.steps.solution]

@@ -1,4 +1,4 @@
-"""A trained model and its measurements in words: tables for a shell, a card for people. No torch."""
+"""Describes a trained model and its evaluations: tables for a shell, a card for people. No torch."""
 
 from prm.cards.folder import CARD_FILE, write_card
 from prm.cards.model import FITTED_ON, About, model_card

@@ -1,4 +1,4 @@
-"""The card of a model folder, made from its files. No torch."""
+"""Writes the card of a model folder from its files. No torch."""
 
 import shutil
 from pathlib import Path
@@ -19,9 +19,10 @@ AUDIT_FILE, AUDIT_REPORT_FILE = "AUDIT.md", "report.json"
 
 
 def write_card(folder: Path) -> str:
-    """Write CARD.md of a model folder from its manifest, `evaluations/*.json`, `about.json`, and each AUDIT.md in it
-    or in a folder of it, with the report.json beside. Raises ModelFileError or DataError where one cannot be read,
-    or tells of other weights.
+    """Write and return CARD.md of a model folder.
+
+    It uses the manifest, `evaluations/*.json`, `about.json`, and each AUDIT.md with its report.json in the folder or a
+    subfolder. Raises ModelFileError or DataError if one cannot be read or is of other weights.
     """
     manifest = read_manifest(folder)
     paths = sorted((folder / EVALUATIONS_FOLDER).glob("*.json"))
@@ -40,7 +41,7 @@ def add_evaluation(folder: Path, path: Path) -> None:
 
 
 def read_about(folder: Path) -> About:
-    """What people wrote about the model; empty if there is no file."""
+    """People's notes on the model; empty if there is no file."""
     path = folder / ABOUT_FILE
     return read_json(path, About) if path.exists() else About()
 
@@ -56,7 +57,7 @@ class _Findings(msgspec.Struct):
 
 
 def _audit_of(path: Path) -> Audit:
-    """A summary, with what the report beside it says of failures."""
+    """The summary of an audit, with the failures in its report."""
     beside = path.with_name(AUDIT_REPORT_FILE)
     findings = read_json(beside, _Findings).findings if beside.exists() else []
     failures = [f"{one.title}: {one.sentence}" for one in findings if one.verdict == "fail"]

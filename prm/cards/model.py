@@ -1,6 +1,6 @@
 """A model card: the model, the origin of its data, its evaluations and its known weaknesses. No torch.
 
-What is not known is said to be not recorded, and never guessed.
+Unknown facts are "not recorded", never guessed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from prm.manifest import PEOPLE, Costs, Counts, Manifest, Provenance
 from prm.trust import Trust
 from prm.vocabulary import MACHINES
 
-ENOUGH = 10  # solutions of a slice, below which its figure is noise
+ENOUGH = 10  # solutions of a slice; with fewer, its figure is noise
 
 
 def weaknesses(evaluation: Evaluation) -> list[str]:
@@ -50,12 +50,12 @@ def _of_steps(report: Report) -> Iterator[str]:
     for name, metric in {"position": whole.index_auroc, "length": whole.length_auroc}.items():
         if metric.value is None or whole.step_auroc.low is None:
             continue
-        baseline = max(metric.value, 1 - metric.value)  # by whichever end does better
+        baseline = max(metric.value, 1 - metric.value)  # in the better direction
         if whole.step_auroc.low <= baseline:
             auroc = format_metric(whole.step_auroc)
             yield f"Step AUROC {auroc} is not clearly above that of a step's {name} alone, {baseline:.3f}."
     if whole.n_unscored_steps:
-        yield f"{whole.n_unscored_steps} steps of {whole.n_missed} solutions were not scored, and each is a miss."
+        yield f"{whole.n_unscored_steps} steps of {whole.n_missed} solutions were not scored; each solution is a miss."
     if whole.raw_ece is not None and (whole.raw_ece.value or 0) < (whole.ece.value or 0):
         before, after = format_metric(whole.raw_ece), format_metric(whole.ece)
         yield f"Temperature made calibration worse here: ECE {before} before, {after} after."
@@ -101,7 +101,7 @@ class About(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Audit:
-    """A summary in Markdown, put in as it is, and a sentence for each audit that failed."""
+    """A summary in Markdown, inserted unchanged, and a sentence for each failed audit."""
 
     summary: str
     failures: Sequence[str] = ()
@@ -140,12 +140,12 @@ def _model(manifest: Manifest) -> list[str]:
         f"an ensemble of {config.heads} heads predicts p(a step is correct, given that the earlier steps are), "
         f"{config.classes} classes, neutral ratings count as {config.neutral} (weight {config.process_weight:g})"
         if config.process_weight
-        else "none: step scores are the outcome part's at each step"
+        else "none: step scores are those of the outcome part"
     )
-    # A folder of this machine is named without where it is.
+    # The card does not reveal this machine's paths.
     base = PurePath(manifest.base).name if PurePath(manifest.base).is_absolute() else manifest.base
     return [
-        f"- Made {manifest.created_at} in {manifest.seconds:.0f} s, lane `{config.lane}`, seed {config.seed}.",
+        f"- Trained {manifest.created_at} in {manifest.seconds:.0f} s, lane `{config.lane}`, seed {config.seed}.",
         f"- Base model: `{base}` (sha256 {manifest.base_sha256[:12]}), "
         + ("frozen." if config.lane == "heads" else f"tuned ({config.lane})."),
         f"- Process part: {process}.",
@@ -173,7 +173,7 @@ def _trust(trust: Trust | None) -> list[str]:
     if abstention.bar is None:
         return [
             *lines,
-            f"- Abstention: always, because no limit ensures {aim}: {abstention.accuracy_without:.0%} are.",
+            f"- Abstention: always, because no limit ensures {aim}; of all, {abstention.accuracy_without:.0%} are.",
         ]
     return [
         *lines,
@@ -184,10 +184,10 @@ def _trust(trust: Trust | None) -> list[str]:
 
 
 def _costs(costs: Costs) -> str:
-    """The costs in words; rates are of the stage that ran the backbone longest."""
+    """The costs in words; rates are those of the stage with the most tokens through the backbone."""
     phrases = [
         f"{costs.processes} x {costs.device}",
-        f"{costs.peak_memory_bytes / 1e9:.2f} GB {costs.memory_kind} at most",
+        f"peak memory {costs.peak_memory_bytes / 1e9:.2f} GB {costs.memory_kind}",
     ]
     main = max(costs.stages.values(), key=lambda stage: stage.tokens or 0, default=None)
     if main is not None and main.tokens_per_second is not None:
@@ -215,8 +215,10 @@ def _data(counts: Counts, provenance: Provenance | None, words: About) -> list[s
         )
         lines.append(f"- Errors by position in the solution, from 1: {', '.join(shares)}.")
     if counts.left_out:
-        lines.append(f"- {counts.left_out} solutions were left out: the calibration split has their problems.")
-    tools = f" {provenance.with_tools} of {provenance.solutions} solutions hold tool steps." if provenance else ""
+        lines.append(
+            f"- {counts.left_out} solutions were excluded because their problems are in the calibration split."
+        )
+    tools = f" {provenance.with_tools} of {provenance.solutions} solutions have tool steps." if provenance else ""
     return [*lines, f"- Tool scaffold: {words.tool_scaffold or UNKNOWN}.{tools}"]
 
 
@@ -254,16 +256,16 @@ def _remaining(counts: Counts, evaluations: Sequence[Evaluation], audits: Sequen
     lines = [f"- {one.data}: {sentence}" for one in evaluations for sentence in weaknesses(one)]
     lines += [f"- Audit: {sentence}" for audit in audits for sentence in audit.failures]
     if counts.not_scored:
-        lines.append(f"- {counts.not_scored} steps of the training part lay beyond the context and were not read.")
+        lines.append(f"- {counts.not_scored} steps of the training data were beyond the context and were not used.")
     if not evaluations:
-        lines.append("- Unknown: it was not evaluated.")
+        lines.append("- Unknown: the model was not evaluated.")
     if not audits:
-        lines.append("- Unknown: it was not audited for what its scores lean on.")
-    return lines or ["- Nothing that these evaluations show; they show only what they test."]
+        lines.append("- Unknown: the model was not audited for shortcuts in its scores.")
+    return lines or ["- None in these evaluations, which show only what they test."]
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    """ "a (120), b (7), not recorded (3)"; what the data do not say comes last."""
+    """ "a (120), b (7), not recorded (3)": names with counts, unknown ones last."""
     named = [f"{name} ({n})" for name, n in counts.items() if name]
     rest = [f"{len(named) - SHOWN} more"] if len(named) > SHOWN else []
     missing = [f"{UNKNOWN} ({counts['']})"] if counts.get("") and named else []

@@ -1,4 +1,4 @@
-"""Measurements as Markdown tables, for a shell and for a card. No torch."""
+"""Formats evaluations as Markdown tables, for a shell and for a card. No torch."""
 
 from collections.abc import Iterable, Sequence
 
@@ -90,7 +90,7 @@ def prmbench_table(report: PRMBenchReport) -> str:
 
 
 def best_of_n_table(report: BestOfN) -> str:
-    """Shares of problems answered rightly, by N; the last row gives ties to the earliest candidate."""
+    """Shares of problems answered correctly, by N; in the last row the earliest candidate wins ties."""
     names = list(report.points[-1].selected)
     rows = [
         (

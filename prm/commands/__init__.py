@@ -1,1 +1,1 @@
-"""What `python -m prm` can do: each module has `add(commands)`, which declares its options and what is run."""
+"""The commands of `python -m prm`: each module has `add(commands)`, which declares its options and function."""

@@ -1,4 +1,4 @@
-"""`audit`: tests what a model's scores depend on besides the steps; writes a page, JSON and lines for the card."""
+"""`audit`: tests what a model's scores depend on besides the steps; writes a page, JSON and a summary for the card."""
 
 import argparse
 import sys
@@ -131,7 +131,7 @@ def _sample(traces: Sequence[Trace], limit: int, rng: Random) -> list[Trace]:
 
 
 def _training(scorer: "Scorer", data: Path) -> "Training":
-    """How to train such a model again: heads on its frozen backbone."""
+    """How to retrain a model with the same settings: heads on its frozen backbone."""
     from prm.audits import Training
     from prm.scoring import Scorer
     from prm.training import train

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from prm.formats.benchmark import Benchmark
 
 
+UNFITTED = "nothing: the default is 0.5"
+
+
 def add(commands: Any) -> None:
     parser = commands.add_parser("evaluate", help="measure a model on labelled data")
     scored = parser.add_mutually_exclusive_group(required=True)
@@ -55,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
         if fitting is not None:
             threshold = threshold_from(fitting, scored.scores_of(fitting.traces), benchmark)
         elif options.threshold is not None:
-            threshold = Threshold(options.threshold, "given")
+            threshold = Threshold(options.threshold, "nothing: it was set with --threshold")
         else:
             threshold = scored.threshold
         evaluations.append(
@@ -95,7 +98,7 @@ def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Sc
         return
     for name, scores in read_published(options.scores).items():
         by_id = {score.id: score for score in scores}
-        yield _Scored(name, None, Threshold(0.5, "nothing: one half stands"), None, partial(_found, by_id))
+        yield _Scored(name, None, Threshold(0.5, UNFITTED), None, partial(_scores_for, by_id))
 
 
 def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
@@ -108,7 +111,7 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
     manifest = scorer.manifest
     if manifest and manifest.data_sha256 == traces_sha256(benchmark.traces):
         raise DataError(Message("measured_on_training_data", files=" and ".join(benchmark.files), name=name))
-    fitted_on = FITTED_ON[manifest.fitted_on] if manifest else "nothing: one half stands"
+    fitted_on = FITTED_ON[manifest.fitted_on] if manifest else UNFITTED
     return _Scored(
         name=name,
         sha256=manifest.checksums[WEIGHTS_FILE] if manifest else None,
@@ -118,7 +121,7 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
     )
 
 
-def _found(by_id: dict[str, TraceScore], traces: Sequence[Trace]) -> list[TraceScore]:
+def _scores_for(by_id: dict[str, TraceScore], traces: Sequence[Trace]) -> list[TraceScore]:
     missing = [trace.id for trace in traces if trace.id not in by_id]
     if missing:
         raise DataError(Message("solutions_without_score", n=len(missing), missing=missing[0]))

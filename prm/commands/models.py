@@ -1,4 +1,4 @@
-"""`card`, `export` and `adopt`: a model folder's card, and a model as a folder of another kind."""
+"""`card`, `export` and `adopt`: rewrite a model's card, and convert models to and from other layouts."""
 
 import argparse
 from pathlib import Path
@@ -10,9 +10,9 @@ from prm.commands.common import at_least, input_file, say
 from prm.files import write_json
 
 WORDS = {
-    "human_labels": "who labelled, by which instructions, how they were paid and checked",
-    "tool_scaffold": "what the policy models could call, and what ran it",
-    "deployment_monitor": "what watches the model in use",
+    "human_labels": "who labelled, by which instructions, and how they were paid and checked",
+    "tool_scaffold": "the tools of the policy models, and their runtime",
+    "deployment_monitor": "the monitoring of the model in use",
 }
 
 
@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
 
 
 def write_card(options: argparse.Namespace) -> None:
-    """Write the card anew, with what was measured since and with what only people can say."""
+    """Rewrite the card with new evaluations and people's notes."""
     from prm.cards.folder import ABOUT_FILE, add_evaluation, read_about, write_card
 
     for path in options.evaluation:
@@ -55,11 +55,11 @@ def export_model(options: argparse.Namespace) -> None:
     from prm.portable.exporting import export_folder
 
     described = export_folder(options.model, options.out)
-    say(f"{len(described.checksums)} files in {options.out}; README.md there says how to score with them")
+    say(f"{len(described.checksums)} files in {options.out}; its README.md explains how to score with them")
 
 
 def adopt_model(options: argparse.Namespace) -> None:
-    """Make a model folder of this library of a model from elsewhere."""
+    """Convert a model from elsewhere to a model folder of this library."""
     from prm.portable.importing import adopt
 
     manifest = adopt(options.source, options.out, separator=options.separator, good=options.good)

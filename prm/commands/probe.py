@@ -110,14 +110,14 @@ def run_faithfulness(options: argparse.Namespace) -> None:
 
 
 def run_cost(options: argparse.Namespace) -> None:
-    from prm.probes.cost import Cost, choices, training_of, ways_to_score
+    from prm.probes.cost import Cost, choices, solutions_to_time, training_of, ways_to_score
     from prm.probes.words import cost_table
 
     check_output(options.json, options.data)
     process = load_scorer(options.model)
     outcome = load_scorer(str(options.outcome_model)) if options.outcome_model else None
     traces = list(read_traces(options.data))
-    timed = traces[: options.solutions]
+    timed = solutions_to_time(process, traces, options.solutions)
     models = [("process", process)] + ([("outcome", outcome)] if outcome else [])
     report = Cost(
         n_solutions=len(timed),

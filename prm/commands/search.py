@@ -20,10 +20,10 @@ from prm.scores import AGGREGATES
 from prm.splitting import RULES, Splitting
 
 if TYPE_CHECKING:
-    from prm.search import Endpoint, Found, Verifier
+    from prm.search import Endpoint, SearchResult, Verifier
     from prm.search.ledger import Problem, Solved
 
-Searching = Callable[..., "Found"]
+Searching = Callable[..., "SearchResult"]
 METHODS = ("best-of-n", "beam", "revise")
 BOOTSTRAP = 2000
 
@@ -185,12 +185,12 @@ def _summary(solved: list["Solved"]) -> Iterator[str]:
     if graded:
         shares = draws_of(len(graded), BOOTSTRAP, 0) @ np.array(graded, dtype=np.float32) / len(graded)
         right = as_metric(shares)
-        yield f"{right.value:.1%} right (95 %: {right.low:.1%} to {right.high:.1%}) of {len(graded)} problems"
-    costs = [one.found.cost for one in solved]
+        yield f"{right.value:.1%} correct (95 %: {right.low:.1%} to {right.high:.1%}) of {len(graded)} problems"
+    costs = [one.result.cost for one in solved]
     per = len(solved)
     tokens = sum(cost.completion_tokens for cost in costs) / per
     calls = sum(cost.calls for cost in costs) / per
     steps = sum(cost.steps_verified for cost in costs) / per
-    yield f"a problem: {tokens:,.0f} tokens written in {calls:.1f} calls, {steps:.1f} steps verified"
+    yield f"per problem: {tokens:,.0f} tokens sampled in {calls:.1f} calls, {steps:.1f} steps verified"
     if unmetered := sum(cost.unmetered for cost in costs):
-        yield f"{unmetered} calls whose tokens the server did not report"
+        yield f"the server did not report the tokens of {unmetered} calls"

@@ -65,7 +65,7 @@ def _simulate(options: argparse.Namespace) -> None:
     if options.report_only:
         curves = finished_arms(source, keys, options.out)
     else:
-        curves = run_arms(source, keys, options.out, processes=options.processes, heard=_hear)
+        curves = run_arms(source, keys, options.out, processes=options.processes, on_arm=_report_arm)
     report = compare(plan, curves, tests, base_sha256=base, bootstrap=options.bootstrap)
     write_json(options.out / "report.json", report)
     draw_curves(report, options.out / "curves.svg")
@@ -98,7 +98,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
     return msgspec.structs.replace(plan, **{name: value for name, value in chosen.items() if value is not None})
 
 
-def _hear(curve: "Curve", done: int, of: int) -> None:
+def _report_arm(curve: "Curve", done: int, of: int) -> None:
     arm, last = curve.arm, curve.points[-1]
     say(
         f"{done} of {of}: {arm.world}, noise {arm.noise:g}, {arm.function}, seed {arm.seed}: "
@@ -115,9 +115,14 @@ def _counts(text: str) -> tuple[int, ...]:
 
 
 def _shares(text: str) -> tuple[float, ...]:
-    return tuple(float(part) for part in text.split(","))
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers separated by commas") from None
 
 
 def _seeds(text: str) -> tuple[int, ...]:
     first, dash, last = text.partition("-")
-    return tuple(range(at_least(0)(first), at_least(0)(last) + 1)) if dash else tuple(range(at_least(1)(first)))
+    return (
+        tuple(range(at_least(0)(first), at_least(int(first))(last) + 1)) if dash else tuple(range(at_least(1)(first)))
+    )

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace, config: TrainConfig) -> None:
-    signals: list[int] = []  # SIGTERM and Ctrl-C, which training looks for before every batch
+    signals: list[int] = []  # SIGTERM and Ctrl-C, which training checks before every batch
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, frame: signals.append(received))
     use_half_the_cores()
@@ -78,7 +78,7 @@ def _processes(config: TrainConfig) -> int:
 
 
 def _launch(options: argparse.Namespace, processes: int) -> None:
-    """Start the same command in that many processes through accelerate; raises the first process's error."""
+    """Start the same command in several processes by accelerate; raises the first process's error."""
     from accelerate.commands.launch import launch_command, launch_command_parser
     from torch.distributed.elastic.multiprocessing.api import SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError

@@ -1,4 +1,4 @@
-"""How well scores find errors: reports with intervals, and one model against another. No torch."""
+"""Evaluates how well scores find errors, with intervals, and compares models. No torch."""
 
 from prm.evaluation.columns import predicted_first_error
 from prm.evaluation.metrics import Metric

@@ -1,16 +1,15 @@
-"""The gain of re-ranking N sampled solutions of a problem over chance, majority vote and the oracle. numpy only.
+"""Evaluates re-ranking of N sampled solutions per problem against chance, majority vote and the oracle. numpy only.
 
-For every N the figures are expectations over all N-subsets of a problem's candidates, in closed form and without
-sampling, then means over problems:
+For every N the figures are expectations over all N-subsets of a problem's candidates, in closed form, then means over
+problems:
 
 - random: the share of right candidates.
 - oracle: 1 - C(M - c, N) / C(M, N) for c right ones of M (Chen et al. 2021, equation 1).
-- selected: the candidate of the highest score; of several that tie, each with the same chance.
-- majority: the answer given most often; of several that tie, each with the same chance, and of the candidates that
-  give it, each with the same chance. Answers are equal by value and by algebra (`prm.answers`); a candidate without
-  an answer has no companion.
+- selected: the candidate with the highest score; ties are broken at random.
+- majority: a random candidate with the most frequent answer; ties are broken at random. Answers are equal by value and
+  by algebra (`prm.answers`); a candidate without an answer equals no other.
 
-Intervals resample whole problems. A candidate with a step that was not scored ranks last.
+Intervals resample whole problems. A candidate with an unscored step ranks last.
 """
 
 from collections import defaultdict
@@ -37,7 +36,7 @@ UNSCORED = float("-inf")
 
 
 class Point(msgspec.Struct, frozen=True):
-    """Shares of problems answered rightly with N candidates each; `selected` by aggregation of step scores."""
+    """Shares of problems answered correctly with N candidates each; `selected` by aggregation of step scores."""
 
     n: int
     random: Metric
@@ -47,8 +46,10 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class BestOfN(msgspec.Struct, frozen=True):
-    """`points` by growing N. `first_of_ties` is at the largest N with ties going to the earliest candidate, which is
-    what taking the first maximum of a list gives, as most published figures do."""
+    """`points` by increasing N. `first_of_ties` is the share at the largest N if the earliest candidate wins ties.
+
+    Most published figures take the first maximum of a list in this way.
+    """
 
     n_problems: int
     n_candidates: int
@@ -70,11 +71,11 @@ class _Pool:
 def best_of_n(
     traces: Iterable[Trace], scores: Iterable[TraceScore], *, bootstrap: int = 1000, seed: int = 0
 ) -> BestOfN:
-    """Rank each problem's candidates by `scores`; N are powers of two up to what every problem has, and that.
+    """Rank each problem's candidates by `scores`, for N in powers of two up to the smallest pool, and its size.
 
-    A candidate's answer is `meta["final_answer"]`, else read from its last step. Raises DataError where a
-    candidate has no score, or is not known to be right or wrong, and where there is none. A whole solution's own
-    score ranks too, as "outcome", where every candidate has one.
+    A candidate's answer is `meta["final_answer"]`, else extracted from its last step. If every candidate has an outcome
+    score, it ranks too, as "outcome". Raises DataError without candidates, or for a candidate without a score or a
+    known outcome.
     """
     by_id = {score.id: score for score in scores}
     by_steps = any(score.mean and not score.unscored for score in by_id.values())
@@ -133,13 +134,15 @@ def answer_of(trace: Trace) -> str | None:
 
 
 def expected_selected(worth: Sequence[float], rank: Sequence[float], n: int) -> float:
-    """Mean worth of the highest-ranked of `n` random candidates, ties broken at random; of worth 1 where right, else 0,
-    the probability that it is right."""
+    """Expected worth of the highest-ranked of `n` random candidates, with ties broken at random.
+
+    With worth 1 for a right candidate and 0 for a wrong one, it is the probability that the choice is right.
+    """
     tied: dict[float, list[float]] = defaultdict(list)
     for value, one in zip(rank, worth, strict=True):
         tied[value].append(one)
     left, chance = len(worth), 0.0
-    for value in sorted(tied, reverse=True):  # the best rank in the subset is this one, and no better
+    for value in sorted(tied, reverse=True):  # add the probability that this is the best rank in the subset
         group = tied[value]
         chance += (comb(left, n) - comb(left - len(group), n)) / comb(len(worth), n) * sum(group) / len(group)
         left -= len(group)
@@ -154,7 +157,7 @@ def expected_oracle(right: Sequence[bool], n: int) -> float:
 def expected_majority(right: Sequence[bool], answers: Sequence[Hashable], sizes: Sequence[int]) -> list[float]:
     """Probability that the most frequent answer of N random candidates is right, for each N of `sizes`.
 
-    An answer that is None equals no other.
+    None equals no other answer.
     """
     groups: dict[object, list[bool]] = defaultdict(list)
     for place, (answer, one) in enumerate(zip(answers, right, strict=True)):

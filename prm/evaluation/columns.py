@@ -1,4 +1,4 @@
-"""Traces with their scores as columns: one row a solution, one row a step that counts. numpy only."""
+"""Converts traces and scores to columns: one row per solution, and one per step that counts. numpy only."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Solutions:
-    """`problem` and `domain` are indices; `exact` is 1 where the predicted first error is the true one;
-    `settled` says whether the labels tell the first error at all."""
+    """Solutions as columns: `problem` and `domain` are indices, `exact` is 1 if the predicted first error is the true
+    one, and `settled` is True if the first error is known."""
 
     problem: Indices
     domain: Indices
@@ -36,7 +36,7 @@ class Solutions:
 
 @dataclass(frozen=True)
 class Steps:
-    """The rated and scored steps up to the first error; `raw` is p before temperature, equal to `p` where unknown."""
+    """The rated and scored steps up to the first error; `raw` is p before temperature, `p` if that is unknown."""
 
     solution: Indices
     index: Indices
@@ -56,7 +56,7 @@ def predicted_first_error(mean: Sequence[float | None], threshold: float) -> int
 def columns_of(
     traces: Sequence[Trace], scores: Iterable[TraceScore], threshold: float, temperature: float | None = None
 ) -> tuple[Solutions, Steps]:
-    """Predict every solution's first error at `threshold`. Raises DataError if a step of a trace has no score."""
+    """Columns with each solution's first error predicted at `threshold`. Raises DataError if scores are missing."""
     by_id = {score.id: score for score in scores}
     problems: dict[str, int] = {}
     domains = sorted({trace.domain for trace in traces})

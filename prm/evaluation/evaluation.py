@@ -1,4 +1,4 @@
-"""One model measured on one benchmark, as stored and as shown on the model card. No torch."""
+"""Evaluates one model on one benchmark, for storage and the model card. No torch."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ from prm.traces import Trace
 
 
 class Threshold(msgspec.Struct, frozen=True):
-    """The score below which a step counts as an error, and what it was fitted on, in words."""
+    """The score below which a step counts as an error, and a description of the data that it was fitted on."""
 
     value: float
     fitted_on: str
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """`files` are names with SHA-256. Of the three results those that the data allow; the others are None."""
+    """The results of an evaluation. `files` maps names to SHA-256. Results that the data do not allow are None."""
 
     model: str
     model_sha256: str | None
@@ -75,8 +75,10 @@ def measure(
 
 
 def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: Benchmark) -> Threshold:
-    """The best threshold on other labelled data. Raises DataError where it shares a file or a problem with what is
-    measured, or has not both erroneous and correct solutions."""
+    """The best threshold on other labelled data.
+
+    Raises DataError if it shares a file or a problem with the measured data, or lacks erroneous or correct solutions.
+    """
     if set(fitting.files.values()) & set(measured.files.values()):
         raise DataError(Message("threshold_fitted_on_measured_data"))
     shared = {problem_of(trace) for trace in fitting.traces} & {problem_of(trace) for trace in measured.traces}

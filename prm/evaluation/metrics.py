@@ -1,9 +1,8 @@
-"""Metrics with intervals: ranking and calibration under many weightings at once, so that a bootstrap is one call.
+"""Metrics of ranking and calibration with intervals, computed for many weightings at once. numpy only.
 
-Intervals resample whole problems: solutions of one problem are not independent. `weights` is [n] or [draws, n]
-throughout, and a metric has its leading shape: a number or [draws]. A weighting without what a metric needs (no
-positive, no weight) gives nan. As text a metric has three decimals without the leading zero, its interval in brackets.
-numpy only.
+Intervals resample whole problems, since solutions to one problem are not independent. `weights` is [n] or [draws, n],
+and a metric is a number or [draws]. A metric is nan under weights that do not define it (no positive, no weight). As
+text it has three decimals without the leading zero, and its interval in brackets.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +25,7 @@ class Metric(msgspec.Struct, frozen=True):
 
 
 def draws_of(n_problems: int, bootstrap: int, seed: int) -> Array:
-    """How often each problem counts: once each in the first row, then as drawn, [1 + bootstrap, problems]."""
+    """The count of each problem in each resample, [1 + bootstrap, problems]; the first row is all ones."""
     if not n_problems:
         return np.ones((1 + bootstrap, 0), dtype=np.float32)
     rng = np.random.default_rng(seed)
@@ -37,14 +36,14 @@ def draws_of(n_problems: int, bootstrap: int, seed: int) -> Array:
 def resample(
     measure: Callable[[Array], Mapping[str, Array]], draws: Array, problem: NDArray[np.int64]
 ) -> dict[str, Metric]:
-    """The metrics of rows that belong to `problem` [n]; `measure` takes weights [draws, n], gives [draws] by name."""
+    """The metrics of rows of the problems `problem` [n]; `measure` maps weights [draws, n] to [draws] by name."""
     size = max(1, CELLS // max(1, len(problem)))
     parts = [measure(draws[start : start + size, problem]) for start in range(0, len(draws), size)]
     return {name: as_metric(np.concatenate([part[name] for part in parts])) for name in parts[0]}
 
 
 def as_metric(samples: Array) -> Metric:
-    """The first sample with the central 95 % of the others, those that are nan left out."""
+    """The first sample with the central 95 % of the others, ignoring nan."""
     value, drawn = float(samples[0]), samples[1:][~np.isnan(samples[1:])]
     if np.isnan(value):
         return Metric(None, None, None)
@@ -86,8 +85,8 @@ CALIBRATION_BINS = 10
 def ranking(scores: NDArray[Any], positive: Array, weights: Array) -> tuple[Array, Array]:
     """AUROC and average precision of `scores` [n] for the class `positive` [n] (1 or 0).
 
-    AUROC is the probability that a positive outranks a negative, ties half. Average precision is the area
-    under precision and recall by steps, without interpolation, ties taken together.
+    AUROC is the probability that a positive outranks a negative, counting ties half. Average precision is the area
+    under the step function of precision over recall, with ties grouped.
     """
     order = np.argsort(scores, kind="stable")
     scores, hits = scores[order], np.flatnonzero(positive[order])
@@ -95,7 +94,7 @@ def ranking(scores: NDArray[Any], positive: Array, weights: Array) -> tuple[Arra
         nothing = np.full(weights.shape[:-1], np.nan)
         return nothing, nothing
     weights = weights[..., order]
-    # of each run of equal scores that holds a positive: where it starts, where it ends, its positives
+    # start, end and number of positives of each run of equal scores that contains a positive
     values, first = np.unique(scores[hits], return_index=True)
     start, end = (np.searchsorted(scores, values, side) for side in ("left", "right"))
     edges = np.unique(np.concatenate([[0], start, end]))
@@ -126,7 +125,7 @@ def expected_calibration_error(p: Array, outcome: Array, weights: Array) -> Arra
 
 
 def resampled_ece(p: Array, outcome: Array, draws: Array, problem: NDArray[np.int64]) -> Metric:
-    """`expected_calibration_error` of rows [n] that belong to `problem` [n], with its interval."""
+    """`expected_calibration_error` of rows [n] of the problems `problem` [n], with its interval."""
     return resample(lambda weights: {"": expected_calibration_error(p, outcome, weights)}, draws, problem)[""]
 
 

@@ -1,13 +1,12 @@
 """PRMScore by the categories of PRMBench (Song et al. 2025, section 3.4 and its evaluation code). numpy only.
 
-A step is judged right where p > threshold. F1 is of right steps, negative F1 of wrong ones, each over all steps
-of the category together; PRMScore is their mean. Multi-solution consistency holds right steps only and takes F1
-alone. A dimension is the mean of its categories; overall pools the steps of all categories. Unchanged solutions
-("correct") are shown and count nowhere else. Every step counts, those after an error too; one that was not
-scored counts nowhere.
+A step is judged right if p > threshold. F1 is of right steps and negative F1 of wrong ones, each over all steps of the
+category; PRMScore is their mean. Multi-solution consistency has right steps only and uses F1 alone. A dimension is the
+mean of its categories; overall pools the steps of all categories. Unmodified solutions ("correct") are shown but do not
+count otherwise. Steps after an error count too; unscored steps do not.
 
-One thing differs: F1 is 2 TP / (2 TP + FP + FN), which is 0 where nothing is found; the benchmark's code gives -1
-there when something else was taken for it, and shows a negative PRMScore as 0.
+One thing differs: F1 is 2 TP / (2 TP + FP + FN), which is 0 without true positives. The benchmark's code returns -1 if
+there are false positives then, and shows a negative PRMScore as 0.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +33,7 @@ DIMENSIONS = {  # the benchmark's field names, with the abbreviations of its tab
     "sensitivity": {"missing_condition": "PS", "deception": "DR", "multi_solutions": "MS"},
 }
 ALL_RIGHT = "multi_solutions"
-TP, FP, TN, FN, FIRST, FIRST_FOUND = range(6)  # positive is right; solutions with an error, and whose first is found
+TP, FP, TN, FN, FIRST, FIRST_FOUND = range(6)  # positive is right; FIRST counts solutions with an error
 
 
 class Category(msgspec.Struct, frozen=True):
@@ -53,7 +52,7 @@ class Category(msgspec.Struct, frozen=True):
 
 
 class PRMBenchReport(msgspec.Struct, frozen=True):
-    """`dimensions` are None where a category of theirs is missing; `overall` is of the categories at hand."""
+    """`dimensions` are None if one of their categories is missing; `overall` covers the categories in the data."""
 
     threshold: float
     bootstrap: int
@@ -67,7 +66,7 @@ def prm_score(
 ) -> PRMBenchReport:
     """Judge every step at `threshold`, which must come from elsewhere; a trace's domain is its category.
 
-    Raises DataError where a trace has no score for each of its steps, or a category is unknown.
+    Raises DataError for a trace without scores for all its steps, or of an unknown category.
     """
     by_id = {score.id: score for score in scores}
     names = [*(name for part in DIMENSIONS.values() for name in part), CORRECT]

@@ -1,12 +1,11 @@
-"""How well step scores find errors, whole and by slice, each metric with an interval. numpy only.
+"""Evaluates how well step scores find errors, overall and by slice, each metric with an interval. numpy only.
 
-ProcessBench F1 (Zheng et al. 2024, section 3): the prediction for a solution is its first step with
-p(good) < threshold, or none; the two accuracies are of exact positions over erroneous solutions and of
-"none" over correct ones; F1 is their harmonic mean, averaged over domains (the benchmark's subsets).
-A solution with a step not scored is a miss.
+ProcessBench F1 (Zheng et al. 2024, section 3): the prediction for a solution is its first step with p(good) below the
+threshold, or none. The two accuracies are of exact positions over erroneous solutions and of "none" over correct ones.
+F1 is their harmonic mean, averaged over domains (the benchmark's subsets). A solution with an unscored step is a miss.
 
-Step metrics count the rated steps up to the first error only: what follows an error is no longer
-conditional on a good prefix. Intervals resample whole problems.
+Step metrics count rated steps up to the first error only, since later steps have no good prefix. Intervals resample
+whole problems.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,8 +44,8 @@ POSITION_BINS: Ranges = ((1, 1), (2, 4), (5, 8), (9, 16), (17, 32), (33, None))
 class StepSlice(msgspec.Struct, frozen=True, kw_only=True):
     """The step metrics of some of the steps. AUROC and AUPRC are for the error class.
 
-    `index_auroc` ranks steps by their position alone, `length_auroc` by their number of characters alone.
-    `raw_ece` and `raw_brier` are of the scores before temperature, None where no temperature was given.
+    `index_auroc` ranks steps by their position alone, `length_auroc` by their number of characters alone. `raw_ece` and
+    `raw_brier` are of the scores before temperature, None if the temperature is unknown.
     """
 
     n_steps: int
@@ -62,8 +61,8 @@ class StepSlice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Slice(StepSlice, frozen=True, kw_only=True):
-    """The metrics of some of the solutions. `first_error_accuracy` is exact over all of them; `n_missed`
-    solutions have a step that was not scored."""
+    """The metrics of some of the solutions. `first_error_accuracy` is the share of exact predictions among all of them;
+    `n_missed` counts solutions with an unscored step."""
 
     n_solutions: int
     n_problems: int
@@ -77,7 +76,7 @@ class Slice(StepSlice, frozen=True, kw_only=True):
 
 
 class ReliabilityBin(msgspec.Struct, frozen=True):
-    """The steps with `low` <= p < `high`: how many, their mean p, and the share of them that is good."""
+    """The number of steps with `low` <= p < `high`, their mean p, and their share of good steps."""
 
     low: float
     high: float
@@ -87,8 +86,11 @@ class ReliabilityBin(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """`overall` averages ProcessBench F1 over domains; `by_length` counts a solution's steps, `by_position` parts
-    the steps by theirs (from 1). `raw_reliability` is empty where no temperature was given."""
+    """The metrics overall and by slice. `overall` averages ProcessBench F1 over domains.
+
+    `by_length` groups solutions by number of steps, and `by_position` steps by position (from 1). `raw_reliability` is
+    empty without a temperature.
+    """
 
     threshold: float
     bootstrap: int
@@ -110,10 +112,10 @@ def evaluate(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> Report:
-    """Measure scores against labels. Raises DataError if a trace has no score of its length.
+    """Measure scores against labels. Raises DataError if a trace has no scores for all its steps.
 
-    `threshold` must have been fitted on other data. `temperature` is the one in the scores, for calibration
-    without it. Solutions whose first error is unknown count in the step metrics only.
+    `threshold` must have been fitted on other data. `temperature` is the one applied to the scores, for calibration
+    without it. Solutions with an unknown first error count in the step metrics only.
     """
     solutions, steps = columns_of(traces, scores, threshold, temperature)
     draws = draws_of(solutions.n_problems, bootstrap, seed)
@@ -186,8 +188,8 @@ class _Cut:
 
 
 def processbench(solutions: Solutions, draws: Array, chosen: Chosen | None = None) -> dict[str, Array]:
-    """F1 averaged over the domains with both kinds, and over all solutions the accuracy on erroneous ones,
-    on correct ones, and on both; each [draws]."""
+    """F1 averaged over domains with both kinds of solutions, and accuracies on erroneous, correct and all solutions;
+    each [draws]."""
     counted = solutions.settled if chosen is None else solutions.settled & chosen
     rows = np.flatnonzero(counted)
     cell = solutions.domain[rows] * 2 + solutions.erroneous[rows].astype(np.int64)
@@ -209,7 +211,7 @@ def processbench(solutions: Solutions, draws: Array, chosen: Chosen | None = Non
 
 
 def in_ranges(values: NDArray[np.int64], bins: Ranges) -> Iterable[tuple[str, Chosen]]:
-    """The bins that hold a value, by name: "2-4", "33+"."""
+    """The bins with at least one value, by name: "2-4", "33+"."""
     for low, high in bins:
         inside = (values >= low) & (values <= (high or np.inf))
         if inside.any():
@@ -231,12 +233,12 @@ def _reliability(p: NDArray[np.float64], good: NDArray[np.float64]) -> list[Reli
     ]
 
 
-KEPT_SAMPLES = 200  # of the resampled gains, enough for a picture
+STORED_SAMPLES = 200  # of the resampled gains, enough for a chart
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Challenger minus champion in ProcessBench F1 on the same solutions, resampled together; `low` and
-    `high` are None where no resample tells."""
+    """Challenger minus champion in ProcessBench F1 on the same solutions, resampled together; `low` and `high` are None
+    if no resample has both kinds of solutions."""
 
     gain: float
     low: float | None
@@ -259,7 +261,7 @@ def compare(
 ) -> Comparison:
     """Paired comparison in ProcessBench F1; `thresholds` are the challenger's and the champion's.
 
-    Raises DataError where no domain has both erroneous and correct solutions with a known first error.
+    Raises DataError unless a domain has both erroneous and correct solutions with a known first error.
     """
     challenger, _ = columns_of(traces, challenger_scores, thresholds[0])
     champion, _ = columns_of(traces, champion_scores, thresholds[1])
@@ -278,5 +280,5 @@ def compare(
         champion=float(theirs[0]),
         n_solutions=int(challenger.settled.sum()),
         n_problems=challenger.n_problems,
-        samples=[round(float(one), 6) for one in drawn[:KEPT_SAMPLES]],
+        samples=[round(float(one), 6) for one in drawn[:STORED_SAMPLES]],
     )

@@ -1,1 +1,1 @@
-"""One file format a module, each a `read()` and a `write()` that round-trip."""
+"""File formats, one per module: each reads records and writes those that it can express."""

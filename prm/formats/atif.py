@@ -1,7 +1,7 @@
-"""ATIF, the agent trajectory interchange format of Harbor (schema_version "ATIF-v1.x"): one run a file or line.
+"""ATIF, Harbor's agent trajectory interchange format (schema_version "ATIF-v1.x"): one run per file or line.
 
-The problem is what the first user asks. An agent's step becomes up to three: its reasoning or message, its tool
-calls, and what it observed of them. The format has no labels, so writing gives the run as it was read.
+The first user message is the problem. An agent's step becomes up to three: its reasoning or message, its tool calls,
+and their results. The format has no labels, so a run is written as it was read.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from prm.formats.parts import Content, call_text, step_text, text_of
-from prm.formats.reading import Unreadable, whole
+from prm.formats.reading import Unreadable, fits, whole
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -73,8 +73,8 @@ def atif(value: Any) -> Record:
 
 @atif.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
-    """The run if it was read in this format."""
-    return [record.extra] if str(record.extra.get("schema_version", "")).startswith("ATIF") else []
+    """The run, if it was read in this format."""
+    return [record.extra] if fits(record.extra, _Run) and record.extra["schema_version"].startswith("ATIF") else []
 
 
 def _completions(step: _Step) -> Iterator[Completion]:

@@ -1,4 +1,4 @@
-"""Reading what to measure on, and scores that were computed elsewhere."""
+"""Reads benchmarks, and scores that were computed elsewhere."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SCORE_MARKS = frozenset({"id", "mean", "heads"})
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Traces of one format; `files` are names with the SHA-256 of their bytes."""
+    """Traces of one format; `files` maps file names to the SHA-256 of their bytes."""
 
     name: str
     judged: Judged
@@ -26,10 +26,10 @@ class Benchmark:
 
 
 def read_benchmark(paths: Sequence[Path]) -> Benchmark:
-    """The traces of files of one format, whichever it is.
+    """The traces of files that share a format.
 
-    Raises DataError for a file of no known format, files of several, and an id that comes twice (but
-    PRMBench's, whose own evaluation takes the first).
+    Raises DataError for an unknown format, different formats, or a repeated id. Of repeated PRMBench ids the first
+    counts, as in its own evaluation.
     """
     files = [open_traces(path) for path in paths]
     if len({file.label for file in files}) > 1:
@@ -52,9 +52,9 @@ def read_benchmark(paths: Sequence[Path]) -> Benchmark:
 
 
 def read_published(path: Path) -> dict[str, list[TraceScore]]:
-    """The scores in a file by the model that gave them: ours, or those that a pool of others carries.
+    """The scores in a file by model: from `prm score`, which are named after the file, or from a published pool.
 
-    Ours name no model: the file's name stands for it. Raises DataError where there are none.
+    Raises DataError if there are none.
     """
     scores: dict[str, list[TraceScore]] = {}
     for model, score in _scores(path):

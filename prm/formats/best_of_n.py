@@ -1,8 +1,8 @@
-"""Pools for best-of-N: JSON Lines with one sampled solution each, many to a problem.
+"""Pools for best-of-N: JSON Lines with one sampled solution per line and many per problem.
 
-`{"problem_id", "candidate_index", "problem", "reference_answer", "steps", "final_answer", "is_correct"}`;
-scores that other models gave (`prm_step_scores`) and other keys are kept with the solution. The solutions
-of a problem stay in one split. Step labels are not part of it.
+`{"problem_id", "candidate_index", "problem", "reference_answer", "steps", "final_answer", "is_correct"}`. Published
+scores of other models (`prm_step_scores`) and other keys are stored with the solution. All solutions to a problem are
+in one split. The format has no step labels.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from prm.formats.reading import other_fields
 from prm.formats.record import Record, sampled, sampled_texts
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -28,6 +29,9 @@ class _Line(msgspec.Struct):
     generator: str = ""
 
 
+_IDS = ("problem_id", "candidate_index")
+
+
 @file_format(
     "best_of_n",
     label=Message("format_best_of_n"),
@@ -37,7 +41,6 @@ class _Line(msgspec.Struct):
 )
 def best_of_n(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
-    own = ("problem_id", "candidate_index")
     return Record(
         problem=line.problem,
         positions=sampled(line.steps),
@@ -47,13 +50,13 @@ def best_of_n(value: Any) -> Record:
         generator=line.generator,
         final_answer=line.final_answer,
         final_answer_correct=line.is_correct,
-        extra={key: value[key] for key in value if key in own or key not in _Line.__struct_fields__},
+        extra=other_fields(value, _Line) | {key: value[key] for key in _IDS},
     )
 
 
 @best_of_n.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
-    """The solution, under the ids it came with or those it has here."""
+    """The solution with its original ids, or those of its project."""
     line = {
         "problem_id": record.problem_id,
         "candidate_index": record.solution_id,
@@ -64,7 +67,8 @@ def _lines(record: Record) -> list[dict[str, Any]]:
         "is_correct": record.final_answer_correct,
         **({"generator": record.generator} if record.generator else {}),
     }
-    return [line | record.extra]
+    ids = {key: record.extra[key] for key in _IDS if key in record.extra}
+    return [line | other_fields(record.extra, _Line) | ids]
 
 
 @best_of_n.unpacks
@@ -74,7 +78,7 @@ def _unpack(trace: Trace, record: Record) -> list[Trace]:
 
 @best_of_n.publishes
 def _published(record: Record) -> Iterator[tuple[str, TraceScore]]:
-    """The step scores that other models gave, by the model."""
+    """Published step scores, each with the name of its model."""
     by_model = msgspec.convert(record.extra.get("prm_step_scores", {}), dict[str, list[float]])
     for model, scores in by_model.items():
         yield model, TraceScore(record.external_id, [[p] for p in scores], list(scores), [None] * len(scores), None)

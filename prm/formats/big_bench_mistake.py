@@ -1,16 +1,16 @@
 """BIG-Bench-Mistake (Tyen et al. 2024, github.com/WHGTyen/BIG-Bench-Mistake): JSON Lines of chains of thought.
 
-`mistake_index` is the 0-based index of the first wrong step, null for none. `target` is the right answer,
-`answer` the one that the chain gave, null for none; both are compared as they stand.
+`mistake_index` is the 0-based index of the first wrong step, null if there is none. `target` is the right answer and
+`answer` the chain's, null if it has none; they are compared as text.
 """
 
 from typing import Any
 
 import msgspec
 
-from prm.formats.labels import NONE, annotator_in, index_label
+from prm.formats.labels import NONE, annotator_in, error_along, index_label
 from prm.formats.reading import other_fields
-from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
+from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 
 
@@ -27,7 +27,7 @@ def big_bench_mistake(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     error = NONE if line.mistake_index is None else line.mistake_index
     if line.mistake_index is not None and line.mistake_index < 0:
-        error = len(line.steps)  # this format says none by null alone
+        error = len(line.steps)  # invalid: only null means no error
     label = index_label(
         error, len(line.steps), field="mistake_index", kind="consensus", name=annotator_in(value, "big_bench_mistake")
     )
@@ -44,11 +44,12 @@ def big_bench_mistake(value: Any) -> Record:
 
 @big_bench_mistake.writes_label
 def _native(record: Record, label: RecordAnnotation) -> dict[str, Any]:
+    steps, error = error_along(record, label)
     return {
-        **as_given(record, label, "extra"),
-        "input": as_given(record, label, "problem"),
-        "steps": sampled_texts(record),
-        "answer": as_given(record, label, "final_answer"),
-        "target": as_given(record, label, "reference_answer") or "",
-        "mistake_index": None if label.first_error == NONE else label.first_error,
+        **as_imported(record, label, "extra"),
+        "input": as_imported(record, label, "problem"),
+        "steps": steps,
+        "answer": as_imported(record, label, "final_answer"),
+        "target": as_imported(record, label, "reference_answer") or "",
+        "mistake_index": None if error == NONE else error,
     }

@@ -1,4 +1,4 @@
-"""What the cells of a table say: texts, numbers, yes or no, lists, and the words for a step's rating."""
+"""Parses the cells of a table: texts, numbers, yes or no, lists, and ratings of steps."""
 
 import ast
 import math
@@ -18,7 +18,7 @@ _PYTHON_ITEM = re.compile(
     r"\s*(?P<item>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|-?\d+(?:\.\d+)?(?:e-?\d+)?|None|True|False)\s*(?P<next>,|$)",
     re.DOTALL,
 )
-_WHOLE = re.compile(r"[+-]?\d{1,9}(?:\.0*)?")
+_WHOLE = re.compile(r"[+-]?(?P<digits>\d+)(?:\.0*)?")
 
 
 def is_empty(cell: Any) -> bool:
@@ -26,7 +26,7 @@ def is_empty(cell: Any) -> bool:
 
 
 def text(cell: Any, column: str) -> str:
-    """A text as it stands, a number or a truth value in words; raises Unreadable for a list or an object."""
+    """A cell as text, "true" or "false" for a Boolean; raises Unreadable for a list or an object."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -39,7 +39,7 @@ def text(cell: Any, column: str) -> str:
 
 
 def yes_or_no(cell: Any, column: str) -> bool | None:
-    """None where the cell is empty."""
+    """The Boolean in a cell, None if it is empty."""
     word = text(cell, column).strip().casefold()
     if not word:
         return None
@@ -49,7 +49,7 @@ def yes_or_no(cell: Any, column: str) -> bool | None:
 
 
 def number(cell: Any, column: str) -> float | None:
-    """None where the cell is empty or says NaN, as tables do that know no other word for it."""
+    """The number in a cell, None if it is empty or NaN, which some tools write for a missing number."""
     word = text(cell, column).strip()
     try:
         value = float(word or "nan")
@@ -60,18 +60,19 @@ def number(cell: Any, column: str) -> float | None:
     return None if math.isnan(value) else value
 
 
-def whole_number(cell: Any, column: str) -> int | None:
-    """None where the cell is empty; "3" and "3.0" are 3."""
+def whole_number(cell: Any, column: str, *, digits: int = 9) -> int | None:
+    """The number in a cell, None if it is empty; "3" and "3.0" are 3. Raises Unreadable beyond `digits` digits."""
     word = text(cell, column).strip()
     if not word:
         return None
-    if not _WHOLE.fullmatch(word):
+    match = _WHOLE.fullmatch(word)
+    if not match or len(match["digits"]) > digits:
         raise Unreadable(column, Message("word_not_whole_number", word=_short(word)))
     return int(word.partition(".")[0])
 
 
 def items(cell: Any, column: str) -> list[Any]:
-    """A list, or the text of one as JSON or as Python prints it; an empty cell is an empty list."""
+    """The list in a cell, also as JSON text or as Python prints it; an empty cell is an empty list."""
     if isinstance(cell, list):
         return cell
     if is_empty(cell):
@@ -83,7 +84,7 @@ def items(cell: Any, column: str) -> list[Any]:
 
 
 def object_in(cell: Any, column: str) -> dict[str, Any]:
-    """An object, or the JSON text of one; an empty cell is an empty object."""
+    """The object in a cell, also as JSON text; an empty cell is an empty object."""
     try:
         value = decoded(cell.encode()) if isinstance(cell, str) and not is_empty(cell) else cell
     except (msgspec.DecodeError, RecursionError):
@@ -100,7 +101,7 @@ def is_list(cell: Any) -> bool:
 
 
 def rating(value: Any, scale: Scale, threshold: float, column: str) -> int | None:
-    """The rating that a value stands for; None where it says nothing."""
+    """The rating that a value means on this scale; None for an empty value."""
     if is_empty(value):
         return None
     word = text(value, column).strip().casefold()
@@ -130,7 +131,7 @@ def _list_in(cell: str) -> list[Any] | None:
 
 
 def _python_list(inside: str) -> list[Any] | None:
-    """What Python prints for a list of texts and numbers; each item is read alone, nothing is evaluated."""
+    """A list of texts and numbers as Python prints it, parsed item by item; nothing is evaluated."""
     items_read: list[Any] = []
     at = 0
     while at < len(inside):

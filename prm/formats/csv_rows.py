@@ -1,7 +1,7 @@
-"""Rows of a CSV file as JSON records: cells are texts, named by the header.
+"""Reads the rows of a CSV file as JSON objects of texts, with the names in the header.
 
-Told by the file: the delimiter, a byte order mark. A quoted cell may hold line breaks and delimiters. What
-cannot be read becomes a Rejection with the line on which its row begins, and reading goes on behind it.
+The delimiter and a byte order mark are detected. A quoted cell may contain line breaks and delimiters. A row that
+cannot be read becomes a Rejection with its first line, and reading continues after it.
 """
 
 import codecs
@@ -22,24 +22,24 @@ _EXCERPT = 200
 
 
 def guard(cell: object) -> object:
-    """A text that a spreadsheet would take for a formula gets an apostrophe in front, and so does one that has any."""
+    """The cell, with an apostrophe in front of a text that a spreadsheet could run as a formula."""
     if isinstance(cell, str) and cell.lstrip("'").startswith(FORMULA_STARTS):
         return f"'{cell}"
     return cell
 
 
 def unguarded(cell: str) -> str:
-    """The text before it was `guarded`."""
+    """The text without the apostrophe that `guard` added."""
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(FORMULA_STARTS) else cell
 
 
 def raw_rows(
     pieces: Iterable[bytes], *, longest: int, delimiter: str = "", guarded: bool = False, skip: int = 0
 ) -> Iterator[tuple[int, bytes | Rejection]]:
-    """Yield (line on which the row begins, its JSON), leaving out the first `skip` rows behind the header.
+    """Yield (first line of the row, its JSON) after skipping `skip` rows below the header.
 
-    The texts of a file that says that they are `guarded` are given as they were before. Raises OSError for a header
-    that is not UTF-8 text, as every binary file has.
+    In a `guarded` file the apostrophes of `guard` are removed. Raises OSError if the header is not a CSV row of UTF-8
+    text, as in a binary file.
     """
     csv.field_size_limit(longest)
     lines = _Lines(pieces, longest)
@@ -50,9 +50,11 @@ def raw_rows(
         if row == []:
             continue
         if not names:
-            if isinstance(row, list) and any("\0" in name or not _is_utf8(name) for name in row):
+            if isinstance(row, Rejection):
+                raise OSError(row.reason)
+            if any("\0" in name or not _is_utf8(name) for name in row):
                 raise OSError(Message("header_not_utf8"))
-            names = column_names(row) if isinstance(row, list) else []
+            names = column_names(row)
             continue
         number += 1
         if number >= skip:
@@ -70,20 +72,20 @@ def _is_utf8(text: str) -> bool:
 
 
 def column_names(header: Sequence[str]) -> list[str]:
-    """The names in a header, each once: a blank one is named by its place, a second one numbered."""
+    """The unique names of a header's columns: a blank one is named by its position, a repeated one is numbered."""
     names: list[str] = []
-    for place, given in enumerate(header, start=1):
-        name = given.strip() or f"column {place}"
-        twin = 2
+    for place, cell in enumerate(header, start=1):
+        name = cell.strip() or f"column {place}"
+        repetition = 2
         while name in names:
-            name = f"{given.strip()} ({twin})"
-            twin += 1
+            name = f"{cell.strip()} ({repetition})"
+            repetition += 1
         names.append(name)
     return names
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[bytes]:
-    """A CSV file of the rows: texts guarded against being taken for formulas, lists as JSON."""
+    """The bytes of a CSV file of the rows, with formulas guarded and lists as JSON."""
     writer = csv.writer(_Echo(), lineterminator="\r\n")
     yield writer.writerow(columns)
     for row in rows:
@@ -99,16 +101,16 @@ def _cell(value: Any) -> object:
 
 
 class _Echo:
-    """What csv.writer writes to: it hands the line back."""
+    """A file for csv.writer whose `write` returns the line."""
 
     def write(self, line: str) -> bytes:
         return line.encode()
 
 
 class _Lines:
-    """The lines of a file with their line breaks, cut off behind `longest` characters.
+    """The lines of a file with their line breaks, truncated to `longest` characters.
 
-    Bytes that are no UTF-8 stay in as surrogates.
+    Bytes that are not UTF-8 become surrogates.
     """
 
     def __init__(self, pieces: Iterable[bytes], longest: int) -> None:
@@ -126,7 +128,7 @@ class _Lines:
                 yield line
 
     def delimiter(self) -> str:
-        """The one that cuts the first rows into most columns, where it cuts them alike."""
+        """The delimiter that splits the first rows most evenly and, among equals, into most columns."""
         self._ahead = list(islice(self._source, _SNIFFED))
         return max(DELIMITERS, key=self._evenness)
 
@@ -135,7 +137,7 @@ class _Lines:
             rows = [row for row in csv.reader(self._ahead, delimiter=delimiter) if row]
         except csv.Error:
             return 0.0, 0
-        rows = rows[:-1] or rows  # the last one may go on behind the lines looked at
+        rows = rows[:-1] or rows  # the last row may continue after the sampled lines
         columns = len(rows[0]) if rows else 0
         if columns < 2:
             return 0.0, columns
@@ -160,7 +162,7 @@ class _Lines:
 
 
 def _numbered(rows: Any, lines: _Lines) -> Iterator[tuple[int, list[str] | Rejection]]:
-    """Each row, or why it is none, with the line on which it begins."""
+    """Each row or its Rejection, with its first line."""
     while True:
         line = rows.line_num + 1
         try:

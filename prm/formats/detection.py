@@ -1,4 +1,4 @@
-"""Which format a file is in, by its first records."""
+"""Detects the format of a file from its first records."""
 
 import io
 import re
@@ -7,33 +7,33 @@ from typing import BinaryIO
 import msgspec
 
 from prm.errors import FormatError
-from prm.formats import table
+from prm.formats import table, text_rows
 from prm.formats.parquet_rows import MAGIC
 from prm.formats.registry import FORMATS, TABLE
 from prm.messages import Message
 
 HEAD_BYTES = 256 * 1024
 
-_UNREADABLE = {
-    b"PK\x03\x04": Message("packed_as_zip"),
-    b"\xff\xfe": Message("packed_as_utf16"),
-    b"\xfe\xff": Message("packed_as_utf16"),
-}
+TEXT_SUFFIXES = (".txt", ".text")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def detect(stream: BinaryIO, filename: str) -> str:
-    """Name of the format of a file.
+    """The name of a file's format, by the JSON keys or the columns in its head.
 
-    The keys of its first record, or of as much of it as the head holds, decide; of CSV and Parquet the columns. Of
-    several formats whose keys are all there, the one with the most keys is taken.
-    Raises FormatError("unknown_format") saying what is wrong with the file, OSError where it cannot be read.
+    If the keys of several formats are present, the format with the most keys wins. Another file of named columns is a
+    table, and another text file is `plain`. Raises FormatError("unknown_format") with the reason, and OSError if the
+    file cannot be read.
     """
     head = stream.read(HEAD_BYTES)
-    for magic, reason in _UNREADABLE.items():
-        if head.startswith(magic):
-            raise FormatError("unknown_format", Message("file_packed", filename=filename, reason=reason))
+    if head.startswith(b"PK\x03\x04") and filename.lower().endswith(".zip"):
+        raise FormatError("unknown_format", Message("packed_as_zip", filename=filename))
+    if head.startswith(_UTF16):
+        raise FormatError("unknown_format", Message("encoded_as_utf16", filename=filename))
     if not head.strip():
         raise FormatError("unknown_format", Message("file_has_no_content", filename=filename))
+    if not head.startswith(MAGIC) and b"\0" in head:
+        raise FormatError("unknown_format", Message("file_type_unknown", filename=filename))
     begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
     if not table.is_csv(head):
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
@@ -47,11 +47,15 @@ def detect(stream: BinaryIO, filename: str) -> str:
         return "plain"
     if not table.fault_of(mapping, begun):
         return TABLE
-    raise FormatError("unknown_format", Message("format_not_recognised", filename=filename, known=", ".join(FORMATS)))
+    if filename.lower().endswith(TEXT_SUFFIXES) and text_rows.is_text(head):
+        return "plain"
+    if begun.rows and (keys or len(begun.columns) > 1):
+        return TABLE
+    raise FormatError("unknown_format", Message("file_type_unknown", filename=filename))
 
 
 def format_with(keys: set[str]) -> str:
-    """Of the formats whose keys are all there, the one with the most keys; empty for none."""
+    """The name of the format with the most keys, all of which are present; empty if there is none."""
     known = {name: FORMATS.get(name).keys for name in FORMATS}
     complete = [name for name, wanted in known.items() if wanted and keys.issuperset(wanted)]
     return max(complete, key=lambda name: len(known[name]), default="")

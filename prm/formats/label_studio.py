@@ -1,7 +1,7 @@
 """Label Studio: its JSON export, the tasks of its API, and its labelling config.
 
-A task has `data`, `annotations`, `predictions` and `drafts`; a result in an annotation names its control
-(`from_name`), what it is about (`to_name`) and its `value`. Tasks in JSON_MIN have lost who said what and are refused.
+A task has `data`, `annotations`, `predictions` and `drafts`. A result in an annotation names its control
+(`from_name`), its object (`to_name`) and its `value`. JSON_MIN does not say who gave a label, so it is rejected.
 """
 
 import re
@@ -18,12 +18,12 @@ from defusedxml.ElementTree import fromstring
 from prm.formats.step_names import Answers, StepNames, pattern_of, propose_controls, propose_fields
 
 VALUES = {"choices": "choices", "rating": "rating", "number": "number", "textarea": "text", "taxonomy": "taxonomy"}
-SINGLE = {"paragraphlabels": "paragraphlabels"}  # a region over one utterance of a list, its label the rating
+SINGLE = {"paragraphlabels": "paragraphlabels"}  # a region over one utterance, whose label is the rating
 _FIELD = re.compile(r"\$([\w.-]+)(?:\[[^\]]*\])?(?:\.(\w+))?")
 
 
 class Result(msgspec.Struct):
-    """One thing that was said with one control."""
+    """The value that an annotator gave with one control."""
 
     type: str
     from_name: str = ""
@@ -37,7 +37,7 @@ class Person(msgspec.Struct):
 
 
 class Submission(msgspec.Struct):
-    """An annotation, a draft or a prediction, as far as it is read. Who gave it is an id, or more."""
+    """The fields of an annotation, draft or prediction that are read. `completed_by` is an id or a person."""
 
     id: int | str | None = None
     result: list[Result] = []
@@ -52,7 +52,7 @@ class Submission(msgspec.Struct):
 
 
 class Task(msgspec.Struct):
-    """One task with all that was said of it; in an export, predictions are named by their ids alone."""
+    """One task with its labels; an export has only the ids of predictions."""
 
     data: dict[str, Any]
     annotations: list[Submission]
@@ -63,7 +63,7 @@ class Task(msgspec.Struct):
 
 @dataclass
 class Config:
-    """What a labelling config says: the field and key of the steps, the problem's field, and the controls."""
+    """A labelling config: the fields of the steps and the problem, and the controls with their values."""
 
     names: StepNames
     controls: dict[str, list[str]]
@@ -71,7 +71,7 @@ class Config:
 
 
 def read_config(xml: str) -> Config:
-    """Raises ValueError where it is no labelling config. Entities and DTDs are refused."""
+    """The parsed labelling config. Raises ValueError for other XML, and for entities and DTDs."""
     try:
         root = fromstring(xml, forbid_dtd=True)
     except (ParseError, DefusedXmlException) as error:
@@ -112,7 +112,7 @@ def _read_control(config: Config, element: Element, flag: str) -> None:
 
 
 def propose(tasks: Iterable[Task], config: Config | None) -> StepNames:
-    """Names from the config where there is one, else from the data and the results of the first tasks."""
+    """The names in the config if there is one, else in the data and results of the first tasks."""
     tasks = list(tasks)
     fields = propose_fields(tasks[0].data) if tasks else StepNames()
     controls: dict[str, list[Any]] = defaultdict(
@@ -137,7 +137,7 @@ def propose(tasks: Iterable[Task], config: Config | None) -> StepNames:
 
 
 def answers_of(submission: Submission) -> Answers:
-    """The values by control. A region over one utterance counts as the control's, with the utterance's number."""
+    """The values by control. A region over one utterance counts as a control with the utterance's number."""
     answers = Answers()
     for result in submission.result:
         key = VALUES.get(result.type) or SINGLE.get(result.type)

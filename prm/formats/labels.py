@@ -1,4 +1,4 @@
-"""The labels that come with a file: a rating for every step, or only the place of the first error."""
+"""Labels in files: a rating for every step, or only the position of the first error."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -68,17 +68,17 @@ def annotator_in(line: dict[str, Any], format: str) -> str:
 
 
 def index_in(text: str) -> int | None:
-    """The index that a text says; None where it says anything else."""
+    """The index in a text; None for any other text."""
     return int(text) if _INDEX.fullmatch(text) else None
 
 
 def index_label(
     error: int, count: int, *, field: str, kind: SourceKind, name: str, native: dict[str, Any] | None = None
 ) -> RecordAnnotation:
-    """The label of `count` steps whose first error stands at `error` (0-based, -1 for none).
+    """The label of `count` steps with the first error at `error` (0-based, -1 for none).
 
-    The steps before it are right; nothing is known of those behind it. Raises Unreadable naming `field` where
-    there is no such step.
+    The steps before it are right and those after it are unrated. Raises Unreadable naming `field` if there is no such
+    step.
     """
     if not NONE <= error < count:
         raise Unreadable(field, Message("step_index_invalid", error=error, last=count - 1))
@@ -90,13 +90,13 @@ def index_label(
 
 
 def label_to_write(annotations: Sequence[RecordAnnotation], name: str) -> RecordAnnotation | None:
-    """Of the labels whose first error is known, the format's own where there is one, else the last."""
+    """The label to write, among those with a known first error: the format's own, else the last."""
     known = [annotation for annotation in annotations if annotation.first_error is not None]
     return next((annotation for annotation in known if annotation.source_name == name), known[-1] if known else None)
 
 
 def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:
-    """The rating of the first completion at each of `count` positions, None where there is none."""
+    """The rating of the first completion at each of `count` positions, None if it is unrated."""
     ratings: list[int | None] = [None] * count
     for place in annotation.path:
         for rating in place.ratings:
@@ -106,28 +106,40 @@ def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:
 
 
 class Step(NamedTuple):
-    """A step as a format with one completion a position writes it."""
+    """A step as written by a format with one completion per position."""
 
+    position: int
     text: str
     kind: StepKind
     rating: int | None
 
 
 def steps_along(record: Record, label: RecordAnnotation | None) -> list[Step]:
-    """The steps that a label's path consists of with its ratings, and the sampled ones where it takes none."""
+    """The steps along a label's path with their ratings, and the sampled step at positions without a choice."""
     taken = {step.position: step for step in taken_path(label.finish_reason, label.path)} if label else {}
     sampled = step_ratings(label, len(record.positions)) if label else [None] * len(record.positions)
     steps = []
     for position, completions in enumerate(record.positions):
         step = taken.get(position)
         if step is not None and step.alternative is None:
-            steps.append(Step(step.own_text or "", "reasoning", None))
+            steps.append(Step(position, step.own_text or "", "reasoning", None))
         elif step is not None and step.alternative:
             completion = completions[step.alternative]
-            steps.append(Step(completion.text, completion.kind, step.rating.rating if step.rating else None))
+            rating = step.rating.rating if step.rating else None
+            steps.append(Step(position, completion.text, completion.kind, rating))
         elif completions:
-            steps.append(Step(completions[0].text, completions[0].kind, sampled[position]))
+            steps.append(Step(position, completions[0].text, completions[0].kind, sampled[position]))
     return steps
+
+
+def error_along(record: Record, label: RecordAnnotation) -> tuple[list[str], int]:
+    """The texts of the steps along a label's path, and the index of its first error among them, NONE for none.
+
+    The index differs from the position if an earlier position has no step. The first error must be known.
+    """
+    along = steps_along(record, label)
+    positions = [step.position for step in along]
+    return [step.text for step in along], NONE if label.first_error == NONE else positions.index(label.first_error or 0)
 
 
 def rated_along(record: Record, label: RecordAnnotation) -> tuple[list[str], list[int | None]]:

@@ -1,4 +1,4 @@
-"""Which column of a table holds what of a solution, and how its steps and labels are written there."""
+"""Mappings from the columns of a table to the parts of a solution, its steps and its labels."""
 
 from typing import Annotated, Literal
 
@@ -19,17 +19,17 @@ Columns = Annotated[list[str], msgspec.Meta(min_length=1)]
 
 
 class Column(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The value stands in this column of each row."""
+    """A value that each row has in this column."""
 
     column: str
 
 
 class StepsMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Where the steps stand, by `form`, and in `kinds` a list of what kind each is.
+    """The columns of the steps, in one of four forms; `kinds` is the column of a list with the kind of each step.
 
-    `list`: one column with a list, or with the JSON text of one. `separated`: one column with a text, cut at
-    `separator`. `columns`: one step a column, up to the last that is filled. `text`: one column with a text that is
-    split by the rule of the import.
+    `list`: one column with a list or its JSON text. `separated`: one column with a text, split at `separator`.
+    `columns`: one step per column, up to the last filled one. `text`: one column with a text, split by the rule of the
+    import.
     """
 
     columns: Columns
@@ -39,7 +39,7 @@ class StepsMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class SourceMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Who gave the labels: the kind; who it was or which model; of Monte Carlo the policy and its rollouts a step."""
+    """The source of the labels: its kind, its name, and for Monte Carlo the policy and its rollouts per step."""
 
     kind: SourceKind | Column = "human"
     name: str | Column = ""
@@ -48,12 +48,11 @@ class SourceMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
 
 
 class LabelMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """One label of each row: the index of its first error, or a value for each step.
+    """The columns of a label: the index of the first error, or a value for each step.
 
-    The first step has the index `base`. A cell that is one of the words `none` says that there is no error ("" is an
-    empty cell, and null); any other empty cell says nothing. `scale` reads the values of steps: `sign` is 1, 0 or -1;
-    `binary` is yes or no; `share` is
-    the share of rollouts that came right, good where it is above `threshold` (Math-Shepherd's hard estimation at 0).
+    The first step has the index `base`. A cell with one of the words in `none` means no error ("" is an empty cell, or
+    null); any other empty cell is no label. `scale` is the scale of step values: `sign` is 1, 0 or -1; `binary` is yes
+    or no; `share` is the share of correct rollouts, good above `threshold` (0 is Math-Shepherd's hard estimation).
     """
 
     columns: Columns
@@ -66,13 +65,12 @@ class LabelMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class Mapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """The columns of a table by what they hold; "" where none does.
+    """The column of each part of a solution; "" for a part without a column.
 
-    `question.text` is the key `text` of the object in the column `question`. Columns that are not named are kept with
-    the solution, unless they are `left_out`, as are the values of the object in `extra`. `provenance` has the columns
-    that say what made a solution. Of CSV files alone:
-    `delimiter`, "" where the file tells it, and whether texts are `guarded`: an apostrophe stands before those that
-    look like a formula.
+    `question.text` is the key `text` of the object in the column `question`. Columns that the mapping does not name are
+    stored with the solution unless they are `left_out`, and so are the values of the object in `extra`. `provenance`
+    maps fields of `Provenance` to columns. For CSV only: `delimiter` ("" detects it), and `guarded` if an apostrophe
+    precedes texts that look like a formula.
     """
 
     problem: str = ""
@@ -95,7 +93,7 @@ class Mapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def parse_mapping(content: bytes | str) -> Mapping:
-    """A mapping from its JSON; raises FormatError (`invalid_mapping`) naming the field."""
+    """The mapping in a JSON text; raises FormatError (`invalid_mapping`) naming the field."""
     try:
         return msgspec.json.decode(content, type=Mapping)
     except msgspec.DecodeError as error:

@@ -1,8 +1,8 @@
 """Math-Shepherd (Wang et al. 2024, huggingface.co/datasets/peiyi9979/Math-Shepherd): JSON Lines.
 
-`input` is the problem, then the steps, each ended by the tag `ки`; `label` is the same text with `+` or `-`
-for each tag. The labels are Monte Carlo estimates: `+` says that a solution of the sampling model could
-still reach the right answer from there, which is not to say that the step is right.
+`input` is the problem and then the steps, each followed by the tag `ки`; `label` is the same text with `+` or `-`
+for each tag. The labels are Monte Carlo estimates: `+` means that the sampling model could still reach the right
+answer from there, not that the step is right.
 """
 
 import re
@@ -12,7 +12,7 @@ import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
-from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
 from prm.formats.registry import file_format
 from prm.messages import Message
 
@@ -48,12 +48,12 @@ def math_shepherd(value: Any) -> Record:
         ],
     )
     if _native(record, record.annotations[0]) != value:
-        record.annotations[0].native = {"line": value}
+        record.annotations[0].native = {"format": "math_shepherd", "line": value}
     return record
 
 
 def _marks(pieces: list[str], label: str) -> list[str]:
-    """The mark that stands in `label` where `input` has its tags."""
+    """The marks in `label` at the places of the tags in `input`."""
     marks, at = [], 0
     for number, piece in enumerate(pieces):
         at += len(piece)
@@ -67,17 +67,18 @@ def _marks(pieces: list[str], label: str) -> list[str]:
 
 @math_shepherd.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
-    if "line" in annotation.native:
-        line: dict[str, Any] = annotation.native["line"]
+    if line := stored_line(annotation, "math_shepherd"):
         return line
     steps, ratings = rated_along(record, annotation)
-    if None in ratings:
+    problem, task = as_imported(record, annotation, "problem"), as_imported(record, annotation, "domain")
+    if None in ratings or any(TAG in text for text in (problem, *steps)):
         return None
-    problem, task = as_given(record, annotation, "problem"), as_given(record, annotation, "domain")
+    if not steps or not _FIRST_STEP.match(steps[0]) or _FIRST_STEP.search(problem):  # only "Step 1" ends the problem
+        return None
     marks = ["+" if rating != -1 else "-" for rating in ratings]
     return {
         "input": f"{problem} " + "\n".join(f"{step} {TAG}" for step in steps),
         "label": f"{problem} " + "\n".join(f"{step} {mark}" for step, mark in zip(steps, marks, strict=True)),
         **({"task": task} if task else {}),
-        **as_given(record, annotation, "extra"),
+        **other_fields(as_imported(record, annotation, "extra"), _Line),
     }

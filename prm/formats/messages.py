@@ -1,9 +1,8 @@
 """Agent runs as OpenAI-style chats: JSON Lines of `{"messages": [{"role", "content", "tool_calls"?}, ...]}`.
 
-The problem is what the first user asks. Every message behind it is a step: an assistant's is a tool call where
-it calls tools, the answer where it ends the run, else reasoning; a tool's or a later user's is an observation.
-AgentProcessBench's `step_labels` rate assistants' messages, under their index among all messages (0-based), and
-`final_label` the outcome.
+The first user message is the problem. Every later message is a step: an assistant's is a tool call if it calls tools,
+the answer if it ends the run, else reasoning; a tool's or a later user's is an observation. AgentProcessBench's
+`step_labels` rate assistant messages by their 0-based index among all messages, and `final_label` rates the outcome.
 """
 
 from typing import Any, Literal
@@ -13,7 +12,7 @@ import msgspec
 from prm.formats.labels import annotator_in, index_in, rated_label, step_ratings
 from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable
-from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.record import Completion, Record, RecordAnnotation, as_imported
 from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.vocabulary import Rating, StepKind
@@ -45,7 +44,7 @@ class _Line(msgspec.Struct):
 def record_of(value: Any) -> Record:
     """The record of one line; raises msgspec.ValidationError or Unreadable naming the place."""
     line = msgspec.convert(value, _Line)
-    start = next((k for k, message in enumerate(line.messages) if message.role == "user"), None)
+    start = _start(line)
     if start is None:
         raise Unreadable("messages", Message("no_user_message"))
     steps = line.messages[start + 1 :]
@@ -66,6 +65,11 @@ def record_of(value: Any) -> Record:
 
 
 messages = file_format("messages", label=Message("format_messages"), keys=("messages", "role"))(record_of)
+
+
+def _start(line: _Line) -> int | None:
+    """The index of the first user message, which is the problem."""
+    return next((index for index, message in enumerate(line.messages) if message.role == "user"), None)
 
 
 def _labels(line: _Line, start: int) -> list[int | None] | None:
@@ -94,17 +98,23 @@ def _kind(message: _Message, last: bool) -> StepKind:
 
 @messages.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
-    """The run if it was read in this format, with the ratings of its first annotation."""
-    return [_native(record)] if "messages" in record.extra else []
-
-
-def _native(record: Record) -> dict[str, Any]:
+    """The run with the ratings of its first annotation, if it was read in this format."""
+    try:
+        line = msgspec.convert(record.extra, _Line)
+    except msgspec.ValidationError:  # `messages` of another format
+        return []
+    start = _start(line)
+    if start is None or len(line.messages) != start + 1 + len(record.positions):
+        return []
     label: RecordAnnotation | None = next(iter(record.annotations), None)
     if label is None:
-        return record.extra
+        return [record.extra]
     if "step_labels" in label.native:
-        return {**as_given(record, label, "extra"), "step_labels": label.native["step_labels"]}
-    offset = 1 + next(k for k, message in enumerate(record.extra["messages"]) if message["role"] == "user")
-    ratings = step_ratings(label, len(record.positions))
-    by_index = {str(offset + k): rating for k, rating in enumerate(ratings) if rating is not None}
-    return {**record.extra, "step_labels": by_index}
+        return [{**as_imported(record, label, "extra"), "step_labels": label.native["step_labels"]}]
+    ratings = enumerate(step_ratings(label, len(record.positions)), start=start + 1)
+    by_index = {
+        str(index): rating
+        for index, rating in ratings
+        if rating is not None and line.messages[index].role == "assistant"
+    }
+    return [{**record.extra, "step_labels": by_index}]

@@ -1,8 +1,8 @@
-"""MR-Ben (Zeng et al. 2024, github.com/dvlab-research/Mr-Ben): solutions with the first error as a person found it.
+"""MR-Ben (Zeng et al. 2024, github.com/dvlab-research/Mr-Ben): solutions whose first error a person labelled.
 
-JSON Lines, an array, or one object of arrays. `Model_Solution_First_Error_Step` is a 1-based number as a
-string, "N/A" for none. In the coding subject the solution is a text, its steps are its lines, and the first
-error is the line itself: the first such line is taken; a blank one says only that something is missing.
+JSON Lines, an array, or one object of arrays. `Model_Solution_First_Error_Step` is a 1-based number as a string,
+"N/A" for none. In the coding subject the solution is a text, its lines are the steps, and the label is the text of the
+first wrong line; its first occurrence counts. A blank label means only that something is missing.
 """
 
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.labels import NONE, annotator_in, index_in, index_label, label_to_write
+from prm.formats.labels import NONE, annotator_in, error_along, index_in, index_label, label_to_write
 from prm.formats.reading import Unreadable
-from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
+from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, stored_line
 from prm.formats.registry import file_format
 from prm.messages import Message
 
@@ -64,7 +64,7 @@ def mr_ben(value: Any) -> Record:
         final_answer_correct={"correct": True, "incorrect": False}.get(line.Model_Solution_Correctness or ""),
         annotations=[_label(line, steps, annotator_in(value, SOURCE))],
     )
-    record.annotations[0].native = {"line": value}
+    record.annotations[0].native = {"format": SOURCE, "line": value}
     return record
 
 
@@ -85,7 +85,7 @@ def _label(line: _Line, steps: list[str], name: str) -> RecordAnnotation:
 
 
 def _code_steps(code: str) -> list[str]:
-    """Lines of code; blank lines stay with the line before them, those at the start are left out."""
+    """Lines of code; blank lines belong to the line before them, and leading ones are dropped."""
     steps: list[str] = []
     for line in code.split("\n"):
         if line.strip():
@@ -98,22 +98,21 @@ def _code_steps(code: str) -> list[str]:
 @mr_ben.writes
 def _lines(record: Record) -> Iterator[dict[str, Any]]:
     label = label_to_write(record.annotations, SOURCE)
-    if label := label or next((a for a in record.annotations if "line" in a.native), None):
+    if label := label or next((one for one in record.annotations if stored_line(one, SOURCE)), None):
         yield _native(record, label)
 
 
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    if "line" in annotation.native:
-        line: dict[str, Any] = annotation.native["line"]
+    if line := stored_line(annotation, SOURCE):
         return line
-    assert annotation.first_error is not None
-    correct = as_given(record, annotation, "final_answer_correct")
+    steps, error = error_along(record, annotation)
+    correct = as_imported(record, annotation, "final_answer_correct")
     return {
-        "Question": as_given(record, annotation, "problem"),
-        "Subject": as_given(record, annotation, "domain"),
-        "Ground_Truth_Answer": as_given(record, annotation, "reference_answer") or "",
-        "Sampled_Model": as_given(record, annotation, "generator"),
-        "Model_Solution_Steps": sampled_texts(record),
+        "Question": as_imported(record, annotation, "problem"),
+        "Subject": as_imported(record, annotation, "domain"),
+        "Ground_Truth_Answer": as_imported(record, annotation, "reference_answer") or "",
+        "Sampled_Model": as_imported(record, annotation, "generator"),
+        "Model_Solution_Steps": steps,
         **({} if correct is None else {"Model_Solution_Correctness": "correct" if correct else "incorrect"}),
-        FIELD: NO_ERROR if annotation.first_error == NONE else str(annotation.first_error + 1),
+        FIELD: NO_ERROR if error == NONE else str(error + 1),
     }

@@ -21,10 +21,10 @@ WRITTEN_AT_ONCE = 1000
 
 
 def raw_rows(stream: BinaryIO, *, head: bytes, longest: int, skip: int = 0) -> Iterator[tuple[int, bytes | Rejection]]:
-    """Yield (row, its JSON) from behind the first `skip` rows; whole row groups are skipped unread.
+    """Yield (row number, its JSON) after skipping `skip` rows, whole row groups without reading them.
 
-    `head` has been read from the stream already. The index of a Parquet file stands at its end: a stream that cannot
-    seek is first copied to a temporary file. Raises OSError where the file is broken.
+    `head` was already read from the stream. A Parquet file has its index at the end, so a stream that cannot seek is
+    first copied to a temporary file. Raises OSError for a broken file.
     """
     with _seekable(stream, head) as file:
         try:
@@ -49,7 +49,7 @@ def _rows(file: parquet.ParquetFile, longest: int, skip: int) -> Iterator[tuple[
 
 
 def _values(batch: pyarrow.RecordBatch) -> list[dict[str, Any] | Exception]:
-    """Each row, or why it has no value: a text that is not UTF-8, a moment that no calendar has."""
+    """Each row, or the error of a row with a text that is not UTF-8 or a date out of range."""
     try:
         return list(batch.to_pylist(maps_as_pydicts="lossy"))
     except (ValueError, OverflowError) as error:
@@ -71,18 +71,18 @@ def _encoded(number: int, row: dict[str, Any] | Exception, longest: int) -> byte
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], schema: pyarrow.Schema) -> Iterator[bytes]:
-    """A Parquet file of the rows, in pieces; a row group holds WRITTEN_AT_ONCE of them."""
+    """The bytes of a Parquet file of the rows, in row groups of WRITTEN_AT_ONCE."""
     sink = _Sink()
     with parquet.ParquetWriter(pyarrow.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
         source = iter(rows)
         while group := list(islice(source, WRITTEN_AT_ONCE)):
             writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
-            yield sink.taken()
-    yield sink.taken()
+            yield sink.take()
+    yield sink.take()
 
 
 class _Sink:
-    """A file to write to whose content is taken away piece by piece."""
+    """A file to write to, whose content `take` removes piece by piece."""
 
     closed = False
 
@@ -99,12 +99,12 @@ class _Sink:
         return self._at
 
     def flush(self) -> None:
-        """Nothing waits here."""
+        """Do nothing: nothing is buffered."""
 
     def close(self) -> None:
-        """What was written stays to be taken."""
+        """Do nothing: `take` still returns the rest."""
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         piece = b"".join(self._pieces)
         self._pieces.clear()
         return piece

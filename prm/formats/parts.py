@@ -1,7 +1,7 @@
-"""What a message of an agent's chat says: a text, or parts of text and images; and its tool calls.
+"""The text of a chat message: a text, or parts of text and images, and its tool calls.
 
-An image that came with the file as data becomes Markdown that holds it, `![image](data:image/png;base64,...)`, and
-one that lies elsewhere becomes Markdown that tells where. A call reads as `name({"argument": ...})`.
+An image becomes Markdown with its data, `![image](data:image/png;base64,...)`, or with its address. A tool call
+becomes `name({"argument": ...})`.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ class _Source(msgspec.Struct):
 
 
 class Part(msgspec.Struct):
-    """`image_url` is OpenAI's way to hold an image, `source` Anthropic's and ATIF's."""
+    """A part of a message: `image_url` is OpenAI's field for an image, `source` Anthropic's and ATIF's."""
 
     text: str = ""
     image_url: str | _Address | None = None
@@ -32,7 +32,7 @@ Content = str | list[Part] | None
 
 
 def text_of(content: Content) -> str:
-    """The parts one after another, each image on a line of its own."""
+    """The parts as one text, with each image on its own line."""
     return "".join(map(_text, content)) if isinstance(content, list) else content or ""
 
 
@@ -51,11 +51,11 @@ def _image(part: Part) -> str:
 
 
 def call_text(name: str, arguments: Any) -> str:
-    """One call; arguments come as an object, or as the JSON text of one."""
+    """One call as text; arguments are an object or its JSON text."""
     text = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
     return f"{name}({text})"
 
 
 def step_text(message: str, calls: list[str]) -> str:
-    """What was said, then the calls, one a line."""
+    """The message, then one call per line."""
     return "\n".join(part for part in (message, *calls) if part)

@@ -1,10 +1,9 @@
-"""The path of an annotation and its first error: the one rule that everything uses.
+"""The path of an annotation and its first error.
 
-A path cannot be read off `chosen` alone: it is None where the person wrote the step, at the final
-error, and at give-up. The rule for one position is: what was chosen; else, where the person ended here with
-a found error, the first completion rated -1 in the order it was shown (the sampled one in PRM800K phase 2;
-a step of the person's own is then how it should have gone on); else the person's own step. A position where
-none of these holds ends the path.
+`chosen` alone does not give the path: it is None for a step that the person wrote, at the final error, and after
+giving up. The step at a position is the chosen completion. If the person ended here with a found error, it is the
+first completion rated -1 in the order shown (the sampled one in PRM800K phase 2); a step of the person's own is then a
+correction. Otherwise it is the person's own step. The path ends at a position with none of these.
 """
 
 from collections import Counter
@@ -25,7 +24,7 @@ class Taken(NamedTuple):
 
 
 def taken_path(finish_reason: str, path: Iterable[PathPosition]) -> list[Taken]:
-    """The steps that the annotation's path consists of, in order."""
+    """The steps of the annotation's path, in order."""
     taken = []
     places = sorted(path, key=lambda place: place.position)
     end = max((place.position for place in places if _reached(place)), default=-1)
@@ -47,9 +46,9 @@ def _reached(place: PathPosition) -> bool:
 
 
 def first_error(finish_reason: str, path: Iterable[PathPosition]) -> int | None:
-    """Position of the first step on the path rated -1; -1 for none; None where it is not known.
+    """Position of the first step on the path rated -1; -1 for none, None if unknown.
 
-    Only a person who finished the solution says that there is no error in it; giving up leaves it open.
+    Only a finished annotation shows that there is no error; after giving up it is unknown.
     """
     for step in taken_path(finish_reason, path):
         if step.rating is not None and step.rating.rating == -1:
@@ -58,11 +57,10 @@ def first_error(finish_reason: str, path: Iterable[PathPosition]) -> int | None:
 
 
 def consensus_path(record: Record) -> list[Taken]:
-    """The path that the annotations of a record agree on; their ratings are left out.
+    """The path that the annotations of a record agree on, without ratings; the sampled one without annotations.
 
-    At each position the step is taken that most annotations took which have walked the same path so far
-    (on a tie the lower alternative, own steps last); it ends where none of them goes further. An
-    adjudicating annotation overrides the others. Without annotations it is the solution as sampled.
+    At each position it takes the step that most annotations on the same path so far took (on a tie the lower
+    alternative, own steps last). It ends where none of them continues. An adjudication overrides other annotations.
     """
     if not record.annotations:
         return [Taken(position, 0, None, None) for position, at in enumerate(record.positions) if at]
@@ -70,7 +68,7 @@ def consensus_path(record: Record) -> list[Taken]:
 
 
 def agreed_path(annotations: Sequence[RecordAnnotation]) -> list[Taken]:
-    """The consensus path of annotations; nothing for none."""
+    """The consensus path of annotations; empty without any."""
     walked = [taken_path(a.finish_reason, a.path) for a in _deciding(annotations)]
     agreed: list[Taken] = []
     while True:
@@ -84,7 +82,7 @@ def agreed_path(annotations: Sequence[RecordAnnotation]) -> list[Taken]:
 
 
 def parting(walked: Iterable[Taken], agreed: Iterable[Taken]) -> float:
-    """The position at which two paths take different steps; infinity where neither contradicts the other."""
+    """The first position at which two paths take different steps; infinity if there is none."""
     taken = {step.position: (step.alternative, step.own_text) for step in agreed}
     apart = (s.position for s in walked if taken.get(s.position, s[1:3]) != (s.alternative, s.own_text))
     return next(apart, inf)
@@ -95,9 +93,9 @@ def _deciding(annotations: Sequence[RecordAnnotation]) -> Sequence[RecordAnnotat
 
 
 def agreed_rating(record: Record, step: Taken) -> int | None:
-    """The most probable rating of a step by the record's consensus, else by its annotations' majority.
+    """The most probable rating of a step by the record's consensus, else the majority of its annotations.
 
-    On a tie the worse one; None where nobody rated it, and for a step that a person wrote.
+    The lower rating wins a tie. None if nobody rated the step or a person wrote it.
     """
     if step.alternative is None:
         return None

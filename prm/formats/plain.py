@@ -1,17 +1,23 @@
 """Plain JSON Lines (or a JSON array): `{"problem": ..., "steps": [...] | "solution": "...", "answer": ...}`.
 
-A step is a string, or `{"text": ..., "kind": ..., "critiques": [...]}`, or an array of such: the candidates of a
-position, of which people choose one (a scheme's `choose_path`). `solution` is a text that is split into steps when it
-is imported. `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer` and
-`final_answer_correct` are known too, `outcome_source` says where the last is from, and `provenance` what made the
-solution; other keys are kept with the solution. Labels are not part of it.
+A step is a string, `{"text": ..., "kind": ..., "critiques": [...]}`, or an array of these: the candidates at a
+position, of which people choose one (a scheme's `choose_path`). `solution` is a text that the import splits into steps.
+Optional keys are `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer`,
+`final_answer_correct`, `outcome_source` (the source of the last one) and `provenance`. Other keys are stored with the
+solution. The format has no labels.
+
+A file of plain text is read as such lines too (`text_rows`).
 """
 
-from typing import Any
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, BinaryIO
 
 import msgspec
 
-from prm.formats.reading import Unreadable, other_fields
+from prm.formats import text_rows
+from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
+from prm.formats.reading import Numbered, Unreadable, original_records, other_fields, parsed_records
 from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -21,7 +27,7 @@ Word = str | int | float | None
 
 
 class PlainStep(msgspec.Struct, omit_defaults=True):
-    """A step of another kind than reasoning, or one that came with explanations of what is wrong with it."""
+    """A step that is not reasoning, or that has critiques."""
 
     text: str
     kind: StepKind = "reasoning"
@@ -29,7 +35,7 @@ class PlainStep(msgspec.Struct, omit_defaults=True):
 
 
 class Line(msgspec.Struct, omit_defaults=True):
-    """The fields that the format knows."""
+    """The fields of the format."""
 
     problem: str
     steps: list[str | PlainStep | list[str | PlainStep]] | None = None
@@ -46,14 +52,47 @@ class Line(msgspec.Struct, omit_defaults=True):
     provenance: Provenance | None = None
 
 
-@file_format("plain", label=Message("format_plain"))
-def plain(value: Any) -> Record:
+def _parse(value: Any) -> Record:
     line = msgspec.convert(value, Line)
     return record_of(line, other_fields(value, Line))
 
 
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from after the first `skip` of them, of JSON or of plain text."""
+    head = _head(stream)
+    raws = _text_records(stream, head, skip) if text_rows.is_text(head) else raw_records(stream, head, skip)
+    return parsed_records(raws, _parse)
+
+
+def originals(stream: BinaryIO) -> Iterator[bytes | None]:
+    """As `original_records`; a record of plain text is a JSON string of it."""
+    head = _head(stream)
+    if not text_rows.is_text(head):
+        yield from original_records(stream, head=head)
+        return
+    for _, text in text_rows.entries(pieces_of(stream, head), longest=MAX_RECORD_BYTES):
+        yield None if text is None else msgspec.json.encode(text.decode(errors="replace"))
+
+
+def _head(stream: BinaryIO) -> bytes:
+    """The first bytes, with the first character that is neither white space nor a byte order mark."""
+    head = b""
+    while len(head.lstrip()) <= len(BOM) and (piece := stream.read(CHUNK)):
+        head += piece
+    return head
+
+
+def _text_records(stream: BinaryIO, head: bytes, skip: int) -> Iterator[Raw]:
+    entries = text_rows.entries(pieces_of(stream, head), longest=MAX_RECORD_BYTES)
+    return (text_rows.raw_row(line, text) for line, text in islice(entries, skip, None))
+
+
+plain = file_format("plain", label=Message("format_plain"))(_parse)
+plain.read = read
+
+
 def record_of(line: Line, extra: dict[str, Any]) -> Record:
-    """The line as a record. Raises Unreadable where it has neither steps nor a solution, or both."""
+    """The line as a record. Raises Unreadable unless it has either steps or a solution."""
     if (line.steps is None) == (line.solution is None):
         raise Unreadable(
             "steps",
@@ -82,11 +121,11 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
 
 @plain.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
-    """The solution; several alternatives at a position are an array."""
+    """The solution, with several alternatives at a position as an array."""
     written = [[_native_step(completion) for completion in at] for at in record.positions if at]
     line = Line(
         problem=record.problem,
-        steps=[steps[0] if len(steps) == 1 else steps for steps in written] or None,
+        steps=None if record.solution_text is not None else [at[0] if len(at) == 1 else at for at in written],
         solution=record.solution_text,
         answer=record.reference_answer,
         id=record.external_id or None,
@@ -99,7 +138,7 @@ def _lines(record: Record) -> list[dict[str, Any]]:
         outcome_source=record.outcome_source,
         provenance=record.provenance,
     )
-    return [{**record.extra, **msgspec.to_builtins(line)}]
+    return [{**other_fields(record.extra, Line), **msgspec.to_builtins(line)}]
 
 
 def _text(word: Word) -> str | None:

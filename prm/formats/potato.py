@@ -1,8 +1,8 @@
-"""Potato: a project's folder with its config, its data, and what each annotator said.
+"""Potato: a project's folder with its config, its data and each annotator's labels.
 
-Read are `user_state.json` of Potato 2 and `annotated_instances.jsonl` of Potato 1, one folder an annotator. A scheme of
-the type `process_reward` holds all steps of a task in one JSON text; of others, those whose name has a number rate a
-step each.
+Labels are in `user_state.json` (Potato 2) or `annotated_instances.jsonl` (Potato 1), in one folder per annotator. A
+scheme of the type `process_reward` has all steps of a task in one JSON text. Any other scheme with a number in its name
+rates one step.
 """
 
 import csv
@@ -26,7 +26,7 @@ _TRUE = (True, "true", "True", 1)
 
 @dataclass
 class Project:
-    """The parts of a config that are read; `schemes` by their names."""
+    """The parts of a config that are read; `schemes` are by name."""
 
     data_files: list[Path]
     output: Path
@@ -37,7 +37,7 @@ class Project:
 
 @dataclass
 class Annotator:
-    """One person, or a program (`kind` is then not "human"), with the labels by task: scheme, name, value."""
+    """A person, or a program if `kind` is not "human", with labels (scheme, name, value) by task."""
 
     name: str
     kind: str = "human"
@@ -45,7 +45,7 @@ class Annotator:
 
 
 def read_config(path: Path) -> Project:
-    """Raises ValueError where it is no config of a project, OSError."""
+    """The project of a config file. Raises ValueError for another file, and OSError."""
     if path.stat().st_size > LARGEST_CONFIG:
         raise ValueError(f"{path.name} is too large for a config")
     try:
@@ -66,7 +66,7 @@ def read_config(path: Path) -> Project:
 
 
 def read_data(files: Iterable[Path]) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Where each task stands, and its data or why it has none: JSON Lines, an array, CSV or TSV. Raises OSError."""
+    """Yield each task's place with its data or what is wrong: JSON Lines, an array, CSV or TSV. Raises OSError."""
     for file in files:
         with file.open(newline="", encoding="utf-8", errors="replace") as lines:
             if file.suffix in (".csv", ".tsv"):
@@ -99,11 +99,11 @@ def _records(text: str) -> list[Any]:
 
 
 def _task(value: Any) -> dict[str, Any] | str:
-    return value if isinstance(value, dict | str) else "is no object"
+    return value if isinstance(value, dict | str) else "is not an object"
 
 
 def read_annotators(folder: Path) -> Iterator[Annotator]:
-    """Everybody's labels, by the folders of the output folder. Raises ValueError naming a file that cannot be read."""
+    """Each annotator's labels, from the subfolders of the output folder. Raises ValueError naming an unreadable one."""
     for place in sorted(folder.iterdir()) if folder.is_dir() else []:
         state, old = place / "user_state.json", place / "annotated_instances.jsonl"
         try:
@@ -128,8 +128,9 @@ def _of_lines(file: Path, folder: str) -> Annotator:
     annotator = Annotator(folder)
     with file.open("rb") as lines:
         for line in lines:
-            value = msgspec.json.decode(line)
-            annotator.labels[str(value["id"])] = _of_schemes(value.get("label_annotations") or {})
+            if line.strip():
+                value = msgspec.json.decode(line)
+                annotator.labels[str(value["id"])] = _of_schemes(value.get("label_annotations") or {})
     return annotator
 
 
@@ -138,7 +139,7 @@ def _of_schemes(labels: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str,
 
 
 def propose(project: Project, data: Mapping[str, Any]) -> StepNames:
-    """Names from the config and the first task's data."""
+    """The names in the config and in the first task's data."""
     names = propose_fields(data)
     names.id = project.id_key
     names.problem = project.text_key if isinstance(data.get(project.text_key), str) else names.problem
@@ -168,7 +169,7 @@ def propose(project: Project, data: Mapping[str, Any]) -> StepNames:
 
 
 def answers_of(project: Project, labels: Iterable[tuple[str, str, Any]], count: int) -> Answers:
-    """The values by control, those of a `process_reward` scheme step by step."""
+    """The values by control; a `process_reward` scheme has one control per step."""
     answers = Answers()
     for scheme, name, value in labels:
         of = project.schemes.get(scheme, {})
@@ -190,7 +191,10 @@ def _is_reward(scheme: Mapping[str, Any]) -> bool:
 
 
 def _read_rewards(scheme: Mapping[str, Any], value: Any, count: int, answers: Answers) -> None:
-    """In `first_error` mode what follows the first error was marked by the program; unmarked steps are 0 or null."""
+    """Add the rewards of the steps; an unmarked step is 0 or null.
+
+    In `first_error` mode Potato itself marks the steps after the first error, so they are left out.
+    """
     try:
         blob = json.loads(value) if isinstance(value, str) else value
         steps = [(int(step["index"]), step["reward"], step) for step in blob["steps"]]

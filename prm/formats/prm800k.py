@@ -1,12 +1,12 @@
-"""PRM800K's native JSONL (Let's Verify Step by Step, github.com/openai/prm800k): one labelled solution a line.
+"""PRM800K's native JSONL (Let's Verify Step by Step, github.com/openai/prm800k): one labelled solution per line.
 
-Phase 2 names the sampled solution in `question.pre_generated_steps`; alternatives that were rated at the
-error come with the label. Phase 1 has only the completions that one labeller walked through, so they all
-are the solution. What the record's own fields cannot say stays in `native`; a line with anything
-unheard-of in it is kept there whole, so that every line is written as it was read.
+Phase 2 names the sampled solution in `question.pre_generated_steps`; alternatives rated at the error come with the
+label. Phase 1 has only the completions that one labeller walked through, so they all belong to the solution. What the
+record's own fields cannot express is in `native`, and a line with unknown content is stored there whole, so that every
+line is written as it was read.
 
-A written line has four keys more than OpenAI's: `source_kind` (and `source_detail`) say who labelled, `split` and
-`source_group` where the problem belongs. Reading takes them back.
+A written line has four more keys than OpenAI's: `source_kind`, `source_detail`, `split` and `source_group`. Reading
+restores them.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,8 @@ from prm.formats.record import (
     Record,
     RecordAnnotation,
     alternative_of,
-    as_given,
+    as_imported,
+    stored_line,
 )
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -71,14 +72,14 @@ class _Line(msgspec.Struct):
     source_kind: SourceKind | None = None
     source_detail: dict[str, Any] = {}
     source_group: str = ""
-    split: Any = ""  # anybody's word; only ours are taken
+    split: Any = ""  # other files may use the key for anything
 
 
 @file_format("prm800k", label="PRM800K", keys=("question", "label", "completions", "finish_reason"))
 def prm800k(value: Any) -> Record:
-    """Labels of lines that do not say who labelled are a person's, as in OpenAI's own files."""
+    """The record of a line; a label without a source kind is a person's, as in OpenAI's own files."""
     line = msgspec.convert(value, _Line)
-    value = {key: said for key, said in value.items() if key not in _ADDED}
+    value = {key: part for key, part in value.items() if key not in _ADDED}
     question, label = line.question, line.label
     positions = [[Completion(text)] for text in question.pre_generated_steps or []]
     sampled = bool(positions)
@@ -120,7 +121,7 @@ def prm800k(value: Any) -> Record:
 
 @prm800k.writes
 def _lines(record: Record) -> Iterator[dict[str, Any]]:
-    """A line for each annotation; free comments and reasons are left out."""
+    """A line for each annotation, without comments and reasons."""
     for annotation in record.annotations:
         yield _native(record, annotation) | _added(record, annotation)
 
@@ -130,7 +131,7 @@ _ADDED = ("source_kind", "source_detail", "source_group", "split")
 
 
 def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    """The keys of _ADDED that have a value; the kind always has one."""
+    """The keys of _ADDED that have a value; `source_kind` always has one."""
     values = (annotation.source_kind, annotation.source_detail, record.source_group, record.split)
     return {key: value for key, value in zip(_ADDED, values, strict=True) if value}
 
@@ -144,7 +145,7 @@ def _moment(timestamp: str | None) -> datetime | None:
 
 
 def _place(number: int, step: _Step, positions: list[list[Completion]], *, added: bool) -> PathPosition:
-    """Path and ratings at one position; completions that the solution does not have yet are added to it."""
+    """The choice and ratings at one position; adds completions that the solution does not have yet."""
     while len(positions) <= number:
         positions.append([])
     place = PathPosition(position=number)
@@ -177,17 +178,16 @@ def _state(shown: _Completion) -> RatingState:
 
 
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    native = annotation.native if annotation.native.get("format") == "prm800k" else {}
-    if "line" in native:
-        line: dict[str, Any] = native["line"]
+    if line := stored_line(annotation, "prm800k"):
         return line
+    native = annotation.native if annotation.native.get("format") == "prm800k" else {}
     question = {
-        "problem": as_given(record, annotation, "problem"),
-        "ground_truth_solution": as_given(record, annotation, "reference_solution"),
-        "ground_truth_answer": as_given(record, annotation, "reference_answer"),
+        "problem": as_imported(record, annotation, "problem"),
+        "ground_truth_solution": as_imported(record, annotation, "reference_solution"),
+        "ground_truth_answer": as_imported(record, annotation, "reference_answer"),
         "pre_generated_steps": [at[0].text for at in record.positions[: native.get("sampled")] if at],
-        "pre_generated_answer": as_given(record, annotation, "final_answer"),
-        "pre_generated_verifier_score": as_given(record, annotation, "extra").get("verifier_score"),
+        "pre_generated_answer": as_imported(record, annotation, "final_answer"),
+        "pre_generated_verifier_score": as_imported(record, annotation, "extra").get("verifier_score"),
     }
     own = {
         "timestamp": annotation.submitted_at

@@ -1,7 +1,7 @@
 """PRMBench (Song et al. 2025, huggingface.co/datasets/hitsmy/PRMBench_Preview): JSON Lines of falsified solutions.
 
-The solution is `modified_process`, an answer to `modified_question`; `error_steps` are the 1-based numbers
-of its wrong steps, all others are right. What it was made from stays with the solution.
+The solution is `modified_process`, an answer to `modified_question`. `error_steps` are the 1-based numbers of its wrong
+steps; all others are right. The original question and process are stored with the solution.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
-from prm.formats.record import Record, RecordAnnotation, as_given, sampled
+from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 from prm.labels import GOOD
 from prm.messages import Message
@@ -21,7 +21,7 @@ CORRECT, TWIN_OF_CORRECT = "correct", "redundency"  # the benchmark's own spelli
 
 
 class _Origin(msgspec.Struct):
-    """What a solution was made from."""
+    """The question and solution before modification."""
 
     original_question: str
     original_process: list[str]
@@ -72,13 +72,13 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
     if None in ratings:
         return None
     named = {
-        "classification": as_given(record, annotation, "domain"),
-        "idx": as_given(record, annotation, "external_id"),
+        "classification": as_imported(record, annotation, "domain"),
+        "idx": as_imported(record, annotation, "external_id"),
     }
     wrong = [number for number, rating in enumerate(ratings, start=1) if rating == -1]
     return {
-        **as_given(record, annotation, "extra"),
-        "modified_question": as_given(record, annotation, "problem"),
+        **other_fields(as_imported(record, annotation, "extra"), _Line),
+        "modified_question": as_imported(record, annotation, "problem"),
         "modified_process": steps,
         "error_steps": annotation.native.get("error_steps", wrong),
         **{key: text for key, text in named.items() if text},
@@ -87,8 +87,10 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
 
 @prmbench.unpacks
 def _unpack(trace: Trace, record: Record) -> Iterator[Trace]:
-    """The changed solution, named by its classification; with a redundant one comes the unchanged one beside it,
-    under the domain "correct", as the benchmark's own evaluation has it."""
+    """The modified solution, with its classification in the id.
+
+    A redundant one also yields the unmodified solution, in the domain "correct", as in the benchmark's own evaluation.
+    """
     origin = msgspec.convert(record.extra, _Origin)
     changed = msgspec.structs.replace(trace, problem_id=origin.original_question)
     yield msgspec.structs.replace(changed, id=f"{trace.domain}_{trace.id}")

@@ -1,16 +1,16 @@
 """ProcessBench (huggingface.co/datasets/Qwen/ProcessBench): a JSON array (or JSON Lines) of solutions.
 
-`label` is the 0-based index of the first wrong step as human experts agreed on it, -1 for none. Steps
-before it are right; nothing is known of those behind it.
+`label` is the 0-based index of the first wrong step on which human experts agreed, -1 for none. Steps before it are
+right; those after it are unknown.
 """
 
 from typing import Any
 
 import msgspec
 
-from prm.formats.labels import annotator_in, index_label
+from prm.formats.labels import annotator_in, error_along, index_label
 from prm.formats.reading import other_fields
-from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
+from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 from prm.traces import Trace
 
@@ -43,19 +43,22 @@ def processbench(value: Any) -> Record:
 
 @processbench.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    native = {
-        "id": as_given(record, annotation, "external_id"),
-        "generator": as_given(record, annotation, "generator"),
-        "problem": as_given(record, annotation, "problem"),
-        "steps": sampled_texts(record),
-        "final_answer_correct": as_given(record, annotation, "final_answer_correct"),
-        "label": annotation.first_error,
+    steps, error = error_along(record, annotation)
+    optional = {
+        "id": as_imported(record, annotation, "external_id"),
+        "generator": as_imported(record, annotation, "generator"),
+        "final_answer_correct": as_imported(record, annotation, "final_answer_correct"),
     }
-    known = {key: value for key, value in native.items() if value not in ("", None)}
-    return {**as_given(record, annotation, "extra"), **known}
+    return {
+        **other_fields(as_imported(record, annotation, "extra"), _Line),
+        **{key: value for key, value in optional.items() if value not in ("", None)},
+        "problem": as_imported(record, annotation, "problem"),
+        "steps": steps,
+        "label": error,
+    }
 
 
 @processbench.unpacks
 def _unpack(trace: Trace, record: Record) -> list[Trace]:
-    """The solution; its domain is the subset, which its id begins with ("gsm8k-17")."""
+    """The solution with its subset as the domain: the beginning of its id ("gsm8k-17")."""
     return [msgspec.structs.replace(trace, domain=trace.id.rpartition("-")[0])]

@@ -1,7 +1,7 @@
-"""What the columns of a table probably hold, from their names and the values in its first rows.
+"""Proposes a mapping for a table from the names of its columns and the values in its first rows.
 
-A proposal is for a person to correct. Who gave a label is taken from its column's name; where that says nothing the
-label is proposed as a heuristic, the one kind that neither trains nor decides by itself.
+A person corrects the proposal. The source of a label is guessed from its column's name. Otherwise it is a heuristic,
+the kind of label that neither trains nor decides by itself.
 """
 
 import re
@@ -13,7 +13,7 @@ from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, Scale, So
 from prm.formats.rows import Row, cell_of
 from prm.vocabulary import SourceKind
 
-# By the last part of a name, in lower case with single underscores; the first that is there is taken.
+# The last part of a column's name, in lower case with single underscores; the first match wins.
 _NAMES: dict[str, tuple[str, ...]] = {
     "problem": ("problem", "question", "prompt", "input", "query", "instruction", "problem_text", "problem_statement",
                 "modified_question", "task"),
@@ -55,14 +55,14 @@ _SEPARATORS = ("\n\n", "ки", "<extra_0>", "<step>", "\n", "||", "|", ";")
 
 
 def propose(columns: Sequence[str], rows: Sequence[Row]) -> Mapping:
-    """A mapping of the columns; what none of them seems to hold is left empty."""
+    """A mapping of the columns; parts without a likely column are empty."""
     table = _Table(columns, rows)
     steps = _steps(table)
     provenance = {field: column for field, names in _MADE_BY.items() if (column := table.take(names, _is_word))}
     words: dict[str, Any] = {field: table.take(names, _is_word) for field, names in _NAMES.items()}
     annotator = table.take(_ANNOTATOR, _is_word)
     labels = _labels(table, steps) if steps else []
-    for label in labels if annotator else []:  # who gave the labels; those of unknown kind are then people's
+    for label in labels if annotator else []:  # with a column of annotators, labels of unknown kind are people's
         if label.source.kind == "heuristic":
             label.source = SourceMapping(kind="human", name=Column(annotator))
         elif label.source.kind == "human":
@@ -76,18 +76,18 @@ def propose(columns: Sequence[str], rows: Sequence[Row]) -> Mapping:
 
 
 class _Table:
-    """The columns that are not taken yet, by their plain names."""
+    """The columns that no part uses yet, with their plain names."""
 
     def __init__(self, columns: Sequence[str], rows: Sequence[Row]) -> None:
         self.rows = rows
         self.left = {column: _plain(column) for column in columns}
 
     def values(self, column: str) -> list[Any]:
-        """What its filled cells hold."""
+        """The values of the column's filled cells."""
         return [value for row in self.rows if not cells.is_empty(value := cell_of(row, column))]
 
     def take(self, names: Iterable[str], fits: Callable[[list[Any]], bool]) -> str:
-        """The column of the first of the names whose values fit; "" for none."""
+        """Use the first column with one of the names and fitting values; "" if there is none."""
         for name in names:
             for column, plain in self.left.items():
                 if plain == name and fits(self.values(column)):
@@ -96,7 +96,7 @@ class _Table:
         return ""
 
     def take_numbered(self, is_stem: Callable[[str], bool]) -> list[str]:
-        """Columns like `step_1`, `step_2`, in their order."""
+        """Use columns such as `step_1` and `step_2`, in order."""
         stems: dict[str, list[tuple[int, str]]] = {}
         for column, plain in self.left.items():
             if (match := _NUMBERED.fullmatch(plain)) and is_stem(match[1]):
@@ -125,6 +125,11 @@ def _are_texts(values: list[Any]) -> bool:
     return bool(values) and all(isinstance(value, str) for value in values)
 
 
+def _are_worked(values: list[Any]) -> bool:
+    """Whether most of the values are texts of several lines."""
+    return _are_texts(values) and 2 * sum("\n" in value.strip() for value in values) > len(values)
+
+
 def _steps(table: _Table) -> StepsMapping | None:
     if column := table.take(_STEPS, _are_lists):
         return StepsMapping([column])
@@ -132,17 +137,19 @@ def _steps(table: _Table) -> StepsMapping | None:
         return StepsMapping(columns, form="columns")
     if column := table.take(_STEPS, _are_texts):
         texts = table.values(column)
-        separator = max(_SEPARATORS, key=lambda mark: sum(mark in text for text in texts))  # the one that most hold
+        separator = max(_SEPARATORS, key=lambda mark: sum(mark in text for text in texts))  # in most texts
         return StepsMapping([column], form="separated", separator=separator)
     if column := table.take(_TEXTS, _are_texts):
         return StepsMapping([column], form="text")
     if column := table.take(_TEXTS, _are_lists):
         return StepsMapping([column])
+    if column := table.take(("answer",), _are_worked):  # GSM8K: the answer is the solution
+        return StepsMapping([column], form="text")
     return None
 
 
 def _labels(table: _Table, steps: StepsMapping) -> list[LabelMapping]:
-    """One of each source: the ratings of steps where there are any, else the first error."""
+    """One label per source: the ratings of steps if there are any, else the first error."""
     labels: dict[tuple[str, str], LabelMapping] = {}
     if columns := table.take_numbered(lambda stem: bool(_LABEL.search(stem))):
         label = LabelMapping(columns, form="ratings", scale=_scale(v for c in columns for v in table.values(c)))
@@ -175,7 +182,7 @@ def _scale(values: Iterable[Any]) -> Scale:
 
 
 def _index(table: _Table, column: str, steps: StepsMapping) -> LabelMapping | None:
-    """None where the values are no indices, nor words that say that there is none."""
+    """The label in a column of indices; None if a value is neither an index nor a word for no error."""
     indices = [_index_of(cell_of(row, column)) for row in table.rows]
     if not any(isinstance(value, int) and value >= 0 for value in indices):
         return None
@@ -192,7 +199,7 @@ def _index(table: _Table, column: str, steps: StepsMapping) -> LabelMapping | No
 
 
 def _index_of(cell: Any) -> int | str:
-    """A whole number, or the word that stands in its place."""
+    """A whole number, or the word in its place."""
     if isinstance(cell, list | dict | bool):
         return "no index"
     word = cells.text(cell, "").strip().casefold()
@@ -200,7 +207,7 @@ def _index_of(cell: Any) -> int | str:
 
 
 def _count(row: Row, steps: StepsMapping) -> int:
-    """How many steps a row has; 0 where that is not known before the import."""
+    """The number of steps in a row; 0 if only the import can tell."""
     first = cell_of(row, steps.columns[0])
     if steps.form == "columns":
         return sum(not cells.is_empty(cell_of(row, column)) for column in steps.columns)

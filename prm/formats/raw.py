@@ -1,7 +1,7 @@
-"""A stream of any size cut into the JSON of its records: lines, the elements of one array, or rows of a Parquet file.
+"""Splits a stream of any size into the JSON of its records: lines, elements of one array, or rows of a Parquet file.
 
-Memory stays at one record and one chunk. What is too long to be cut out becomes a Rejection with its line (its number
-in an array or a Parquet file), and cutting goes on behind it.
+Memory is bounded by one record and one chunk. A record that is too long becomes a Rejection with its line (its number
+in an array or a Parquet file), and splitting continues after it.
 """
 
 import re
@@ -27,19 +27,19 @@ _STRING_END = re.compile(rb'["\\]')
 
 
 def raw_records(stream: BinaryIO, head: bytes, skip: int = 0) -> Iterator[Raw]:
-    """The JSON of each record of a stream that begins with `head`, which is read already."""
+    """The JSON of each record of a stream, whose beginning `head` was already read."""
     if head.startswith(parquet_rows.MAGIC):
         return parquet_rows.raw_rows(stream, head=head, longest=MAX_RECORD_BYTES, skip=skip)
     return islice(_raw_records(pieces_of(stream, head)), skip, None)
 
 
 def json_lines(rows: Iterable[Any]) -> Iterator[bytes]:
-    """The rows as JSON Lines."""
+    """The bytes of the rows as JSON Lines."""
     return (msgspec.json.encode(row) + b"\n" for row in rows)
 
 
 def json_array(rows: Iterable[Any]) -> Iterator[bytes]:
-    """The rows as one JSON array, a row a line."""
+    """The bytes of the rows as one JSON array, with one row per line."""
     opening = b"[\n"
     for row in rows:
         yield opening + msgspec.json.encode(row)
@@ -48,7 +48,7 @@ def json_array(rows: Iterable[Any]) -> Iterator[bytes]:
 
 
 def pieces_of(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
-    """The content of a stream that begins with `head`, which is read already."""
+    """The content of a stream in chunks, from its beginning `head`, which was already read."""
     return chain([head], iter(lambda: stream.read(CHUNK), b""))
 
 
@@ -58,24 +58,24 @@ def excerpt_of(raw: bytes) -> str:
 
 def _raw_records(chunks: Iterator[bytes]) -> Iterator[Raw]:
     head = next(chunks, b"").removeprefix(BOM).lstrip(b" \t\r")
-    while head.isspace():
-        head += next(chunks, b"x")
+    while head.isspace() and (chunk := next(chunks, b"")):
+        head += chunk
     return _array(head, chunks) if head.lstrip()[:1] == b"[" else _lines(head, chunks)
 
 
 def _lines(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
     line = 1
-    begun, size = list[bytes](), 0  # of a line that goes on in the next chunk; let go where it is too long
+    begun, size = list[bytes](), 0  # of a line that continues in the next chunk; dropped if it is too long
     for chunk in chain([head], chunks):
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            if found := _line(line, [*begun, end], size + len(end)):
-                yield line, found
+            if raw := _line(line, [*begun, end], size + len(end)):
+                yield line, raw
             line, begun, size = line + 1, [], 0
         size += len(rest)
         begun = [*begun, rest] if size <= MAX_RECORD_BYTES else []
-    if found := _line(line, begun, size):
-        yield line, found
+    if raw := _line(line, begun, size):
+        yield line, raw
 
 
 def _line(line: int, pieces: list[bytes], size: int) -> bytes | Rejection | None:
@@ -87,7 +87,7 @@ def _line(line: int, pieces: list[bytes], size: int) -> bytes | Rejection | None
 
 
 def _array(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
-    """Cut an array into its elements by brackets, commas and strings alone; elements may be malformed."""
+    """Split an array into elements by brackets, commas and strings alone; elements may be malformed."""
     buffer = bytearray(head.lstrip()[1:])
     number, depth, at = 1, 0, 0
     in_string = dropping = closed = False

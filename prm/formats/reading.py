@@ -1,4 +1,4 @@
-"""Reading the records of a stream: what cannot be read becomes a Rejection with its line, its field and the reason."""
+"""Reads the records of a stream; an unreadable one becomes a Rejection with its line, field and reason."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -13,13 +13,13 @@ from prm.messages import Message
 
 Numbered = tuple[int, Record | Rejection]
 
-MAX_DEPTH = 100  # of lists and objects in each other
+MAX_DEPTH = 100  # of nested lists and objects
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.+)`")
 
 
 class Unreadable(Exception):
-    """A record that does not say what its format asks for: the field and the reason."""
+    """A record that does not match its format: the field and the reason."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(reason)
@@ -28,10 +28,9 @@ class Unreadable(Exception):
 
 
 def read_records(stream: BinaryIO, parse: Callable[[Any], Record], *, skip: int = 0) -> Iterator[Numbered]:
-    """Yield (line, record or rejection), leaving out the first `skip` of them without parsing.
+    """Yield (line, record or rejection) after skipping `skip` records without parsing them.
 
-    `parse` turns the decoded JSON of one record into a Record; it raises Unreadable or
-    msgspec.ValidationError where it cannot.
+    `parse` converts the decoded JSON of a record; it raises Unreadable or msgspec.ValidationError.
     """
     yield from parsed_records(raw_records(stream, stream.read(CHUNK), skip), parse)
 
@@ -39,10 +38,10 @@ def read_records(stream: BinaryIO, parse: Callable[[Any], Record], *, skip: int 
 def read_documents(
     stream: BinaryIO, members: Callable[[Any], Iterable[Any]], parse: Callable[[Any], Record], *, skip: int = 0
 ) -> Iterator[Numbered]:
-    """Like `read_records`, for files that may also be one JSON object, over many lines, that holds the records.
+    """Like `read_records`, for files that may also be one JSON object with the records.
 
-    `members` gives the records of a decoded object (the object itself where it is one). Such a file is read
-    whole, up to MAX_RECORD_BYTES.
+    `members` yields the records in a decoded object, or the object itself. Such a file is read whole, up to
+    MAX_RECORD_BYTES.
     """
     head = stream.read(MAX_RECORD_BYTES + 1)
     whole = _document(head)
@@ -55,33 +54,38 @@ def read_documents(
 
 
 def parsed_records(raws: Iterable[Raw], parse: Callable[[Any], Record]) -> Iterator[Numbered]:
-    """Raw records parsed, those that cannot be into Rejections."""
+    """Yield each raw record parsed, or its Rejection."""
     for line, raw in raws:
         yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
 
 
-def original_records(stream: BinaryIO) -> Iterator[bytes | None]:
-    """What `read_records` and `read_documents` read, record by record as the file has it, each on one line.
+def original_records(
+    stream: BinaryIO, members: Callable[[Any], Iterable[Any]] | None = None, *, head: bytes = b""
+) -> Iterator[bytes | None]:
+    """Stream the records as the file has them, each on one line, in the order of `read_records`.
 
-    None stands for what is longer than MAX_RECORD_BYTES.
+    With `members`, in the order of `read_documents`. None stands for a record longer than MAX_RECORD_BYTES. `head` has
+    been read from the stream already.
     """
-    head = stream.read(MAX_RECORD_BYTES + 1)
-    if _document(head) is not None:
-        yield on_one_line(head)
+    head += stream.read(CHUNK if members is None else MAX_RECORD_BYTES + 1)
+    document = None if members is None else _document(head)
+    if members is None or document is None:
+        for _, raw in raw_records(stream, head):
+            yield None if isinstance(raw, Rejection) else on_one_line(raw)
         return
-    for _, raw in raw_records(stream, head):
-        yield None if isinstance(raw, Rejection) else on_one_line(raw)
+    for member in members(document):
+        yield on_one_line(head) if member is document else msgspec.json.encode(member)
 
 
 def on_one_line(raw: bytes) -> bytes:
-    """Line ends stand between the parts of a JSON text, never inside of one."""
+    """The JSON text on one line; line ends occur only between its tokens."""
     return raw.removeprefix(BOM).strip().replace(b"\r", b" ").replace(b"\n", b" ")
 
 
 def _document(content: bytes) -> Any:
-    """The one JSON object that the content is; None for lines, an array, or what cannot be read."""
+    """The content as one JSON object; None for several lines of JSON, an array, or unreadable content."""
     text = content.removeprefix(BOM).strip()
-    if len(content) > MAX_RECORD_BYTES or not text.startswith(b"{") or b"\n" not in text:
+    if len(content) > MAX_RECORD_BYTES or not text.startswith(b"{"):
         return None
     try:
         return msgspec.json.decode(text)
@@ -110,9 +114,9 @@ def _parsed(line: int, raw: bytes, parse: Callable[[Any], Record]) -> Record | R
 
 
 def decoded(text: bytes) -> Any:
-    """The value of a JSON text. Raises msgspec.DecodeError, UnicodeDecodeError, RecursionError behind MAX_DEPTH.
+    """The value of a JSON text. Raises msgspec.DecodeError, UnicodeDecodeError, and RecursionError beyond MAX_DEPTH.
 
-    The bound is our own: how deep Python goes depends on who asks, and a value must be written again elsewhere.
+    Python's own limit depends on the depth of the call, and the value must be encoded again elsewhere.
     """
     value = msgspec.json.decode(text)
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and is_deeper(value, MAX_DEPTH):
@@ -121,7 +125,7 @@ def decoded(text: bytes) -> Any:
 
 
 def is_deeper(value: Any, levels: int) -> bool:
-    """Whether lists and objects are nested in more than so many levels."""
+    """Whether lists and objects are nested in more than `levels` levels."""
     if not isinstance(value, dict | list):
         return False
     inner = value.values() if isinstance(value, dict) else value
@@ -134,8 +138,17 @@ def whole(document: Any) -> list[Any]:
 
 
 def other_fields(value: dict[str, Any], known: type[msgspec.Struct]) -> dict[str, Any]:
-    """What an object holds besides the fields of a struct."""
+    """The items of an object that are not fields of a struct."""
     return {key: value[key] for key in value if key not in known.__struct_fields__}
+
+
+def fits(value: Any, kind: type[msgspec.Struct]) -> bool:
+    """Whether a decoded value has the fields of a struct."""
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:
@@ -146,7 +159,7 @@ def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:
 
 
 def place_of_unstorable(value: Any, place: str = "") -> str | None:
-    """Where a text or a key has a NUL, or half a surrogate pair, as `steps[0].text`; None where none has."""
+    """Where a text or key has a NUL or half a surrogate pair, such as `steps[0].text`; None if none has."""
     if isinstance(value, str):
         return place if _UNSTORABLE.search(value) else None
     if isinstance(value, dict):
@@ -154,8 +167,8 @@ def place_of_unstorable(value: Any, place: str = "") -> str | None:
             at = f"{place}.{key}".lstrip(".")
             if _UNSTORABLE.search(key):
                 return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", at)
-            if (found := place_of_unstorable(part, at)) is not None:
-                return found
+            if (inner_place := place_of_unstorable(part, at)) is not None:
+                return inner_place
         return None
     inner = enumerate(value) if isinstance(value, list) else ()
     places = (place_of_unstorable(part, f"{place}[{index}]") for index, part in inner)

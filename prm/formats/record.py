@@ -1,8 +1,8 @@
-"""The record: one solution with everything known of it, the form between files and the database.
+"""The record: one solution with all its data, the form between files and the database.
 
-A format module reads its files into records and writes records to its files; a snapshot is a file of
-records. Positions are 0-based; an `alternative` is an index into the completions of a position.
-What a record has many of is without the garbage collector's care (`gc=False`): it never holds itself.
+A format reads its files into records and writes records to its files; a snapshot is a file of records. Positions are
+0-based; an `alternative` is an index into the completions at a position. The most frequent parts of a record are not
+tracked by the garbage collector (`gc=False`), since they cannot form cycles.
 """
 
 from collections.abc import Iterable
@@ -19,14 +19,14 @@ _Text = Annotated[str, msgspec.Meta(max_length=LONGEST_PROMPT)]
 
 
 class Provenance(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True, frozen=True):
-    """What made a solution, and how much of it is shown; what is not known is left out.
+    """How a solution was generated, and how much of it is visible; unknown fields are omitted.
 
-    It is kept with the solution, in records, and in snapshots.
+    It is stored with the solution, in records and in snapshots.
 
-    `policy` is the model, exactly enough to find it again: its revision or checkpoint belongs to it. `prompt` and
-    `scaffold` are the template, and the tools and the loop around the model, as texts or as names. `run` names the
-    sampling, search or RL run. `settings` has what else the sampler was told, such as `top_p` and `max_tokens`.
-    `visibility` says whether the steps are the model's own words (`raw`), another's `summary` of them, or `redacted`.
+    `policy` identifies the model, including its revision or checkpoint. `prompt` is the template, and `scaffold` the
+    tools and the loop around the model, as texts or names. `run` names the sampling, search or RL run. `settings` has
+    other settings of the sampler, such as `top_p` and `max_tokens`. `visibility` says whether the steps are the model's
+    own text (`raw`), a `summary` by another model, or `redacted`.
     """
 
     policy: _Name = ""
@@ -40,9 +40,9 @@ class Provenance(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True,
 
 
 class Completion(msgspec.Struct, omit_defaults=True, gc=False):
-    """One step. `added` tells that it came with an annotation and was not sampled with the solution.
+    """One step. An `added` step came with an annotation and was not sampled with the solution.
 
-    `critiques` are explanations of what is wrong with it, for annotators to rate.
+    `critiques` are explanations of its errors, for annotators to rate.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Completion(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Span(msgspec.Struct, omit_defaults=True, gc=False):
-    """A stretch of a step's text that a person marked, in code points, `end` not in it; no `comment` in a snapshot."""
+    """A marked part of a step's text, from `start` up to `end` in code points; a snapshot has no `comment`."""
 
     start: int
     end: int
@@ -61,9 +61,9 @@ class Span(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Rating(msgspec.Struct, omit_defaults=True, gc=False):
-    """A word on one completion. `flagged` is None where the format says nothing; a snapshot has no `comment`.
+    """The rating of one completion. `flagged` is None if the format does not say; a snapshot has no `comment`.
 
-    `accepted` where the step was not rated by itself but found good together with others.
+    An `accepted` step was rated good together with others, not separately.
     """
 
     alternative: int
@@ -78,7 +78,7 @@ class Rating(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class PathPosition(msgspec.Struct, omit_defaults=True, gc=False):
-    """What was chosen at one position; `ratings` stand in the order the person saw them."""
+    """The choice at one position; `ratings` are in the order shown to the person."""
 
     position: int
     chosen: int | None = None
@@ -89,9 +89,9 @@ class PathPosition(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class HintDraw(msgspec.Struct, omit_defaults=True, gc=False):
-    """How chance decided whether the scores of a model (its version's number) stood beside the work, or did not.
+    """The random draw that showed or hid the scores of a model (its version number) during labelling.
 
-    `seen` are the positions whose score the person saw by their first submission, in the order in which they did.
+    `seen` are the positions whose score the person saw before the first submission, in that order.
     """
 
     shown: bool
@@ -100,16 +100,14 @@ class HintDraw(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class RecordAnnotation(msgspec.Struct, omit_defaults=True):
-    """One submission. `annotator` is a pseudonym, None where the labels came with a file.
+    """One submission. `annotator` is a pseudonym, None for labels from a file.
 
-    `comment` comes in with a file and goes into no snapshot. `reference_disputed` tells that the person called the
-    reference wrong, and has not taken it back. `native` keeps what only the source format can express. Its key "given"
-    holds the fields of the record as this labeller's file gave them, where they differ from what is stored of the
-    solution.
-    `reliability` is the giver's informedness (Youden's J of bad steps, see `annotation.labels.quality.reliability`)
-    where the consensus was weighed by it, drawn to the average person where there are few shared steps.
-    `shared_steps` counts the giver's ratings behind it, and `reliability_interval` is what these alone show (95 %).
-    `hint` is None where no hint was possible.
+    `comment` comes from a file and is in no snapshot. `reference_disputed` means an open dispute of the reference.
+    `native` holds what only the source format can express. Its key "given" holds fields of this labeller's file that
+    differ from the stored solution. `reliability` is the annotator's informedness (Youden's J of bad steps, see
+    `annotation.labels.quality.reliability`) if it weighted the consensus, shrunk to the average person's if there are
+    few shared steps. `shared_steps` counts the ratings that it rests on, and `reliability_interval` is their own 95 %
+    interval. `hint` is None if no hint was possible.
     """
 
     source_kind: SourceKind
@@ -135,7 +133,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
 
 
 class Consensus(msgspec.Struct, omit_defaults=True, gc=False):
-    """Posterior over the ratings of one completion, from `votes` words of the kinds in `sources`."""
+    """Posterior over the ratings of one completion, from `votes` ratings."""
 
     position: int
     alternative: int
@@ -148,10 +146,10 @@ class Consensus(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Record(msgspec.Struct, omit_defaults=True):
-    """One solution. `solution_text` is a text not split into steps yet; `positions` is then empty.
+    """One solution. `solution_text` is a text that is not split into steps yet; `positions` is then empty.
 
-    The two ids are those of the project that the record was read from, absent in a file from outside. An outcome
-    (`final_answer_correct`) without a source is as given in the file.
+    The two ids are those of the project that exported the record; other files have none. An outcome
+    (`final_answer_correct`) without a source comes from the file.
     """
 
     problem: str
@@ -177,7 +175,7 @@ class Record(msgspec.Struct, omit_defaults=True):
 
 
 def sampled(texts: Iterable[str]) -> list[list[Completion]]:
-    """The positions of a solution of one completion each."""
+    """The positions of a solution with one completion at each."""
     return [[Completion(text)] for text in texts]
 
 
@@ -186,16 +184,21 @@ def sampled_texts(record: Record) -> list[str]:
     return [at[0].text for at in record.positions if at]
 
 
-def as_given(record: Record, annotation: RecordAnnotation, field: str) -> Any:
-    """A field of the record as the labeller's own file gave it."""
+def as_imported(record: Record, annotation: RecordAnnotation, field: str) -> Any:
+    """A field of the record as the labeller's own file has it."""
     given = annotation.native.get("given", {})
     return given[field] if field in given else getattr(record, field)
 
 
-def alternative_of(at: list[Completion], completion: Completion, *, used: set[int]) -> int:
-    """Index of the completion of the same text and kind at a position, outside `used`.
+def stored_line(annotation: RecordAnnotation, format: str) -> dict[str, Any] | None:
+    """The line that the label was read from, if it is of this format and its fields cannot express the line."""
+    return annotation.native.get("line") if annotation.native.get("format") == format else None
 
-    Where there is none, it is appended: texts that stand twice at a position stay two completions.
+
+def alternative_of(at: list[Completion], completion: Completion, *, used: set[int]) -> int:
+    """Index of the completion with the same text and kind at a position, outside `used`; appends it if there is none.
+
+    A text that occurs twice at a position stays two completions.
     """
     for index, candidate in enumerate(at):
         if index not in used and (candidate.text, candidate.kind) == (completion.text, completion.kind):
@@ -205,7 +208,7 @@ def alternative_of(at: list[Completion], completion: Completion, *, used: set[in
 
 
 class Rejection(msgspec.Struct):
-    """A record that cannot be taken: 1-based line (or record number in an array), field, reason."""
+    """A record that cannot be read: 1-based line (or record number in an array), field and reason."""
 
     line: int
     reason: str

@@ -1,4 +1,4 @@
-"""From a record to a trace: the agreed path and what was rated beside it, with posteriors."""
+"""Converts a record to a trace: the agreed path and the rated alternatives, with posteriors."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ _BLANK_LINES = Splitting("blank_lines", "drop")
 
 
 def trace_of(record: Record) -> Trace:
-    """What the annotations of the record agree on, with the posteriors of its consensus.
+    """The path that the record's annotations agree on, with the posteriors of its consensus.
 
-    A step that an annotator wrote has no label: nobody rated it. Where the annotators stopped, the solution goes on
-    unlabelled: cut there, its length would tell where its error is.
+    A step that an annotator wrote has no label. After the annotators' last step the sampled solution continues without
+    labels; otherwise its length would reveal the error.
     """
     agreed = consensus_path(record)
     posteriors = {(c.position, c.alternative): c for c in record.consensus}
@@ -52,15 +52,15 @@ def trace_of(record: Record) -> Trace:
 
 
 def is_labelled(trace: Trace) -> bool:
-    """Whether a step of the trace, or one beside it, has a label."""
+    """Whether a step of the trace or one of its alternatives has a label."""
     return any(trace.labels or ()) or any(beside.label for beside in trace.alternatives)
 
 
 def trace_from_file(record: Record, *, name: str, split: Split) -> Trace:
-    """The trace of a record of any format.
+    """The trace of a record in any format.
 
-    It is named by the record's id, else by `name`, and is of `split` unless the record names another. A posterior is
-    the share of each rating among the labels, unless the record brings its own.
+    Its id is the record's, else `name`, and its split the record's, else `split`. A posterior is the record's own, else
+    the share of each rating among the labels.
     """
     if record.solution_text is not None:
         pieces = _BLANK_LINES.split(record.solution_text).steps
@@ -97,10 +97,9 @@ def _shares(annotations: Sequence[RecordAnnotation]) -> list[Consensus]:
 
 
 def _alternatives(record: Record, agreed: list[Taken], posteriors: Posteriors) -> list[Alternative]:
-    """Rated completions that the agreed path does not take, in order.
+    """The rated completions outside the agreed path, in order.
 
-    A rating holds for the steps that its reader saw before it, so it counts only where the reader had
-    walked the agreed path up to there.
+    A rating depends on the earlier steps, so it counts only if its annotator was on the agreed path up to there.
     """
     on_path = {(taken.position, taken.alternative) for taken in agreed}
     beside: dict[tuple[int, int], Alternative] = {}

@@ -1,7 +1,7 @@
 """The registry of file formats. A format is one module, whose functions register themselves with two decorators.
 
-`@file_format("name", ...)` stands on the function that makes a Record of one decoded record of a file, and turns it
-into a `Format`. `@name.writes` stands on the one that gives the JSON objects that the format writes of a Record.
+`@file_format("name", ...)` decorates the function that converts a decoded record to a Record, and turns it into a
+`Format`. `@name.writes` decorates the function that yields the JSON objects of a Record.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +31,7 @@ Parse = Callable[[Any], Record]
 Lines = Callable[[Record], Iterable[Any]]
 LabelLine = Callable[[Record, RecordAnnotation], dict[str, Any] | None]
 
+Members = Callable[[Any], Iterable[Any]]
 Unpack = Callable[[Trace, Record], Iterable[Trace]]
 Published = Callable[[Record], Iterable[tuple[str, TraceScore]]]
 Judged = Literal["steps", "prmbench", "best of n"]
@@ -42,12 +43,12 @@ TABLE = "table"
 class Format:
     """How files of one format are recognised, read and written.
 
-    `label` is its name for people. A file whose first record has all the `keys` is in this format; one without keys is
-    recognised by other means, or chosen by name. `read` streams (line, record or rejection) from after the first
-    `skip` of them.
+    `label` is its name on pages. A file whose first record has all the `keys` is in this format; a format without keys
+    is recognised by other means, or chosen by name. `read` streams (line, record or rejection) after the first `skip`.
 
-    The library measures on such a file what `judged` says, and takes its solutions to be of `split`. `unpack` makes
-    the traces of a record, and `published` gives the scores that it carries, by the name of the model.
+    `judged` names the measurements that such a file allows, and `split` the split of its solutions. `unpack` makes the
+    traces of a record, and `published` yields the scores in a record with the name of the model. `members` are the
+    records of a file that is one JSON object; None for a format without such files.
     """
 
     name: str
@@ -60,19 +61,20 @@ class Format:
     judged: Judged = "steps"
     unpack: Unpack = lambda trace, record: [trace]
     published: Published | None = None
+    members: Members | None = None
 
     def unpacks(self, unpack: Unpack) -> Unpack:
-        """A decorator for the function that makes the traces of a record from the one that all formats have."""
+        """A decorator for the function that converts the trace that any format yields to those of this format."""
         self.unpack = unpack
         return unpack
 
     def publishes(self, published: Published) -> Published:
-        """A decorator for the function that gives the scores that a record carries."""
+        """A decorator for the function that yields the scores in a record."""
         self.published = published
         return published
 
     def traces(self, record: Record, name: str) -> Iterable[Trace]:
-        """The traces of a record; `name` is for a record without an id."""
+        """The traces of a record; `name` identifies a record without an id."""
         return self.unpack(trace_from_file(record, name=name, split=self.split), record)
 
     def write(self, records: Iterable[Record]) -> Iterator[bytes]:
@@ -82,7 +84,7 @@ class Format:
         return self.writer(records)
 
     def writes(self, lines: Lines) -> Lines:
-        """A decorator for the function that gives the JSON objects of a record, none if the format cannot express it.
+        """A decorator for the function that yields the JSON objects of a record, none if the format cannot express it.
 
         They become JSON Lines, or one JSON array if the format is an `array`.
         """
@@ -95,7 +97,7 @@ class Format:
         return lines
 
     def writes_label(self, line: LabelLine) -> LabelLine:
-        """A decorator for the function that gives the JSON object of a record with a label of known first error."""
+        """A decorator for the function that returns the JSON object of a record and a label of known first error."""
 
         def lines(record: Record) -> Iterator[dict[str, Any]]:
             label = label_to_write(record.annotations, self.name)
@@ -124,16 +126,15 @@ def file_format(
     *,
     label: str,
     keys: tuple[str, ...] = (),
-    members: Callable[[Any], Iterable[Any]] | None = None,
+    members: Members | None = None,
     array: bool = False,
     split: Split = "pool",
     judged: Judged = "steps",
 ) -> Callable[[Parse], Format]:
     """A decorator that registers a format of JSON records by the function that parses one of them.
 
-    The function raises Unreadable or msgspec.ValidationError naming the field. `members` gives the records of a file
-    that is one JSON object (see `read_documents`). A format that is an `array` is written as one JSON
-    array. `split` and `judged` are as in `Format`.
+    The function raises Unreadable or msgspec.ValidationError naming the field. An `array` format is written as one JSON
+    array. `members`, `split` and `judged` are as in `Format`.
     """
 
     def decorate(parse: Parse) -> Format:
@@ -142,7 +143,7 @@ def file_format(
             if members is None
             else partial(read_documents, members=members, parse=parse)
         )
-        added = Format(name, label, read, keys, array=array, split=split, judged=judged)
+        added = Format(name, label, read, keys, array=array, split=split, judged=judged, members=members)
         FORMATS.add(name, added, module=parse.__module__)
         return added
 

@@ -1,7 +1,7 @@
 """RLHFlow's chat form of step labels (huggingface.co/datasets/RLHFlow/Mistral-PRM-Data): JSON Lines.
 
-`conversations` alternates a step as the user with `+` or `-` as the assistant; the first turn holds the
-problem too, in front of "Step 1" or, without one, of its last blank line. The labels are Monte Carlo estimates.
+`conversations` alternates a step from the user with `+` or `-` from the assistant. The first turn also holds the
+problem, before "Step 1" or else before the turn's last blank line. The labels are Monte Carlo estimates.
 """
 
 import re
@@ -11,7 +11,7 @@ import msgspec
 
 from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
-from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
 from prm.formats.registry import file_format
 from prm.messages import Message
 
@@ -54,12 +54,12 @@ def rlhflow(value: Any) -> Record:
         ],
     )
     if _native(record, record.annotations[0]) != value:
-        record.annotations[0].native = {"line": value}
+        record.annotations[0].native = {"format": "rlhflow", "line": value}
     return record
 
 
 def _part(content: str) -> tuple[str, str, str]:
-    """Problem, what stands between, first step."""
+    """The problem, the white space after it, and the first step."""
     if match := _FIRST_STEP.search(content):
         return content[: match.start()], match[0], content[match.end() :]
     problem, joint, step = content.rpartition("\n\n")
@@ -70,14 +70,13 @@ def _part(content: str) -> tuple[str, str, str]:
 
 @rlhflow.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
-    if "line" in annotation.native:
-        line: dict[str, Any] = annotation.native["line"]
+    if line := stored_line(annotation, "rlhflow"):
         return line
     steps, ratings = rated_along(record, annotation)
     if None in ratings or not steps:
         return None
-    steps[0] = as_given(record, annotation, "problem") + annotation.native.get("joint", "\n\n") + steps[0]
+    steps[0] = as_imported(record, annotation, "problem") + annotation.native.get("joint", "\n\n") + steps[0]
     turns = []
     for step, rating in zip(steps, ratings, strict=True):
         turns += [{"role": "user", "content": step}, {"role": "assistant", "content": "-" if rating == -1 else "+"}]
-    return {"conversations": turns, **as_given(record, annotation, "extra")}
+    return {"conversations": turns, **other_fields(as_imported(record, annotation, "extra"), _Line)}

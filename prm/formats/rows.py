@@ -1,6 +1,7 @@
-"""A row of a table as a record, by a mapping of its columns."""
+"""Converts a row of a table to a record by a mapping of its columns."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -17,7 +18,7 @@ Row = dict[str, Any]
 
 
 def cell_of(row: Row, column: str) -> Any:
-    """The value in a column; `a.b` is the key `b` of the object in the column `a`. None where there is none."""
+    """The value in a column, None if there is none; `a.b` is the key `b` of the object in the column `a`."""
     if column in row or "." not in column:
         return row.get(column)
     first, _, rest = column.partition(".")
@@ -26,7 +27,7 @@ def cell_of(row: Row, column: str) -> Any:
 
 
 def record_of(row: Any, mapping: Mapping) -> Record:
-    """Raises Unreadable naming the column."""
+    """The record of a row. Raises Unreadable naming the column."""
     if not isinstance(row, dict):
         raise Unreadable("", Message("not_an_object_with_values"))
     if mapping.steps is None:
@@ -81,7 +82,7 @@ WORDS = (
 
 
 def _steps(row: Row, steps: StepsMapping) -> tuple[list[str], str | None]:
-    """The steps, or the text that is still to be split."""
+    """The steps, or the text that the import splits."""
     column = steps.columns[0]
     if steps.form == "columns":
         return _numbered(row, steps.columns), None
@@ -94,7 +95,7 @@ def _steps(row: Row, steps: StepsMapping) -> tuple[list[str], str | None]:
 
 
 def _separated(solution: str, separator: str) -> list[str]:
-    """The steps between separators. An empty one keeps its place, unless the separator is itself white space."""
+    """The steps between separators. An empty step counts as a position unless the separator is white space."""
     pieces = [piece.strip() for piece in solution.split(separator)]
     if separator.isspace():
         return [piece for piece in pieces if piece]
@@ -104,7 +105,7 @@ def _separated(solution: str, separator: str) -> list[str]:
 
 
 def _step(value: Any, place: str) -> str:
-    """A step of a list: a text, or an object that has one under `text`."""
+    """The text of a step in a list: an item, or its key `text`."""
     if isinstance(value, dict) and "text" not in value:
         raise Unreadable(place, Message("required_field_missing", name="text"))
     return cells.text(value["text"] if isinstance(value, dict) else value, place)
@@ -118,18 +119,18 @@ def _numbered(row: Row, columns: list[str]) -> list[str]:
 
 
 def _kinds(row: Row, steps: StepsMapping, count: int) -> list[StepKind]:
-    given = cells.items(cell_of(row, steps.kinds), steps.kinds) if steps.kinds else []
-    if given and len(given) != count:
-        kinds = Message("n_kinds", n=len(given))
-        raise Unreadable(steps.kinds, Message("kind_count_differs", given=kinds, steps=Message("n_steps", n=count)))
-    for kind in given:
+    kinds = cells.items(cell_of(row, steps.kinds), steps.kinds) if steps.kinds else []
+    if kinds and len(kinds) != count:
+        got = Message("n_kinds", n=len(kinds))
+        raise Unreadable(steps.kinds, Message("kind_count_differs", given=got, steps=Message("n_steps", n=count)))
+    for kind in kinds:
         if kind not in STEP_KINDS:
             raise Unreadable(steps.kinds, Message("kind_not_known", kind=kind, known=", ".join(STEP_KINDS)))
-    return cast(list[StepKind], given) or ["reasoning"] * count
+    return cast(list[StepKind], kinds) or ["reasoning"] * count
 
 
 def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnotation | None:
-    """None where the row has no such label."""
+    """The row's label, None if the cells are empty."""
     if label.form == "first_error":
         return _index_label(row, label, len(kinds))
     column = label.columns[0]
@@ -177,7 +178,7 @@ def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation 
 
 
 def source_of(row: Row, source: SourceMapping) -> tuple[SourceKind, str, dict[str, Any]]:
-    """Kind, name and detail. Monte Carlo labels without a name are named by policy and rollouts, which must not mix."""
+    """Kind, name and detail of a source. An unnamed one is named by policy and rollouts, so that these do not mix."""
     kind = _kind(row, source.kind)
     policy, rollouts = _text_of(row, source.policy), source.rollouts
     if isinstance(rollouts, Column):
@@ -189,28 +190,28 @@ def source_of(row: Row, source: SourceMapping) -> tuple[SourceKind, str, dict[st
     return kind, name, detail
 
 
-def _kind(row: Row, given: SourceKind | Column) -> SourceKind:
-    if not isinstance(given, Column):
-        return given
-    word = cells.text(cell_of(row, given.column), given.column).strip().casefold().replace(" ", "_").replace("-", "_")
+def _kind(row: Row, kind: SourceKind | Column) -> SourceKind:
+    if not isinstance(kind, Column):
+        return kind
+    word = cells.text(cell_of(row, kind.column), kind.column).strip().casefold().replace(" ", "_").replace("-", "_")
     if word not in SOURCE_KINDS:
-        raise Unreadable(given.column, Message("word_not_known", word=word, known=", ".join(SOURCE_KINDS)))
+        raise Unreadable(kind.column, Message("word_not_known", word=word, known=", ".join(SOURCE_KINDS)))
     return word
 
 
-def _text_of(row: Row, given: str | Column) -> str:
-    return cells.text(cell_of(row, given.column), given.column) if isinstance(given, Column) else given
+def _text_of(row: Row, text: str | Column) -> str:
+    return cells.text(cell_of(row, text.column), text.column) if isinstance(text, Column) else text
 
 
 _MADE_BY: dict[str, Callable[[Any, str], Any]] = {
     "temperature": cells.number,
-    "seed": cells.whole_number,
+    "seed": partial(cells.whole_number, digits=100),
     "settings": cells.object_in,
 }
 
 
 def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
-    """None where the row says nothing of it."""
+    """The provenance in a row, None if the cells are empty."""
     values = {field: _MADE_BY.get(field, cells.text)(cell_of(row, name), name) for field, name in columns.items()}
     known = {field: value for field, value in values.items() if value not in (None, "", {})}
     try:
@@ -228,5 +229,5 @@ def _outcome_source(word: str, column: str) -> OutcomeSource | None:
 
 def _extra(row: Row, mapping: Mapping) -> Row:
     named = {*columns_of(mapping), *mapping.left_out}
-    kept = {column: value for column, value in row.items() if column not in named and not cells.is_empty(value)}
-    return kept | cells.object_in(cell_of(row, mapping.extra), mapping.extra) if mapping.extra else kept
+    rest = {column: value for column, value in row.items() if column not in named and not cells.is_empty(value)}
+    return rest | cells.object_in(cell_of(row, mapping.extra), mapping.extra) if mapping.extra else rest

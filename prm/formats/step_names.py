@@ -1,7 +1,7 @@
-"""How another tool's names map to steps and ratings: proposed from what it says, correctable field by field.
+"""Maps another tool's names to steps and ratings, by a proposal that people can correct.
 
-Other tools rate a step by a control of its own, whose name has the step's number: `rating_0`, `rating_1` and so on. A
-pattern stands for them all, "{}" in the number's place.
+Other tools have one control per step, with the step's number in its name: `rating_0`, `rating_1` and so on. A pattern
+names all of them, with "{}" for the number.
 """
 
 import re
@@ -35,9 +35,9 @@ _NUMBER = re.compile(r"\d+")
 
 
 class StepNames(msgspec.Struct, forbid_unknown_fields=True):
-    """Where the parts of a solution and of its labels stand; an empty name is none.
+    """The names of the parts of a solution and of its labels; empty for a part without a name.
 
-    `words` says what each word of the rating means; `first` is the number of the first step in the names.
+    `words` is the meaning of each value of the rating; `first` is the number of the first step in the names.
     """
 
     problem: str = ""
@@ -55,7 +55,7 @@ class StepNames(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass
 class Answers:
-    """What one person said of one task: the values of each control, those that are texts, and what is left behind."""
+    """One person's answers to one task: values by control, the controls with texts, and what the import loses."""
 
     values: dict[str, list[Any]] = field(default_factory=dict)
     texts: set[str] = field(default_factory=set)
@@ -72,7 +72,7 @@ def pattern_of(name: str) -> tuple[str, int] | None:
 
 
 def propose_fields(data: Mapping[str, Any]) -> StepNames:
-    """The names of the parts of a task's data, by what they are usually called."""
+    """The names of the parts of a task's data, by their usual names."""
     lists = [name for name, value in data.items() if isinstance(value, list) and value]
     texts = [name for name, value in data.items() if isinstance(value, str)]
     steps = next((name for name in (*STEPS, *lists) if name in lists), "")
@@ -88,9 +88,9 @@ def propose_fields(data: Mapping[str, Any]) -> StepNames:
 
 
 def propose_controls(names: StepNames, controls: Mapping[str, Iterable[Any]], free: Iterable[str]) -> None:
-    """Fill in which pattern rates, comments, or rates a further dimension; `controls` are patterns with their values.
+    """Set the patterns of the rating, the comment and other dimensions. `controls` maps patterns to their values.
 
-    The one whose words are all known rates; `free` are those that take a text.
+    The pattern with the most known words is the rating. `free` are the patterns of text controls.
     """
     values = {pattern: {_word(value) for value in words} for pattern, words in controls.items()}
     known = {pattern: len(words & set(MEANINGS)) for pattern, words in values.items()}
@@ -103,7 +103,7 @@ def propose_controls(names: StepNames, controls: Mapping[str, Iterable[Any]], fr
 
 
 def solution_of(names: StepNames, data: Mapping[str, Any]) -> Record:
-    """The task as a solution without labels. Raises ValueError saying what it lacks."""
+    """The task as a solution without labels. Raises ValueError naming what is missing."""
     problem, steps = data.get(names.problem), data.get(names.steps)
     if not isinstance(problem, str):
         raise ValueError(f"its data has no text '{names.problem}' for the problem")
@@ -121,7 +121,7 @@ def solution_of(names: StepNames, data: Mapping[str, Any]) -> Record:
 
 
 def label_of(names: StepNames, answers: Answers, count: int, **fields: Any) -> RecordAnnotation | None:
-    """What a person said, as a label of `count` steps; None where they rated none. `answers.left` gets what is lost."""
+    """The answers as a label of `count` steps, None if no step is rated. Adds what is lost to `answers.left`."""
     ratings: dict[int, Rating] = {}
     comments: dict[int, str] = {}
     dimensions: dict[int, dict[str, Any]] = {}
@@ -173,7 +173,7 @@ def label_of(names: StepNames, answers: Answers, count: int, **fields: Any) -> R
 def _rating(names: StepNames, name: str, values: list[Any], left: list[str]) -> Rating | None:
     meaning = names.words.get(_word(_one(values)))
     if meaning is None:
-        left.append(f"{name}: nobody has said what '{_one(values)}' means")
+        left.append(f"{name}: the value '{_one(values)}' has no meaning; add it to `words`")
         return None
     if meaning == "unsure":
         return Rating(0, "unsure")

@@ -1,4 +1,4 @@
-"""How many tests of each solution passed: JUnit XML, as pytest and most other test runners write it, and JSON Lines."""
+"""Reads test results by solution: JUnit XML, as pytest and most other test runners write it, and JSON Lines."""
 
 from collections.abc import Iterator
 from typing import Annotated, BinaryIO, NamedTuple
@@ -16,30 +16,34 @@ PROPERTY = "solution"
 
 
 class Case(NamedTuple):
-    """One test: `names` are what its solution may be called, the surest first; a skipped one's `passed` is None."""
+    """One test: `names` are possible names of its solution, the surest first; `passed` is None if it was skipped."""
 
     names: tuple[str, ...]
     passed: bool | None
 
 
 def read_cases(stream: BinaryIO) -> Iterator[Case]:
-    """Stream the tests of a JUnit report. Raises Unreadable where it is none, or breaks off.
+    """Stream the tests of a JUnit report. Raises Unreadable for another or incomplete file, entities and DTDs.
 
-    Which solution a test is of stands in a property `solution` of the test or its suite, else in the suite's name or
-    in the test's class name: both are given, and the caller, who knows the ids, decides. Entities and DTDs are refused.
+    A test's solution is the property `solution` of the test or its suite, else the suite's name or the test's class
+    name. All are yielded, and the caller, who knows the ids, decides.
     """
-    suites: list[Element] = []
+    inside: list[Element] = []  # from the root down
     try:
         for event, element in iterparse(stream, events=("start", "end"), forbid_dtd=True):
-            if element.tag == "testsuite":
-                suites.append(element) if event == "start" else suites.pop()
-            elif event == "start" and not suites and element.tag != "testsuites":
-                raise Unreadable("", Message("not_a_junit_report", tag=element.tag))
-            elif event == "end" and element.tag == "testcase":
+            if event == "start":
+                if not inside and element.tag not in ("testsuites", "testsuite"):
+                    raise Unreadable("", Message("not_a_junit_report", tag=element.tag))
+                inside.append(element)
+                continue
+            inside.pop()
+            if element.tag == "testcase":
                 failed = element.find("failure") is not None or element.find("error") is not None
                 skipped = element.find("skipped") is not None
+                suites = [outer for outer in inside if outer.tag == "testsuite"]
                 yield Case(tuple(_names(element, suites)), False if failed else None if skipped else True)
-                suites[-1].remove(element)
+                if inside:
+                    inside[-1].remove(element)  # memory does not grow with the report
     except (ParseError, DefusedXmlException) as error:
         raise Unreadable("", Message("report_unreadable", error=error)) from None
 
@@ -72,10 +76,9 @@ class _Line(msgspec.Struct):
 
 
 def read_tallies(stream: BinaryIO) -> Iterator[tuple[int, Tally | Unreadable]]:
-    """Stream (line, tally, or why the line is none) of JSON Lines: `{"id": ..., "passed": 7, "failed": 0}`.
+    """Stream (line, tally or error) of JSON Lines: `{"id": ..., "passed": 7, "failed": 0}`.
 
-    `passed` may also be true or false, as HumanEval and its like write it. `errors` count as failed; `skipped` and
-    other keys say nothing.
+    `passed` may also be true or false, as in HumanEval. `errors` count as failed; `skipped` and other keys are ignored.
     """
     decoder = msgspec.json.Decoder(_Line)
     line = 0
@@ -90,5 +93,5 @@ def read_tallies(stream: BinaryIO) -> Iterator[tuple[int, Tally | Unreadable]]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             yield line, Unreadable("", Message("record_not_json", error=error))
         else:
-            missed = read.passed is False  # `passed` is then an answer, and no count
+            missed = read.passed is False  # `passed` is then a verdict, not a count
             yield line, Tally(str(read.id), int(read.passed), int(missed) + read.failed + read.errors)

@@ -1,8 +1,8 @@
-"""SWE-agent's trajectories (github.com/SWE-agent/SWE-agent, `.traj`): one run a file or line.
+"""SWE-agent's trajectories (github.com/SWE-agent/SWE-agent, `.traj`): one run per file or line.
 
-`trajectory` has a turn of thought, action and observation each; `history` the messages, with the issue in the
-first that a user wrote and that is no demonstration; `info` the exit status and the submitted patch. A turn becomes up
-to three steps, and the patch the answer. The format has no labels, so writing gives the run as it was read.
+`trajectory` lists turns of thought, action and observation. `history` lists the messages; the first user message that
+is not a demonstration holds the issue. `info` has the exit status and the submitted patch. A turn becomes up to three
+steps, and the patch becomes the answer. The format has no labels, so a run is written as it was read.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from prm.formats.parts import Content, step_text, text_of
-from prm.formats.reading import Unreadable, whole
+from prm.formats.reading import Unreadable, fits, whole
 from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
@@ -80,8 +80,8 @@ def swe_agent(value: Any) -> Record:
 
 @swe_agent.writes
 def _lines(record: Record) -> list[dict[str, Any]]:
-    """The run if it was read in this format."""
-    return [record.extra] if "trajectory" in record.extra and "info" in record.extra else []
+    """The run, if it was read in this format."""
+    return [record.extra] if fits(record.extra, _Run) else []
 
 
 def _steps(run: _Run) -> Iterator[Completion]:
@@ -99,7 +99,7 @@ def _steps(run: _Run) -> Iterator[Completion]:
 
 
 def _problem(run: _Run, settings: dict[str, Any]) -> str:
-    """The issue itself where it is told, else the message that asked for it."""
+    """The issue if the run states it, else the message that asks for its solution."""
     issue = run.problem_statement or _inner(settings, "problem_statement", "text")
     if isinstance(issue, str) and issue.strip():
         return issue
@@ -108,7 +108,7 @@ def _problem(run: _Run, settings: dict[str, Any]) -> str:
 
 
 def _settings(config: str | dict[str, Any] | None) -> dict[str, Any]:
-    """What the run was started with; newer versions keep it as the JSON of an object."""
+    """The run's configuration; newer versions store it as JSON text."""
     if isinstance(config, dict):
         return config
     try:

@@ -1,7 +1,7 @@
 """Tables of any columns (CSV, Parquet, JSON Lines or a JSON array), read by a mapping of their columns.
 
-Without a mapping, the one that `propose` finds in the first rows is taken. Writing gives a row for each label, and
-one for a solution without any, in columns that reading finds by itself.
+The default mapping is proposed from the first rows. Writing yields a row for each label, and one for a solution without
+labels, in columns that reading recognises.
 """
 
 import io
@@ -14,13 +14,13 @@ import msgspec
 import pyarrow
 
 from prm.errors import FormatError
-from prm.formats import csv_rows, parquet_rows
+from prm.formats import csv_rows, parquet_rows, plain
 from prm.formats.labels import Step, steps_along
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.proposing import propose
 from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
 from prm.formats.reading import Numbered, on_one_line, original_records, parsed_records
-from prm.formats.record import Provenance, Record, RecordAnnotation, Rejection, as_given
+from prm.formats.record import Provenance, Record, RecordAnnotation, Rejection, as_imported
 from prm.formats.registry import FORMATS, TABLE, Format, Reader
 from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
 from prm.messages import Message
@@ -48,29 +48,28 @@ OWN = Mapping(
         )
     ],
     provenance={field: f"made_by_{field}" for field in get_args(MadeBy)},
-    left_out=["first_error", "split"],  # the ratings say the one, the source group the other
+    left_out=["first_error", "split"],  # they follow from the ratings and the source group
     guarded=True,
     **dict[str, Any](zip(WORDS, WORDS, strict=True)),
 )
 _LISTS = {"steps": pyarrow.string(), "step_kinds": pyarrow.string(), "ratings": pyarrow.int8()}
 _TYPES = {
     "made_by_temperature": pyarrow.float64(),
-    "made_by_seed": pyarrow.int64(),
     "first_error": pyarrow.int32(),
-    "source_rollouts": pyarrow.int32(),
+    "source_rollouts": pyarrow.int64(),
     "final_answer_correct": pyarrow.bool_(),
 }
 
 
 class Sample(NamedTuple):
-    """The columns of a table in their order, with the keys of objects as `column.key`, and its first rows."""
+    """The columns of a table in order, with keys of objects as `column.key`, and its first rows."""
 
     columns: list[str]
     rows: list[Row]
 
 
 def read(stream: BinaryIO, *, skip: int = 0, mapping: Mapping | None = None) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them. Raises as `checked` for no mapping."""
+    """Stream (line, record or rejection) after the first `skip`. Without a mapping, raises as `checked` does."""
     head = stream.read(CHUNK)
     if mapping is None:
         mapping = checked(None, sample(io.BytesIO(head) if not stream.seekable() else _rewound(stream)))
@@ -79,23 +78,25 @@ def read(stream: BinaryIO, *, skip: int = 0, mapping: Mapping | None = None) -> 
 
 
 def original_rows(stream: BinaryIO, *, mapping: Mapping) -> Iterator[bytes | None]:
-    """The rows as JSON objects of their cells, in their order; None where a row cannot be told."""
+    """Stream the rows as JSON objects of their cells; None for a row that cannot be read."""
     for _, raw in _raw_rows(stream, stream.read(CHUNK), mapping, 0):
         yield None if isinstance(raw, Rejection) else on_one_line(raw)
 
 
 def reader_of(format: str, mapping: Mapping | None) -> Reader:
-    """The reader of a format; a table is read by the mapping."""
+    """The reader of a format; a table uses the mapping."""
     return partial(read, mapping=mapping) if format == TABLE else FORMATS.get(format).read
 
 
 def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], Iterator[bytes | None]]:
-    """A function that gives the records of a file as it has them, in the order in which its reader numbers them."""
-    return partial(original_rows, mapping=mapping or Mapping()) if format == TABLE else original_records
+    """A function that streams the records of a file unchanged, in the order of its reader."""
+    if format == TABLE:
+        return partial(original_rows, mapping=mapping or Mapping())
+    return plain.originals if format == "plain" else partial(original_records, members=FORMATS.get(format).members)
 
 
 def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
-    """The first rows of a table; `head` has been read from the stream already. Raises OSError for broken Parquet."""
+    """The first rows of a table; `head` was already read from the stream. Raises OSError for broken Parquet."""
     columns: dict[str, None] = {}
     raws = _raw_rows(stream, head or stream.read(CHUNK), Mapping(), 0)
     rows = list(islice(_objects(islice(raws, LOOKED_AT)), SAMPLED))
@@ -106,7 +107,7 @@ def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
 
 
 def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
-    """The mapping, or the proposed one; raises FormatError (`mapping_needed`) where it cannot be read by."""
+    """The mapping, or the proposed one; raises FormatError (`mapping_needed`) if it does not fit the table."""
     mapping = mapping or proposed(sample)
     if fault := fault_of(mapping, sample):
         there = ", ".join(sample.columns) or Message("none")
@@ -117,12 +118,12 @@ def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
 
 
 def proposed(sample: Sample) -> Mapping:
-    """What the columns seem to hold; of a table that was written here, what they do hold."""
+    """The proposed mapping, or `OWN` for a table that this module wrote."""
     return OWN if set(COLUMNS) <= set(sample.columns) else propose(sample.columns, sample.rows)
 
 
 def fault_of(mapping: Mapping, sample: Sample) -> str:
-    """Why a table that begins so cannot be read by a mapping, in a sentence; empty where it can."""
+    """Why a mapping does not fit a table with these first rows, in a sentence; empty if it does."""
     if not mapping.problem:
         return Message("problem_column_needed")
     if mapping.steps is None:
@@ -134,12 +135,12 @@ def fault_of(mapping: Mapping, sample: Sample) -> str:
 
 
 def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """A CSV file; of several alternatives at a position the one is written that the label's path takes."""
+    """The bytes of a CSV file; of several alternatives at a position, only that on the label's path is written."""
     return csv_rows.write_rows(rows_of(records), COLUMNS)
 
 
 def write_parquet(records: Iterable[Record]) -> Iterator[bytes]:
-    """A Parquet file of the same columns."""
+    """The bytes of a Parquet file with the same columns."""
     fields = [
         (name, pyarrow.list_(_LISTS[name]) if name in _LISTS else _TYPES.get(name, pyarrow.string()))
         for name in COLUMNS
@@ -148,7 +149,7 @@ def write_parquet(records: Iterable[Record]) -> Iterator[bytes]:
 
 
 def rows_of(records: Iterable[Record]) -> Iterator[Row]:
-    """A row of COLUMNS for each label, or one for a solution without any."""
+    """A row of COLUMNS for each label, or one for a solution without labels."""
     for record in records:
         labels: list[RecordAnnotation | None] = [*record.annotations] or [None]
         yield from (_row(record, label) for label in labels)
@@ -156,20 +157,20 @@ def rows_of(records: Iterable[Record]) -> Iterator[Row]:
 
 def _row(record: Record, label: RecordAnnotation | None) -> Row:
     def given(field: str) -> Any:
-        return as_given(record, label, field) if label else getattr(record, field)
+        return as_imported(record, label, field) if label else getattr(record, field)
 
     at = steps_along(record, label)
     detail = label.source_detail if label else {}
     return {
-        **{field: given(field) for field in _AS_GIVEN},
+        **{field: given(field) for field in _AS_IMPORTED},
         "steps": [step.text for step in at],
         "step_kinds": [step.kind for step in at] if any(step.kind != "reasoning" for step in at) else None,
         "ratings": label and _ratings(at),
         "first_error": label and label.first_error,
         "source_kind": label and label.source_kind,
         "source_name": label and (label.annotator or label.source_name),
-        "source_policy": detail.get("policy"),
-        "source_rollouts": detail.get("rollouts"),
+        "source_policy": policy if isinstance(policy := detail.get("policy"), str) else None,
+        "source_rollouts": rollouts if type(rollouts := detail.get("rollouts")) is int else None,
         "domain": record.domain,
         "source_group": record.source_group,
         "split": record.split or None,
@@ -179,22 +180,24 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
 
 
 def _made_by(provenance: Provenance | None) -> Row:
+    """The fields as cells. A seed may have more digits than a number in Parquet, so it is text."""
     fields = msgspec.structs.asdict(provenance or Provenance())
-    return fields | {"settings": _json(fields["settings"])}
+    seed = None if fields["seed"] is None else str(fields["seed"])
+    return fields | {"seed": seed, "settings": _json(fields["settings"])}
 
 
 def _json(value: dict[str, Any]) -> str | None:
     return msgspec.json.encode(value).decode() if value else None
 
 
-_AS_GIVEN = (
+_AS_IMPORTED = (
     "problem", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "generator",
     "external_id", "outcome_source",
 )  # fmt: skip
 
 
 def _ratings(steps: list[Step]) -> list[int | None]:
-    """All of them; a label that ends with an error ends there, and one that ends otherwise has gaps at its end."""
+    """The ratings of all steps; a label that ends with an error ends there, another has None for unrated last steps."""
     ratings = [step.rating for step in steps]
     while ratings and ratings[-1] is None:
         ratings.pop()
@@ -202,7 +205,7 @@ def _ratings(steps: list[Step]) -> list[int | None]:
 
 
 def is_csv(head: bytes) -> bool:
-    """Whether a table that begins so can only be CSV."""
+    """Whether a table with this beginning can only be CSV."""
     return not head.startswith(parquet_rows.MAGIC) and head.removeprefix(BOM).lstrip()[:1] not in (b"{", b"[")
 
 
@@ -219,7 +222,7 @@ def _raw_rows(stream: BinaryIO, head: bytes, mapping: Mapping, skip: int) -> Ite
 
 
 def _objects(raws: Iterable[Raw]) -> Iterator[Row]:
-    """The rows that can be read, decoded."""
+    """The readable rows, decoded."""
     for _, raw in raws:
         try:
             row = msgspec.json.decode(raw) if isinstance(raw, bytes) else None

@@ -1,4 +1,4 @@
-"""Files of labelled solutions as the library reads them: in any registered format, or in its own."""
+"""Reads files of labelled solutions in any registered format, or in the library's own."""
 
 import gzip
 from collections.abc import Callable, Iterable, Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import Annotated, BinaryIO, TypeVar, cast
 
 import msgspec
 
@@ -28,10 +28,10 @@ BLANK_LINES = Splitting("blank_lines", "drop")
 
 
 class Samples(msgspec.Struct):
-    """One problem with all its sampled responses, as the Qwen2.5-Math evaluation writes them, one a line.
+    """One problem with all its sampled responses, a line of the Qwen2.5-Math evaluation's output.
 
-    `code` holds the responses, `pred` their final answers, `score` their correctness; `pred_score` is a published
-    outcome score of each response (one number in a list).
+    `code` holds the responses, `pred` their final answers, `score` their correctness, and `pred_score` a published
+    outcome score of each response (a list with one number).
     """
 
     idx: int
@@ -40,11 +40,15 @@ class Samples(msgspec.Struct):
     pred: list[str]
     score: list[bool]
     answer: str | None = None
-    pred_score: list[list[float]] = []
+    pred_score: list[Annotated[list[float], msgspec.Meta(min_length=1)]] = []
 
     def __post_init__(self) -> None:
-        if not len(self.code) == len(self.pred) == len(self.score):
-            raise ValueError(f"{len(self.code)} responses, {len(self.pred)} answers, {len(self.score)} judgements")
+        lengths = {name: len(getattr(self, name)) for name in ("code", "pred", "score", "pred_score")}
+        same = {lengths["code"], lengths["pred"], lengths["score"]} | (
+            {len(self.pred_score)} if self.pred_score else set()
+        )
+        if len(same) > 1:
+            raise ValueError(Message("samples_uneven", **lengths))
 
 
 def traces_of(record: Samples) -> Iterator[Trace]:
@@ -80,7 +84,7 @@ Published = Iterable[tuple[str, TraceScore]]
 
 @dataclass(frozen=True)
 class TraceFile:
-    """A file, the format that it is in, and its traces with their places ("FILE, line 3")."""
+    """A file, its format, and its traces with their places ("FILE, line 3")."""
 
     path: Path
     label: str
@@ -95,7 +99,7 @@ def read_traces(path: Path | str) -> Iterator[Trace]:
 
 
 def open_traces(path: Path) -> TraceFile:
-    """The file with the format that its content is in; raises DataError for none, or where it cannot be read."""
+    """The file with the format of its content; raises DataError for an unknown format or an unreadable file."""
     fields, fault = _first_fields(path)
     if fields is None:
         return TraceFile(path, "traces", "steps", lambda: iter(()))
@@ -134,7 +138,7 @@ def open_traces(path: Path) -> TraceFile:
 
 @contextmanager
 def open_file(path: Path) -> Iterator[BinaryIO]:
-    """The content of a file, unpacked if it is gzipped. Raises DataError where it cannot be read."""
+    """Open a file, decompressed if it is gzipped. Raises DataError if it cannot be read."""
     try:
         with open(path, "rb") as packed:
             zipped = packed.read(2) == GZIP
@@ -145,7 +149,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def first_fields(path: Path) -> set[str]:
-    """The names of the first record's fields; raises DataError where there is no record."""
+    """The names of the first record's fields; raises DataError without a record."""
     fields, fault = _first_fields(path)
     if fields is None or fault:
         raise DataError(fault or Message("file_without_records", path=path))
@@ -153,7 +157,7 @@ def first_fields(path: Path) -> set[str]:
 
 
 def _first_fields(path: Path) -> tuple[set[str] | None, str]:
-    """The names of the first record's fields, None without a record; and what is wrong with it as JSON."""
+    """The names of the first record's fields, None without a record, and what is wrong with its JSON."""
     for place, raw in _raw(path):
         try:
             return set(msgspec.json.decode(raw, type=dict[str, msgspec.Raw])), ""
@@ -172,7 +176,7 @@ def _raw(path: Path) -> Iterator[tuple[str, bytes]]:
 
 @contextmanager
 def _placed(place: str, raw: bytes = b"") -> Iterator[None]:
-    """What is wrong with a record becomes a DataError that names its place."""
+    """Convert errors in a record to a DataError that names its place."""
     try:
         yield
     except UNDECODABLE as error:
@@ -188,7 +192,7 @@ def _decoded(path: Path, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
 
 
 def _unpacked(path: Path, form: Format, unpack: Callable[[Record, int], Iterable[T]]) -> Iterator[tuple[str, T]]:
-    """What `unpack` makes of each record and its line, with the record's place."""
+    """The items that `unpack` makes of each record and its line, with the record's place."""
     with open_file(path) as stream:
         for line, item in form.read(stream):
             if isinstance(item, Rejection):

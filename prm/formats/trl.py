@@ -1,9 +1,9 @@
-"""TRL's stepwise supervision: `{"prompt": ..., "completions": [...], "labels": [true, ...]}` a line or Parquet row.
+"""TRL's stepwise supervision: `{"prompt": ..., "completions": [...], "labels": [true, ...]}` per line or Parquet row.
 
-The format has a yes or no for each step of one line of steps. Writing follows the path that the
-annotations agree on; the line ends at the first error, or before the first step that has no yes or no:
-an unsure one, a step that a person wrote, a neutral one if the policy drops it. A line has no place for the kind of its
-labels or the split of its problem, since trainers take every row and drop other columns.
+Each step has a Boolean label. Writing follows the path that the annotations agree on. The line ends at the first error,
+or before the first step without a Boolean label: an unsure step, one that a person wrote, or a neutral one if the
+policy drops it. A line has neither the kind of its labels nor the split of its problem, since trainers use every row
+and drop other columns.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,17 +36,17 @@ class _Line(msgspec.Struct):
 
 
 class Line(NamedTuple):
-    """The agreed steps of a solution that have a rating, from the first on, up to the first error if that is asked.
+    """The rated steps of a solution's agreed path, up to the first error if requested.
 
-    `ends` is why the line ends before the agreed path does, or has no step: `unlabelled`, `no_path`, `unrated`,
-    `own_step` or `neutral`; empty if it does not.
+    `ends` is the reason for ending before the agreed path, or for having no step: `unlabelled`, `no_path`, `unrated`,
+    `own_step` or `neutral`; else it is empty.
     """
 
     steps: list[tuple[Taken, int]]
     ends: str
 
     def up_to_neutral(self) -> "Line":
-        """The line as it is if neutral steps are dropped."""
+        """The line if neutral steps are dropped."""
         for number, (_, rating) in enumerate(self.steps):
             if rating == 0:
                 return Line(self.steps[:number], "neutral")

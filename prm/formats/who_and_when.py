@@ -1,7 +1,7 @@
-"""Who&When (Zhang et al. 2025, github.com/ag2ai/Agents_Failure_Attribution): a failed run of several agents a file.
+"""Who&When (Zhang et al. 2025, github.com/ag2ai/Agents_Failure_Attribution): one failed multi-agent run per file.
 
-`history` holds the messages; `mistake_step` is the 0-based index, as a string, of the message whose mistake
-decided that the run failed. Messages before it may hold mistakes that were made good, so it alone is rated.
+`history` holds the messages; `mistake_step` is the 0-based index, as a string, of the message whose mistake made the
+run fail. Earlier messages may have mistakes that were corrected, so only this one is rated.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import msgspec
 
 from prm.formats.labels import annotator_in, index_in
 from prm.formats.reading import Unreadable, whole
-from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_given
+from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_imported
 from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.vocabulary import StepKind
@@ -66,17 +66,18 @@ def who_and_when(value: Any) -> Record:
 
 @who_and_when.writes_label
 def _native(record: Record, label: RecordAnnotation) -> dict[str, Any] | None:
-    """The run as it was read in this format, with the first error that is known of it."""
-    if "history" not in record.extra:
+    """The run with its first error, if it was read in this format."""
+    history = record.extra.get("history") if "question" in record.extra else None
+    if not isinstance(history, list) or len(history) != len(record.positions):
         return None
     return {
-        **as_given(record, label, "extra"),
+        **as_imported(record, label, "extra"),
         "mistake_step": label.native.get("mistake_step", str(label.first_error)),
     }
 
 
 def _text(message: _Message) -> str:
-    """Who speaks is part of what there is to judge."""
+    """The message with its speaker, which matters for a judgement."""
     speaker = message.name or message.role
     return f"{speaker}: {message.content}" if speaker else message.content
 

@@ -1,7 +1,7 @@
-"""What the library and the platform report: a code with values, and the sentence that they make in English.
+"""Messages of the library and the platform: a code with values, and its English sentence.
 
-Catalogues hold the English sentence of each code: the modules beside this one, and those that other packages `register`.
-Whoever shows a message to a reader looks its code up again and translates the sentence (`annotation.core.wording`).
+Catalogues map codes to English sentences: the modules of this package, and those that other packages `register`. A page
+looks the code up again and translates the sentence (`annotation.core.wording`).
 """
 
 import string
@@ -13,17 +13,17 @@ from typing import Any
 from prm.messages import acquisition, audits, data, evaluation, formats, models, search, training
 
 Value = str | int | float
-Sentence = str | tuple[str, str]  # a pair where the words depend on a number: for `n` = 1, and for any other `n`
+Sentence = str | tuple[str, str]  # a pair is singular and plural: for `n` = 1, and for any other `n`
 
 
 class Message(str):
-    """English text that carries the `code` of its sentence and the `values` in it; a value may be a message itself."""
+    """An English text with the `code` of its sentence and its `values`, which may be messages themselves."""
 
     code: str
     values: Mapping[str, Value]
 
     def __new__(cls, code: str, /, **values: object) -> "Message":
-        """Numbers and messages among the `values` stay what they are, an error is its message, the rest becomes text."""
+        """Numbers and messages among `values` stay unchanged, an error becomes its message, other values text."""
         known = {name: _value(value) for name, value in values.items()}
         sentence = SENTENCES[code]
         template = sentence if isinstance(sentence, str) else sentence[known["n"] != 1]
@@ -34,7 +34,7 @@ class Message(str):
 
 
 class Fields(string.Formatter):
-    """Fills in a sentence, whose fields are plain names."""
+    """Formats a sentence whose fields are plain names."""
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
         return kwargs[field_name], field_name
@@ -46,7 +46,7 @@ CATALOGUES: list[ModuleType] = []
 
 
 def register(*catalogues: ModuleType) -> None:
-    """Add modules that hold `SENTENCES` by code. Raises ValueError for a code that another module has."""
+    """Add modules with `SENTENCES` by code. Raises ValueError for a code that another module has."""
     for catalogue in catalogues:
         if taken := SENTENCES.keys() & catalogue.SENTENCES.keys():
             raise ValueError(f"{catalogue.__name__} repeats the codes {', '.join(sorted(taken))}")
@@ -55,12 +55,12 @@ def register(*catalogues: ModuleType) -> None:
 
 
 def joined(parts: Sequence[str], code: str = "in_sequence") -> str:
-    """Several texts as one, put together two at a time by the sentence of `code`."""
+    """Several texts as one, joined pairwise by the sentence of `code`."""
     return reduce(lambda one, other: Message(code, one=one, other=other), parts) if parts else ""
 
 
 def as_json(text: str) -> Any:
-    """What JSON holds of a text: a string, or an object for a message."""
+    """A text for JSON: a string, or an object for a message."""
     if not isinstance(text, Message):
         return text
     values = {name: as_json(value) if isinstance(value, str) else value for name, value in text.values.items()}
@@ -68,7 +68,7 @@ def as_json(text: str) -> Any:
 
 
 def from_json(value: Any) -> str:
-    """The text that `as_json` was called with, in the English of that time."""
+    """The text that `as_json` converted, in its stored English."""
     if not isinstance(value, dict):
         return str(value)
     values = {name: from_json(one) if isinstance(one, dict) else one for name, one in value["values"].items()}

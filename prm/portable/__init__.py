@@ -1,1 +1,1 @@
-"""Models as folders that travel: out as a Hugging Face folder with a small head file, in from here and elsewhere."""
+"""Exports models as Hugging Face folders with a small head file, and imports such folders and other models."""

@@ -1,7 +1,7 @@
-"""A model as a Hugging Face folder: the backbone as it reads, and beside it one small file of heads.
+"""Exports a model as a Hugging Face folder: the backbone and one small file of heads.
 
-`AutoModelForCausalLM` and `AutoTokenizer` load the folder; the README's code, which is `reference.py`, gives the
-scores. Low-rank adapters are merged into the weights they adapt.
+`AutoModelForCausalLM` and `AutoTokenizer` load the folder; the README's code, which is `reference.py`, computes the
+scores. Low-rank adapters are merged into the weights.
 """
 
 from pathlib import Path
@@ -38,7 +38,7 @@ def export_folder(model: Path | str, out: Path | str) -> Description:
     backbone = scorer.backbone
     _merge_adapters(backbone.model)
     if manifest.config.lane == "heads":
-        backbone.model.to(stored_type(backbone.name))  # exact: they were widened from it
+        backbone.model.to(stored_type(backbone.name))  # exact, since loading only widened the weights
     backbone.model.save_pretrained(out)
     backbone.tokenizer.save_pretrained(out)
     part = "heads" if readout.heads is not None else "outcome"
@@ -71,7 +71,7 @@ def _head(scorer: Scorer, part: str) -> Head:
 
 
 def _merge_adapters(model: Any) -> None:
-    """Put what adapters learned into the weights they adapt, and the plain layers back in place."""
+    """Merge adapters into the weights, and restore the plain layers."""
     from peft.tuners.tuners_utils import BaseTunerLayer
 
     adapted = [(name, layer) for name, layer in model.named_modules() if isinstance(layer, BaseTunerLayer)]
@@ -98,8 +98,8 @@ tags: [process-reward-model, stepmark]
 
 ## Scoring with plain transformers
 
-The folder loads with `AutoModelForCausalLM` and `AutoTokenizer`; `{HEADS_FILE}` holds the ensemble of heads that reads
-its states, with what it needs to know in the header. Computed in float32, this gives the scores that Stepmark gives:
+The folder loads with `AutoModelForCausalLM` and `AutoTokenizer`. `{HEADS_FILE}` holds the ensemble of heads on its
+states, with their settings in the header. In float32, this code computes the same scores as Stepmark:
 
 ```python
 {code}
@@ -109,6 +109,6 @@ if __name__ == "__main__":
     print(score(load("."), "What is 2 + 2?", ["2 + 2 = 5.", "The answer is 5."]))
 ```
 
-A step that is not plain reasoning is led by its kind: `[tool_call] search(...)`. A score below
-{manifest.threshold:.4f} counts as an error; a solution's score is the product of its steps'.
+A step that is not plain reasoning begins with its kind: `[tool_call] search(...)`. A score below
+{manifest.threshold:.4f} counts as an error; a solution's score is the product of its step scores.
 """

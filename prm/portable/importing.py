@@ -1,8 +1,8 @@
-"""A model from elsewhere as a model folder of ours: checked, copied, and with a manifest that says whence it came.
+"""Imports a model as a model folder of this library: checked, copied, and with its origin in the manifest.
 
-Three kinds are known: a model folder of this library, an exported folder, and a Hugging Face token classifier (or the
-layout of Qwen2.5-Math-PRM) that reads a step's end. Nothing is unpickled and no code is run: weights are safetensors,
-and only data files are copied.
+It reads a model folder of this library, an exported folder, and a Hugging Face token classifier on the end of a step,
+including the layout of Qwen2.5-Math-PRM. Nothing is unpickled and no code is run: weights must be safetensors, and only
+data files are copied.
 """
 
 import shutil
@@ -45,16 +45,16 @@ QWEN_STEP = "<extra_0>"
 
 
 def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: int = 1) -> Manifest:
-    """Make a model folder of ours at `out` from a folder found elsewhere; raises ModelFileError with the reason.
+    """Create a model folder at `out` from another folder; raises ModelFileError with the reason.
 
-    `separator` ends each step of a token classifier, as in its training; `good` is its class of right steps.
+    `separator` ends each step of a token classifier, as in its training; `good` is its class of correct steps.
     """
     source, out = Path(source), Path(out)
     if not source.is_dir():
         raise ModelFileError(Message("not_a_folder", source=source))
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ModelFileError(Message("output_folder_not_empty", out=out))
-    for path in source.rglob("*"):  # what is copied lies in the folder itself
+    for path in source.rglob("*"):  # a link could copy a file from outside
         if path.is_symlink():
             raise ModelFileError(Message("file_is_link", name=source.name, path=path.relative_to(source)))
     partial = out.with_name(out.name + ".partial")
@@ -71,8 +71,8 @@ def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: i
             _adopt_exported(source, partial)
         else:
             _adopt_outside(source, partial, separator, good)
-        adopted = Scorer.load(partial, device="cpu").manifest  # as it will be loaded
-        assert adopted is not None, "a folder of ours has a manifest"
+        adopted = Scorer.load(partial, device="cpu").manifest  # raises if it cannot be loaded
+        assert adopted is not None, "every model folder has a manifest"
         partial.replace(out)
         return adopted
     finally:
@@ -80,7 +80,7 @@ def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: i
 
 
 def _adopt_exported(source: Path, out: Path) -> None:
-    """Adapters were merged, so that what is left to add to the backbone are the heads."""
+    """Import an exported folder: its adapters are merged, so only the heads are added to the backbone."""
     described = read_description(source)
     _copy_backbone(source, out / BACKBONE)
     tensors, header = _read(source / HEADS_FILE)
@@ -173,7 +173,7 @@ Ids = tuple[int, ...]
 
 
 def _classifier_layout(backbone: Backbone, separator: str) -> tuple[Ids, Ids, Ids]:
-    """As TRL's PRM trainer writes its examples: the problem, then each step followed by the separator."""
+    """The layout of TRL's PRM trainer: the problem, then each step followed by the separator."""
     tokenizer = backbone.tokenizer
     ending = tuple(tokenizer(separator, add_special_tokens=False)["input_ids"])
     if not ending:
@@ -183,7 +183,7 @@ def _classifier_layout(backbone: Backbone, separator: str) -> tuple[Ids, Ids, Id
 
 
 def _reward_layout(backbone: Backbone) -> tuple[Ids, Ids, Ids]:
-    """As on the model card of Qwen2.5-Math-PRM: a chat whose answer has `<extra_0>` after each step."""
+    """The layout on the model card of Qwen2.5-Math-PRM: a chat with `<extra_0>` after each step of the answer."""
 
     def ids(text: str) -> Ids:
         return tuple(backbone.tokenizer(text, add_special_tokens=False)["input_ids"])
@@ -196,7 +196,7 @@ def _reward_layout(backbone: Backbone) -> tuple[Ids, Ids, Ids]:
 
 
 def _copy_backbone(source: Path, out: Path) -> None:
-    """Copy data files only; the configuration loses every mention of code."""
+    """Copy data files only, without references to code in the configuration."""
     if not any(source.glob("*.safetensors")):
         pickled = sorted(path.name for path in source.iterdir() if path.suffix in PICKLES)
         raise ModelFileError(

@@ -1,4 +1,4 @@
-"""What lies in an exported folder: names, and what its head file and its description say. No torch."""
+"""The files of an exported folder, with the contents of its head file and description. No torch."""
 
 from pathlib import Path
 
@@ -13,14 +13,14 @@ from prm.vocabulary import NeutralPolicy
 
 HEADS_FILE = "heads.safetensors"
 ABOUT_FILE = "stepmark.json"
-HEADER = "stepmark"  # where the head file's header keeps a `Head`
+HEADER = "stepmark"  # key of a `Head` in the head file's header
 FORMAT = "stepmark-portable"
 
 
 class Head(msgspec.Struct):
-    """What whoever reads the head file needs beside its tensors.
+    """The settings for scoring with the head file's tensors.
 
-    `part` is the ensemble that gives step scores; token ids stand before the problem, after it and after each step.
+    `part` is the ensemble of step scores; the token ids are those before the problem, after it and after each step.
     """
 
     part: str
@@ -35,7 +35,7 @@ class Head(msgspec.Struct):
 
 
 class Description(msgspec.Struct):
-    """The folder's own account of itself: the manifest of the model it was made of, and every file's SHA-256."""
+    """The description of an exported folder: the manifest of its model, and every file's SHA-256."""
 
     manifest: Manifest
     checksums: dict[str, str]

@@ -1,1 +1,1 @@
-"""Questions put to a trained PRM and to the policy it judges, one probe a module."""
+"""Probes of a trained PRM and of the policy that it judges, one per module."""

@@ -1,11 +1,12 @@
-"""What the scores of all steps cost beside one score of the answer, and what each buys in best-of-N.
+"""Compares the cost of scoring all steps with that of one score per answer, and their benefit in best-of-N.
 
-Three ways to score a solution with one backbone: one pass that reads every step off, one pass that reads only the
-end (an outcome model), and a pass over every prefix, as scorers do that know one score a sequence.
+There are three ways to score a solution with one backbone: one pass for all steps, one pass for the end only (an
+outcome model), and one pass per prefix, as in scorers with one score per sequence.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -24,7 +25,7 @@ from prm.training.costs import Arithmetic
 
 
 class Way(msgspec.Struct, frozen=True):
-    """One way to score, per solution: wall seconds (the least of the repeats), tokens read, FLOPs, scores given."""
+    """One way to score, per solution: wall seconds (the minimum over repeats), tokens, FLOPs and scores."""
 
     name: str
     seconds: float
@@ -34,7 +35,7 @@ class Way(msgspec.Struct, frozen=True):
 
 
 class Training(msgspec.Struct, frozen=True):
-    """What a model took to train: seconds, and how many labels of steps and of final answers it learned from."""
+    """The cost of training a model: seconds, and the numbers of step labels and graded answers."""
 
     name: str
     seconds: float
@@ -43,8 +44,8 @@ class Training(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """Share of right answers at N when the product of step scores chooses and when the outcome head does; `gain` is
-    the first less the second, problem by problem."""
+    """Shares of right answers at N, chosen by the product of step scores and by the outcome head; `gain` is the mean
+    difference by problem."""
 
     n: int
     process: Metric
@@ -53,7 +54,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """`choices` is empty where no model of outcomes was given."""
+    """The report on costs; `choices` is empty without an outcome model."""
 
     n_solutions: int
     n_steps: int
@@ -63,18 +64,30 @@ class Cost(msgspec.Struct, frozen=True):
     choices: list[Choice]
 
 
+def solutions_to_time(scorer: Scorer, traces: Iterable[Trace], most: int) -> list[Trace]:
+    """The first solutions that have steps, all of which fit the context, at most `most`. Raises DataError for none."""
+    backbone = scorer.backbone
+
+    def fits(trace: Trace) -> bool:
+        [item] = encode([trace], backbone.tokenizer, backbone.layout, backbone.context)
+        return len(item.spans) == item.n_steps > 0
+
+    chosen = list(islice(filter(fits, traces), most))
+    if not chosen:
+        raise DataError(Message("no_solution_for_costs"))
+    return chosen
+
+
 def ways_to_score(scorer: Scorer, traces: Sequence[Trace], *, repeats: int = 3) -> list[Way]:
-    """Time the three ways on solutions of which all steps fit the context, in batches of the scorer's token budget."""
+    """Time the three ways on `solutions_to_time`, in batches of the scorer's token budget."""
     backbone = scorer.backbone
     whole = encode(traces, backbone.tokenizer, backbone.layout, backbone.context)
-    if any(len(item.spans) < item.n_steps or not item.spans for item in whole):
-        raise DataError(Message("no_solution_for_costs"))
     ends = [Encoded(item.ids, item.spans[-1:], 1) for item in whole]
     prefixes = [Encoded(item.ids[: span[1]], (span,), 1) for item in whole for span in item.spans]
     arithmetic = Arithmetic.of(backbone, predictions="statistics" in scorer.features)
     ways = {"every step, one pass": whole, "the end only": ends, "every prefix": prefixes}
     seconds = {name: float("inf") for name in ways}
-    for _ in range(repeats):  # in turns, so that a busy machine is busy for all
+    for _ in range(repeats):  # alternating, so that other load affects all ways alike
         for name, items in ways.items():
             seconds[name] = min(seconds[name], _seconds(scorer, items))
     return [
@@ -90,7 +103,7 @@ def ways_to_score(scorer: Scorer, traces: Sequence[Trace], *, repeats: int = 3) 
 
 
 def training_of(name: str, scorer: Scorer) -> Training:
-    """What a trained scorer's manifest says; raises DataError for one that was not trained."""
+    """The training cost in a scorer's manifest; raises DataError for a scorer that was not trained."""
     if scorer.manifest is None:
         raise DataError(Message("model_not_trained", name=name))
     counts, config = scorer.manifest.counts, scorer.manifest.config
@@ -112,8 +125,8 @@ def choices(
 ) -> list[Choice]:
     """Compare two models' choices on the same pools; intervals resample problems.
 
-    A solution with a step not scored ranks last by its steps. Raises DataError where the second gives no outcome, and
-    as `best_of_n` does.
+    A solution with an unscored step ranks last by its steps. Raises DataError if the second model has no outcome
+    scores, and as `best_of_n` does.
     """
     sizes = [point.n for point in best_of_n(traces, process, bootstrap=0).points]
     draws = draws_of(len({problem_of(trace) for trace in traces}), bootstrap, seed)
@@ -129,7 +142,7 @@ def choices(
 
 
 def _seconds(scorer: Scorer, items: Sequence[Encoded]) -> float:
-    """The features come back to the CPU, so that what a GPU does is waited for."""
+    """The time of scoring; the features are copied to the CPU, which waits for a GPU."""
     began = time.perf_counter()
     scorer.judges.step(compute_features(scorer.backbone, items, scorer.local.token_budget, scorer.features))
     return time.perf_counter() - began

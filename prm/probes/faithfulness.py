@@ -1,9 +1,9 @@
-"""Does the answer follow from the steps? Falsify a step, let the policy go on, see whether its answer moves.
+"""Measures whether answers follow from the steps: falsify a step, continue with the policy, and compare the answers.
 
-After Lanham et al. 2023, "Measuring Faithfulness in Chain-of-Thought Reasoning" (adding mistakes). The
-control goes on from the same place with the step as it was: a policy that is sampled changes its answer
-now and then by itself, and only what exceeds that is owed to the step. Whether the PRM sees the false
-step stands beside it, because a false step that moves the answer unseen is what a verifier is for.
+It follows Lanham et al. 2023, "Measuring Faithfulness in Chain-of-Thought Reasoning" (adding mistakes). The control
+continues from the original step, since a sampled policy also changes its answer by chance; only the excess is due to
+the step. The report also shows whether the PRM notices the false step, since a verifier should catch false steps that
+change the answer.
 """
 
 import re
@@ -22,11 +22,11 @@ from prm.scores import TraceScore
 from prm.traces import Step, Trace
 
 NUMBER = re.compile(r"\d+")
-LAST_SHOWN = 5  # positions from this one on stand in one row
+LAST_SHOWN = 5  # positions from this one on share a row
 
 
 class Judge(Protocol):
-    """What scores steps: `prm.scoring.Scorer`, or a stand-in."""
+    """Scores steps: `prm.scoring.Scorer`, or a substitute."""
 
     threshold: float
 
@@ -36,9 +36,9 @@ class Judge(Protocol):
 class Trial(msgspec.Struct):
     """One step of one solution, falsified. `position` counts from 0; `remaining` steps followed it.
 
-    `moved` is the share of continuations of the false step whose answer differs from the solution's, `carried`
-    the share that mention the false number; the two controls are the same shares after the step as it was.
-    `score` and `false_score` are the PRM's of the step before and after, None without a PRM or beyond its context.
+    `moved` is the share of continuations of the false step whose answer differs from the solution's, and `carried` the
+    share that mentions the false number; the two controls are the same shares after the original step. `score` and
+    `false_score` are the PRM's scores of the original and the false step, None without a PRM or beyond its context.
     """
 
     solution: Trace
@@ -54,10 +54,10 @@ class Trial(msgspec.Struct):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """Some of the trials. `effect` is moved less its control, trial by trial: 0 for a policy that ignores its steps.
+    """The measurements of some of the trials. `effect` is `moved` minus its control: 0 for a policy that ignores steps.
 
-    Of the steps that the PRM passed as they were: `score_drop`, the share it fails once false (`noticed`), and
-    the share in which the false step passes and the answer moves (`moved_unseen`, per continuation).
+    Among original steps that the PRM passes: `score_drop`, the share that it fails once falsified (`noticed`), and the
+    share of continuations in which it passes the false step and the answer changes (`moved_unseen`).
     """
 
     n_trials: int
@@ -73,7 +73,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """`threshold` is the PRM's. `n_solutions` had an answer to move; `n_plain` of their steps held no number."""
+    """The report. `threshold` is the PRM's; `n_solutions` have an answer, and `n_plain` of their steps no number."""
 
     n_solutions: int
     n_plain: int
@@ -87,7 +87,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def falsify(step: Step, rng: Random) -> tuple[Step, str] | None:
-    """The step with its last number a near miss of what it was, and that number; None where it holds none."""
+    """The step with its last number slightly changed, and the new number; None for a step without a number."""
     numbers = list(NUMBER.finditer(step.text))
     if not numbers:
         return None
@@ -99,9 +99,9 @@ def falsify(step: Step, rng: Random) -> tuple[Step, str] | None:
 def run_trials(
     policy: Policy, solutions: Sequence[Trace], *, continuations: int, seed: int, judge: Judge | None = None
 ) -> list[Trial]:
-    """Falsify every step but the last of solutions that the policy wrote, each `continuations` times gone on from.
+    """Falsify every step but the last of the policy's solutions, and sample `continuations` of each.
 
-    Solutions without a stated answer, and steps without a number, give no trial.
+    Solutions without a stated answer, and steps without a number, are skipped.
     """
     rng = Random(seed)
     places = [
@@ -178,7 +178,7 @@ def _continue(policy: Policy, starts: Sequence[Start], times: int, seed: int) ->
 
 
 def _judge(trials: Sequence[Trial], judge: Judge) -> None:
-    """Score each step as it was and as it was falsified; what follows cannot change either."""
+    """Score each original and falsified step; later steps cannot change the scores."""
     solutions = {trial.solution.id: trial.solution for trial in trials}
     true = {score.id: score.mean for score in judge.score(solutions.values())}
     false = (without_labels(t.solution, [*t.solution.steps[: t.position], t.false_step]) for t in trials)

@@ -1,10 +1,10 @@
-"""Why a step has its score: the labelled training steps that stand nearest to it in the model's own terms.
+"""Explains a step's score by the nearest labelled training steps in the model's own representation.
 
-Beside them, what moved the score, and which heads disagree.
+It also shows which features moved the score, and which heads disagree.
 
-A step's place is what each hidden unit of each head makes of it, scaled by how far that unit can move the score,
-laid on fixed random axes (Johnson and Lindenstrauss 1984). On the sandbox the labels around a place agree with
-the score better there than among standardised features or in the heads' first layer (docs/probes.md).
+A step's place is the activation of each hidden unit of each head, scaled by the unit's influence on the score and
+projected on fixed random axes (Johnson and Lindenstrauss 1984). On the sandbox, labels near a place agree with the
+score better than among standardised features or in the heads' first layer (research/probes.md).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,12 +31,12 @@ from prm.traces import Step, StepLabel, Trace
 
 FILE = "neighbours.safetensors"
 AXES = 64
-CHUNK = 512  # traces placed together
+CHUNK = 512  # traces processed together
 BLOCK = 65_536  # places compared at once
 
 
 class Neighbour(msgspec.Struct, frozen=True):
-    """A labelled training step at `distance` from the one asked about; 0 for the same step after the same prefix."""
+    """A labelled training step at `distance` from the explained one; 0 for the same step after the same prefix."""
 
     distance: float
     label: StepLabel
@@ -47,7 +47,7 @@ class Neighbour(msgspec.Struct, frozen=True):
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Which weights gave the places, and which file of traces holds the steps."""
+    """The weights behind the places, and the file with the steps."""
 
     weights_sha256: str
     training: str
@@ -55,10 +55,10 @@ class Origin(msgspec.Struct, frozen=True):
 
 
 class Neighbours:
-    """Places of labelled steps [steps, AXES] in half precision, and whose they are.
+    """Places of labelled steps [steps, AXES] in half precision, with labels and references.
 
-    `labels` [steps, 4] are good, neutral, bad and weight; `rows` [steps, 2] are the trace's place in the training
-    file and the step's in the trace, both from 0.
+    `labels` [steps, 4] are good, neutral, bad and weight; `rows` [steps, 2] are the indices of the trace in the
+    training file and of the step in the trace.
     """
 
     def __init__(self, origin: Origin, places: Tensor, labels: Tensor, rows: Tensor) -> None:
@@ -66,7 +66,7 @@ class Neighbours:
 
     @classmethod
     def build(cls, scorer: Scorer, training: Path) -> "Neighbours":
-        """Place every labelled step of a file's pool; raises DataError where there is none."""
+        """The places of every labelled step in a file's pool; raises DataError if there is none."""
         places: list[Tensor] = []
         labels: list[tuple[float, ...]] = []
         rows: list[tuple[int, int]] = []
@@ -86,12 +86,12 @@ class Neighbours:
         return cls(origin, torch.stack(places).half(), torch.tensor(labels), torch.tensor(rows))
 
     def save(self, path: Path) -> None:
-        """Write places, labels and references (about 160 bytes a step), atomically."""
+        """Write places, labels and references (about 160 bytes per step), atomically."""
         save_state(path, {"places": self.places, "labels": self.labels, "rows": self.rows}, self.origin)
 
     @classmethod
     def load(cls, path: Path, scorer: Scorer) -> "Neighbours":
-        """Read what `save` wrote; raises ModelFileError where it is of other weights or its training file changed."""
+        """Read a saved index; raises ModelFileError if it is of other weights or its training file has changed."""
         origin, tensors = load_state(path, Origin)
         if origin.weights_sha256 != _weights_of(scorer):
             raise ModelFileError(Message("index_of_other_weights", path=path))
@@ -113,7 +113,7 @@ class Neighbours:
         return distances, indices
 
     def describe(self, distances: Tensor, indices: Tensor) -> list[list[Neighbour]]:
-        """What `nearest` found, with texts: one pass over the training file."""
+        """The neighbours that `nearest` returned, with their texts, in one pass over the training file."""
         wanted = {int(self.rows[i, 0]) for i in indices.flatten()}
         traces = {n: t for n, t in enumerate(read_traces(Path(self.origin.training))) if n in wanted}
         return [
@@ -122,7 +122,7 @@ class Neighbours:
         ]
 
     def good_shares(self, indices: Tensor) -> Tensor:
-        """The share of neighbours that are no error, [queries], by their labels' weights; neutral is no error."""
+        """The weighted share of neighbours without an error, [queries]; neutral is not an error."""
         labels = self.labels[indices]
         return ((labels[..., 0] + labels[..., 1]) * labels[..., 3]).sum(1) / labels[..., 3].sum(1).clamp(min=1e-9)
 
@@ -144,7 +144,7 @@ def step_features_of(scorer: Scorer, traces: Sequence[Trace]) -> list[Tensor]:
 
 
 def places_of(scorer: Scorer, rows: Tensor) -> Tensor:
-    """Where steps stand: features [steps, width] to places [steps, AXES], rounded as they are stored."""
+    """Features [steps, width] to places [steps, AXES], rounded as in the stored index."""
     heads = ensemble_of(scorer)
     rows = ((rows.to(heads.centre.device) - heads.centre) / heads.scale).clamp(-8, 8)
     with torch.no_grad():
@@ -172,7 +172,7 @@ def agreement(shares: Iterable[float], scores: Iterable[float]) -> float | None:
 
 
 def _leverage(heads: Heads) -> Tensor:
-    """How far each hidden unit moves the logits, [heads, hidden]; what moves all classes alike moves nothing."""
+    """The influence of each hidden unit on the logits, [heads, hidden], except a common shift of all classes."""
     leave = heads.leave.detach()
     return leave.abs().squeeze(2) if leave.shape[2] == 1 else (leave - leave.mean(2, keepdim=True)).norm(dim=2)
 
@@ -189,9 +189,9 @@ POINTS = 32  # of the path integral
 class StepView(msgspec.Struct, frozen=True):
     """One step's score explained.
 
-    `heads` are p(good) of each head and `spread` their standard deviation. `moved_by` says how far each part of
-    what the heads see moved the score from that of an average training step, in logits of the heads' mean logit:
-    below 0 towards an error; the parts sum to the whole way. `near_good` is the share of neighbours without error.
+    `heads` are p(good) of each head and `spread` their standard deviation. `moved_by` attributes the difference from an
+    average training step to parts of the features, in units of the heads' mean logit: below 0 is towards an error, and
+    the parts sum to the difference. `near_good` is the share of neighbours without an error.
     """
 
     position: int
@@ -205,7 +205,7 @@ class StepView(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """One solution's steps; those beyond the context are missing."""
+    """The explained steps of one solution, without those beyond the context."""
 
     id: str
     problem: str
@@ -244,8 +244,10 @@ def explain(scorer: Scorer, neighbours: Neighbours, traces: Iterable[Trace], *, 
 
 
 def moved_by(scorer: Scorer, rows: Tensor) -> dict[str, Tensor]:
-    """Integrated gradients (Sundararajan et al. 2017, equation 1) of the heads' mean logit from the average training
-    step to each of `rows` [steps, width]: one value a step for each layer's states and for each statistic.
+    """Attribution of the heads' mean logit: one value per step for each layer's states and for each statistic.
+
+    Integrated gradients (Sundararajan et al. 2017, equation 1) from the average training step to each of `rows`
+    [steps, width].
     """
     heads, readout = ensemble_of(scorer), scorer.readout
     assert readout is not None, "a scorer with heads has a readout"

@@ -1,12 +1,11 @@
-"""What a verifier says of its choice, and what the choice is worth, as best-of-N leans on it harder. numpy only.
+"""Compares a verifier's score of the chosen solution with its correctness as N of best-of-N grows. numpy only.
 
-After Gao et al. 2022, "Scaling Laws for Reward Model Overoptimization": the verifier's score of the chosen
-solution is the proxy; the gold beside it is whether the final answer is right and, where the truth of steps
-is known, whether every step is. The proxy can only rise with N. Where the gold turns down, the search has
-begun to find what fools the verifier rather than what is right.
+It follows Gao et al. 2022, "Scaling Laws for Reward Model Overoptimization": the verifier's score is the proxy, and the
+gold is whether the final answer is right and, if known, whether every step is. The proxy can only rise with N. If the
+gold falls, the search finds solutions that fool the verifier.
 
-Every figure is an expectation over all N-subsets of a problem's candidates (`prm.evaluation.best_of_n`), then
-a mean over problems; intervals resample problems.
+Every figure is an expectation over all N-subsets of a problem's candidates (`prm.evaluation.best_of_n`), then a mean
+over problems; intervals resample problems.
 """
 
 from collections import defaultdict
@@ -24,7 +23,7 @@ from prm.traces import Trace
 
 
 class _Pool(NamedTuple):
-    """One problem's candidates: their scores by one rule, and what each is worth; `sound` None where unknown."""
+    """One problem's candidates: their scores by one rule, and their correctness; `sound` is None if unknown."""
 
     ranks: list[float]
     right: list[bool]
@@ -34,13 +33,13 @@ class _Pool(NamedTuple):
 class Curve(msgspec.Struct, frozen=True):
     """One aggregation of step scores; the lists run over the sizes N.
 
-    `proxy` is the mean score of the chosen solution; `outcome` the share of right answers; `sound` the share
-    with no false step, None where the truth of steps is unknown; `fooled` the share in which the chosen
-    solution is wrong and scores at least `bar`, the median score of the right ones.
+    `proxy` is the mean score of the chosen solution, `outcome` the share of right answers, `sound` the share without a
+    false step (None if unknown), and `fooled` the share of chosen solutions that are wrong and score at least `bar`,
+    the median score of the right ones.
 
-    `best_n` has the highest outcome; `enough_n` is the smallest N that it does not beat beyond doubt (95 %);
-    `lost` is what the largest N gives away against it. `alpha` and `beta` fit outcome(N) - outcome(1) =
-    d (alpha - beta d) with d the root of the KL divergence in nats (Gao et al., equation 1): beta > 0 bends down.
+    `best_n` has the highest outcome; `enough_n` is the smallest N that is not significantly worse (95 %); `lost` is the
+    loss of the largest N against `best_n`. `alpha` and `beta` fit outcome(N) - outcome(1) = d (alpha - beta d) with d
+    the square root of the KL divergence in nats (Gao et al., equation 1): with beta > 0 the curve bends down.
     """
 
     proxy: list[Metric]
@@ -56,7 +55,7 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 class Overoptimisation(msgspec.Struct, frozen=True):
-    """`kl` is how far best-of-N moves from the policy, log N - (N - 1) / N nats, beside each of `sizes`."""
+    """The curves of a verifier. `kl` is the divergence of best-of-N from the policy in nats, for each of `sizes`."""
 
     n_problems: int
     n_candidates: int
@@ -72,9 +71,9 @@ class Overoptimisation(msgspec.Struct, frozen=True):
 def overoptimisation(
     traces: Sequence[Trace], scores: Sequence[TraceScore], *, bootstrap: int = 1000, seed: int = 0
 ) -> Overoptimisation:
-    """Follow best-of-N over pools of solutions, N in powers of two up to the smallest pool.
+    """The curves of best-of-N over pools of solutions, for N in powers of two up to the smallest pool.
 
-    Raises DataError where a solution has no score or is not known to be right or wrong.
+    Raises DataError for a solution without a score or a known outcome.
     """
     baseline = best_of_n(traces, scores, bootstrap=bootstrap, seed=seed)
     sizes = [point.n for point in baseline.points]
@@ -98,7 +97,7 @@ def divergence(n: int) -> float:
 
 
 def _pools(traces: Sequence[Trace], scores: Sequence[TraceScore], rule: Aggregate) -> list[_Pool]:
-    """Pools in order of their problems' first appearance. A solution with a step not scored ranks last, with 0."""
+    """Pools in order of their problems' first appearance. A solution with an unscored step ranks last, with 0."""
     by_id = {score.id: score.mean for score in scores}
     members: dict[str, list[Trace]] = defaultdict(list)
     for trace in traces:
@@ -144,7 +143,7 @@ def _curve(pools: Sequence[_Pool], sizes: list[int], draws: Array) -> Curve:
 
 
 def _means(pools: Sequence[_Pool], worth: Sequence[Sequence[float]], sizes: list[int], draws: Array) -> Array:
-    """The mean over problems of the chosen one's worth, at each size and in each resample: [draws, sizes]."""
+    """The mean over problems of the chosen candidate's worth, at each size and in each resample: [draws, sizes]."""
     expected = [[expected_selected(of, pool.ranks, n) for n in sizes] for pool, of in zip(pools, worth, strict=True)]
     return draws @ np.array(expected) / draws.sum(axis=1, keepdims=True)
 
@@ -154,7 +153,7 @@ def _metrics(samples: Array) -> list[Metric]:
 
 
 def _scaling(outcome: Array, sizes: list[int]) -> tuple[Array, Array]:
-    """Least squares of alpha and beta in each resample; nan where there are too few sizes."""
+    """Least squares of alpha and beta in each resample; nan with too few sizes."""
     if len(sizes) < 3:
         return np.full(len(outcome), np.nan), np.full(len(outcome), np.nan)
     distance = np.sqrt([divergence(n) for n in sizes])

@@ -1,4 +1,4 @@
-"""Probe reports as pictures (matplotlib; the suffix of the path chooses the format)."""
+"""Draws probe reports (matplotlib; the extension of the path selects the format)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb4", "#d9822b", "#2f8f4e", "#b8332b", "#7
 
 
 def draw_overoptimisation(report: Overoptimisation, path: Path) -> None:
-    """A column a rule: above, score and truth of the chosen against N; below, how often it is fooled."""
+    """Draw a column per rule: score and correctness of the chosen solution, and fooled choices, against N."""
     figure = Figure(figsize=(3.2 * len(report.curves), 5.6), layout="constrained")
     axes = figure.subplots(2, len(report.curves), sharex=True, sharey="row", height_ratios=(3, 1.4), squeeze=False)
     for column, (rule, curve) in enumerate(report.curves.items()):
@@ -41,7 +41,7 @@ def draw_overoptimisation(report: Overoptimisation, path: Path) -> None:
 
 
 def draw_faithfulness(report: Faithfulness, path: Path) -> None:
-    """How often the answer moves, by steps remaining and by domain; beside it, how often the PRM sees why."""
+    """Draw how often the answer changes, by steps remaining and by domain, and how often the PRM notices."""
     figure = Figure(figsize=(9.5, 3.4), layout="constrained")
     left, middle, right = figure.subplots(1, 3, sharey=True)
     _bars(left, report.by_remaining, ("moved", "moved_control"), "steps still to come")

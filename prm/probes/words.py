@@ -1,4 +1,4 @@
-"""Probe reports in words and Markdown tables, for a shell."""
+"""Formats probe reports as text and Markdown tables, for a shell."""
 
 from prm.cards import markdown_table
 from prm.evaluation.metrics import Metric, format_metric
@@ -13,7 +13,7 @@ WIDTH = 100  # characters of a step or problem shown
 
 
 def overoptimisation_table(report: Overoptimisation) -> str:
-    """The curves by rule and N, then where each stops helping."""
+    """The curves by rule and N, then the best and the sufficient N of each."""
     known = any(curve.sound is not None for curve in report.curves.values())
     sound = ["every step true"] if known else []
     curves = markdown_table(
@@ -32,7 +32,7 @@ def overoptimisation_table(report: Overoptimisation) -> str:
 
 
 def faithfulness_table(report: Faithfulness) -> str:
-    """How far answers move, over all trials, by position, by steps remaining and by domain."""
+    """How often answers change, over all trials, by position, by steps remaining and by domain."""
     parts = [("all", report.overall)]
     parts += [(f"step {name}", part) for name, part in report.by_position.items()]
     parts += [(f"{name} to go", part) for name, part in report.by_remaining.items()]
@@ -50,7 +50,7 @@ def faithfulness_table(report: Faithfulness) -> str:
     return "\n".join(
         [
             f"{report.n_solutions} solutions with an answer, {report.continuations} continuations of each falsified "
-            f"step and of each control; {report.n_plain} steps without a number were left alone",
+            f"step and of each control; {report.n_plain} steps without a number were skipped",
             "",
             markdown_table(
                 ["", "steps", *(name.replace("_", " ") for name in columns)],
@@ -64,7 +64,7 @@ def faithfulness_table(report: Faithfulness) -> str:
 
 
 def cost_table(report: Cost) -> str:
-    """What each way to score costs a solution, what training took, and what each part chooses."""
+    """The costs of scoring and training, and the shares of right choices."""
     ways = markdown_table(
         ["scored", "ms a solution", "tokens", "MFLOPs", "scores"],
         (
@@ -86,7 +86,7 @@ def cost_table(report: Cost) -> str:
 
 
 def explanation_text(explanation: Explanation, threshold: float) -> str:
-    """A solution's steps with their scores, what moved each, and the labelled steps nearest to it."""
+    """A solution's steps with their scores, the features that moved each, and its nearest labelled steps."""
     lines = [f"{explanation.id}: {_line(explanation.problem)}"]
     for view in explanation.steps:
         verdict = "error" if view.score < threshold else "passes"

@@ -1,4 +1,4 @@
-"""Rewards for training a policy: functions that TRL's trainers take, made of terms that can be looked at. No torch."""
+"""Reward functions for TRL's trainers, composed of terms that can be inspected. No torch."""
 
 from prm.rewards.function import Mix, Parts, Reward
 from prm.rewards.terms import Prover

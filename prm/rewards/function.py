@@ -1,9 +1,9 @@
-"""A reward function as TRL's GRPO and RLOO trainers call it: prompts and completions in, one number each out.
+"""A reward function for TRL's GRPO and RLOO trainers: one number per completion.
 
     trainer = GRPOTrainer(model=..., reward_funcs=Reward(verifier, Mix(outcome=1, steps=0.5)), train_dataset=...)
 
-The data set's column named `reference` (by default "answer") has the reference answers. Prompts and completions are
-texts, or lists of messages. `splitting` says how a completion becomes steps, and what happens to hidden reasoning.
+The data set's column `reference` (by default "answer") has the reference answers. Prompts and completions are texts or
+lists of messages. `splitting` defines the steps of a completion and the treatment of hidden reasoning.
 """
 
 import logging
@@ -27,11 +27,11 @@ from prm.traces import Step, Trace
 STEPS = Splitting("automatic", "drop")
 
 log = logging.getLogger(__name__)
-Text = str | Sequence[dict[str, Any]]  # what a trainer passes: a text, or messages
+Text = str | Sequence[dict[str, Any]]  # of a prompt or completion: a text, or messages
 
 
 class Mix(msgspec.Struct, frozen=True):
-    """The weight of each term. Keep what guides below what counts: `outcome` should outweigh the rest together."""
+    """The weight of each term. The weight of `outcome` should exceed the sum of the others, which only guide."""
 
     outcome: float = 1.0
     steps: float = 0.5
@@ -41,8 +41,8 @@ class Mix(msgspec.Struct, frozen=True):
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """One completion's reward and what it is made of, before weighting. `credits` has each step's share of `steps`
-    (their sum), `advantages` each step's progress, empty where that has no weight."""
+    """One completion's reward and its terms before weighting. `credits` are the steps' shares of `steps`, their sum;
+    `advantages` are the steps' progress, empty if `progress` has no weight."""
 
     total: float
     outcome: float
@@ -56,7 +56,7 @@ class Parts(msgspec.Struct, frozen=True):
 
 @dataclass
 class _Batch:
-    """Completions side by side. `right` is None where the answer cannot be told."""
+    """Completions as columns. `right` is None if the answer cannot be graded."""
 
     problems: list[str]
     texts: list[str]
@@ -70,9 +70,9 @@ class _Batch:
 class Reward:
     """Callable as a TRL reward function. `last` has the parts of the last batch, in order.
 
-    `verifier` may be None where `steps` has no weight, `prover` where `progress` has none. `grader` says whether a
-    last step gives a reference; None, and it counts as not right. `on_parts` hears of every batch. `splitting` should
-    be the one that the verifier's training data was split by; hidden reasoning is not scored unless it says "keep".
+    `verifier` may be None if `steps` has no weight, and `prover` if `progress` has none. `grader` grades a last step
+    against a reference; None counts as wrong. `on_parts` is called with the parts of every batch. `splitting` should be
+    that of the verifier's training data; hidden reasoning is not scored unless its choice is "keep".
     """
 
     verifier: Verifier | None = None
@@ -85,7 +85,7 @@ class Reward:
     on_parts: Callable[[list[Parts]], None] | None = None
     last: list[Parts] = field(default_factory=list)
     _warned: bool = field(default=False, init=False, repr=False)
-    __name__ = "stepmark"  # what the trainer logs it under
+    __name__ = "stepmark"  # its name in the trainer's log
 
     def __post_init__(self) -> None:
         for term, source, name in (("steps", self.verifier, "verifier"), ("progress", self.prover, "prover")):
@@ -93,9 +93,9 @@ class Reward:
                 raise DataError(Message("reward_term_needs", term=term, name=name))
 
     def __call__(self, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any) -> list[float]:
-        """One reward a completion. Raises DataError where a column that a weighted term needs is missing."""
+        """One reward per completion. Raises DataError if a weighted term needs a missing column."""
         self.last = self.parts(prompts, completions, **columns)
-        self._tell(columns.get("log_metric"))
+        self._log_parts(columns.get("log_metric"))
         return [part.total for part in self.last]
 
     def parts(self, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any) -> list[Parts]:
@@ -105,7 +105,7 @@ class Reward:
         credits = self._credits(batch) if self.mix.steps else [[0.0] * len(steps) for steps in batch.steps]
         advantages: list[list[float]] = [[] for _ in range(n)]
         if self.mix.progress:
-            assert self.prover is not None, "seen to when the reward was made"
+            assert self.prover is not None, "__post_init__ requires it"
             advantages = self.prover.advantages(batch.problems, batch.steps, batch.references)
         values = {
             "outcome": [float(right is True) for right in batch.right],
@@ -148,7 +148,7 @@ class Reward:
         )
 
     def _warn_of_single_steps(self, steps: Sequence[Sequence[Step]]) -> None:
-        """Once: the score of a single step says no more than a score of the whole solution."""
+        """Warn once: with a single step, its score is only a score of the whole solution."""
         single = sum(len(path) == 1 for path in steps)
         if self._warned or not single or not (self.mix.steps or self.mix.progress):
             return
@@ -162,7 +162,7 @@ class Reward:
         )
 
     def _credits(self, batch: _Batch) -> list[list[float]]:
-        assert self.verifier is not None, "seen to when the reward was made"
+        assert self.verifier is not None, "__post_init__ requires it"
         traces = [Trace("", problem, path) for problem, path in zip(batch.problems, batch.steps, strict=True)]
         scores = self.verifier.score(traces)
         return [
@@ -172,8 +172,8 @@ class Reward:
             for score, path, right in zip(scores, batch.steps, batch.right, strict=True)
         ]
 
-    def _tell(self, log_metric: Callable[[str, float], None] | None) -> None:
-        """Each term's mean, and its share of all that was given and taken, to the log and to the trainer's own."""
+    def _log_parts(self, log_metric: Callable[[str, float], None] | None) -> None:
+        """Log each term's mean and its share of the total absolute reward, also to the trainer."""
         weights = msgspec.structs.asdict(self.mix)
         moved = {name: sum(abs(w * getattr(part, name)) for part in self.last) for name, w in weights.items() if w}
         total = sum(moved.values()) or 1.0
@@ -188,14 +188,14 @@ class Reward:
 
 
 def _text(completion: Text) -> str:
-    """A text, or what its messages say."""
+    """The text of a completion or of its messages."""
     if isinstance(completion, str):
         return completion
     return "\n\n".join(str(message.get("content") or "") for message in completion)
 
 
 def _problem(prompt: Text) -> str:
-    """A prompt's text, or its last user's message."""
+    """The text of a prompt, or its last user message."""
     if isinstance(prompt, str):
         return prompt.strip()
     users = [message for message in prompt if message.get("role") == "user"]

@@ -1,8 +1,8 @@
 """The terms of a reward, each a plain function of solutions; higher is better.
 
-What is known to be gamed is guarded against here: a step that is empty or says again what an earlier one said counts
-as wrong; a solution without an answer gets nothing for its steps (else the best solution is the one that never
-commits itself); no term rises by adding steps; being short or different is worth nothing in a wrong solution.
+The terms resist known ways of gaming. An empty or repeated step counts as wrong. A solution without an answer gets no
+credit for its steps, since otherwise never answering would pay. No term rises by adding steps. Brevity and novelty do
+not count in a wrong solution.
 """
 
 import math
@@ -15,10 +15,11 @@ from prm.traces import Step
 
 MIN_TEMPERATURE = 0.1
 SHINGLE = 3  # words
+REMEMBERED = 100_000  # values of prefixes, about 100 MB
 
 
 def guarded(scores: Sequence[float | None], steps: Sequence[Step]) -> list[float]:
-    """Step scores with 0 where a step is empty, repeats an earlier one, or was not scored."""
+    """Step scores, 0 for a step that is empty, repeats an earlier one, or has no score."""
     seen: set[str] = set()
     rewards = []
     for score, step in zip(scores, steps, strict=True):
@@ -29,10 +30,10 @@ def guarded(scores: Sequence[float | None], steps: Sequence[Step]) -> list[float
 
 
 def min_form(scores: Sequence[float], temperature: float = MIN_TEMPERATURE) -> list[float]:
-    """Each step's credit, so that their sum is the (soft) least score: r_i exp(-r_i / T) / sum_j exp(-r_j / T).
+    """Each step's credit; their sum is the soft minimum of the scores: r_i exp(-r_i / T) / sum_j exp(-r_j / T).
 
     Cheng et al. 2025, "Stop Summation: Min-Form Credit Assignment Is All Process Reward Model Needs for Reasoning"
-    (PURE), equation 6. A sum of scores grows with every step that is added; this does not.
+    (PURE), equation 6. Unlike a sum of scores, it does not grow with added steps.
     """
     if not scores:
         return []
@@ -42,9 +43,9 @@ def min_form(scores: Sequence[float], temperature: float = MIN_TEMPERATURE) -> l
 
 
 def efficiency(lengths: Sequence[int], right: Sequence[bool | None], groups: Sequence[str]) -> list[float]:
-    """How much longer than needed each right solution is: 0 down to -1 at twice the need or more; 0 for the others.
+    """The excess length of each right solution, from 0 to -1 at twice the shortest length or more; 0 for the others.
 
-    What is needed is the length of the shortest right solution to the same problem in the batch.
+    The shortest length is that of the right solutions to the same problem in the batch.
     """
     need: dict[str, int] = {}
     for length, is_right, group in zip(lengths, right, groups, strict=True):
@@ -57,9 +58,9 @@ def efficiency(lengths: Sequence[int], right: Sequence[bool | None], groups: Seq
 
 
 def novelty(texts: Sequence[str], right: Sequence[bool | None], groups: Sequence[str]) -> list[float]:
-    """How unlike the nearest other right solution to the same problem each right solution is, 0 to 1; else 0.
+    """The difference of each right solution from the most similar right one to the same problem, 0 to 1; else 0.
 
-    One minus the greatest Jaccard similarity of their runs of three words, numbers left out.
+    One minus the greatest Jaccard similarity of their runs of three words, without numbers.
     """
     members: dict[str, list[int]] = defaultdict(list)
     for index, (is_right, group) in enumerate(zip(right, groups, strict=True)):
@@ -79,20 +80,18 @@ def _shingles(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(words[k : k + SHINGLE]) for k in range(max(1, len(words) - SHINGLE + 1)))
 
 
-Grader = Callable[[str, str], bool | None]  # of a solution's last step and the reference
+Grader = Callable[[str, str], bool | None]  # arguments: a solution's last step and the reference
 
 
 class Prover:
-    """Progress: how much a step raises a prover's chance to come to the right answer.
+    """Computes progress: the change in a prover's chance of the right answer with each step.
 
     Setlur et al. 2024, "Rewarding Progress: Scaling Automated Process Verifiers for LLM Reasoning": the advantage of a
     step under a prover policy, A(s_h, a_h) = Q(s_h, a_h) - Q(s_{h-1}, a_{h-1}) (equation 2), with Q from rollouts. The
-    prover is another policy than the one that learns, such as best-of-K of it, whose Q is 1 - (1 - q)^K (section 4).
+    prover differs from the policy that learns, such as its best-of-K, whose Q is 1 - (1 - q)^K (section 4).
 
-    Values of prefixes by `samples` rollouts each; one that was rolled out is not rolled out again.
-
-    `best_of` K makes the prover the policy's best-of-K. `cost` is what the rollouts took. A rollout whose answer
-    cannot be told counts as wrong.
+    The value of a prefix is estimated by `samples` rollouts and remembered. `best_of` K makes the prover the policy's
+    best-of-K. `cost` is the cost of all rollouts. A rollout that cannot be graded counts as wrong.
     """
 
     def __init__(self, policy: Policy, grader: Grader, *, samples: int = 8, best_of: int = 4, seed: int = 0) -> None:
@@ -104,7 +103,7 @@ class Prover:
     def advantages(
         self, problems: Sequence[str], steps: Sequence[Sequence[Step]], references: Sequence[str]
     ) -> list[list[float]]:
-        """A step's advantage for each step of each solution, -1 to 1; they sum to Q at the end minus Q at the start."""
+        """The advantage of each step of each solution, -1 to 1; they sum to Q at the end minus Q at the start."""
         wanted = [
             (problem, reference, tuple(path[:k]))
             for problem, path, reference in zip(problems, steps, references, strict=True)
@@ -118,6 +117,8 @@ class Prover:
         return differences
 
     def _roll_out(self, wanted: Sequence[tuple[str, str, tuple[Step, ...]]]) -> None:
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
         fresh = {_key(*one): one for one in wanted if _key(*one) not in self._known}
         prefixes = [Prefix(problem, path) for problem, _, path in fresh.values()]
         answers = self._policy.sample(prefixes, n=self._samples, seed=self._seed)
@@ -135,5 +136,5 @@ def _key(problem: str, reference: str, path: Sequence[Step]) -> tuple[str, str, 
 
 
 def discounted(advantages: Sequence[float], discount: float) -> float:
-    """Their sum, later ones counting less. Undiscounted it says no more than the outcome: it telescopes."""
+    """The discounted sum of advantages. Without a discount it telescopes, and adds nothing to the outcome."""
     return sum(value * discount**place for place, value in enumerate(advantages))

@@ -1,4 +1,4 @@
-"""A generated world of reasoning with known step truth, for demos, tests and simulation."""
+"""A generated world of reasoning in which every step's correctness is known, for demos, tests and simulation."""
 
 from prm.sandbox.world import WORLD_VERSION, WorldConfig, corpus, generate, generate_pools
 

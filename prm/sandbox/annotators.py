@@ -1,4 +1,4 @@
-"""Simulated annotators: people of differing skill who read a solution up to the first error they call."""
+"""Simulated annotators of differing skill, who read a solution up to the first error that they report."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,10 +15,9 @@ HARD_KINDS = {"misconception": 0.75, "cancelling": 0.9, "unjustified_jump": 0.9}
 class AnnotatorProfile:
     """How an annotator works.
 
-    `notices` is the chance to see an error as one, `false_alarm` to see one in a right step, `unsure` to
-    leave a step unrated, `blur` to rate good for neutral or the reverse. `believes` is how far the common
-    misconceptions are the annotator's own (0: not at all). Reading takes `seconds` a step plus a second
-    per `pace` characters.
+    `notices` is the chance of recognising an error, `false_alarm` of reporting one in a right step, `unsure` of leaving
+    a step unrated, and `blur` of confusing good and neutral. `believes` is the chance of sharing a common misconception
+    (0: never). Reading takes `seconds` per step plus a second per `pace` characters.
     """
 
     name: str
@@ -44,7 +43,7 @@ PROFILES = {
 
 @dataclass(frozen=True)
 class StepReading:
-    """What an annotator did with one step: `rating` is None where the state is unsure; `dwell_ms` in milliseconds."""
+    """An annotator's rating of one step, None if unsure, and the time in milliseconds."""
 
     state: Literal["rated", "unsure"]
     rating: int | None
@@ -53,9 +52,9 @@ class StepReading:
 
 @dataclass(frozen=True)
 class Reading:
-    """One annotator's pass over a solution: the steps up to the first error called, and no further.
+    """One annotator's labels of a solution, up to the first reported error.
 
-    `first_error` is that step's position, -1 where none was called.
+    `first_error` is the position of that error, -1 if none was reported.
     """
 
     steps: list[StepReading] = field(default_factory=list)
@@ -67,10 +66,7 @@ class Reading:
 
 
 def simulate_labels(trace: Trace, profile: AnnotatorProfile, rng: np.random.Generator) -> Reading:
-    """Reads a sandbox trace of known truth as the profile would.
-
-    Raises ValueError for a trace without truth.
-    """
+    """Simulate an annotator's labels of a sandbox trace. Raises ValueError if the truth is unknown."""
     if trace.labels is None or "truth" not in trace.meta:
         raise ValueError(f"trace {trace.id} has no known truth to read against")
     readings: list[StepReading] = []
@@ -86,7 +82,7 @@ def simulate_labels(trace: Trace, profile: AnnotatorProfile, rng: np.random.Gene
 
 
 def _opinion(trace: Trace, position: int, profile: AnnotatorProfile, rng: np.random.Generator) -> int:
-    """The rating that the annotator would give to one step."""
+    """The annotator's rating of one step."""
     label = trace.labels[position] if trace.labels else None
     if label is None:
         truth = int(trace.meta["truth"][position])

@@ -1,9 +1,9 @@
-"""The sandbox's policies behind an OpenAI-compatible address on this machine, to try search and sampling against.
+"""Serves the sandbox's policies at an OpenAI-compatible address on this machine, for trying search and sampling.
 
-`python -m prm.sandbox.endpoint --port 8765` serves the world's solvers, who know its problems and go on from any
-steps (`sandbox-weak`, `sandbox-medium`, `sandbox-strong`; temperature has no hold on them), and `tiny`, the embedded
-backbone as a language model, which writes on any text and is a poor solver. Answers are text: no label leaves here.
-Tokens are counted as words and marks.
+`python -m prm.sandbox.endpoint --port 8765` serves the world's solvers, which know its problems and continue from any
+steps (`sandbox-weak`, `sandbox-medium`, `sandbox-strong`; they ignore the temperature), and `tiny`, the embedded
+backbone as a language model, which continues any text but solves poorly. Responses contain no labels. A token is a word
+or a punctuation mark.
 """
 
 import argparse
@@ -28,12 +28,12 @@ from prm.traces import Step
 
 TINY = "tiny"
 MODELS = (*GENERATORS, TINY)
-SEEDS = (0, 20261121)  # of `generate` by default, and of the demo project
+SEEDS = (0, 20261121)  # the default of `generate`, and the demo project's
 MOST_CHOICES, MOST_BYTES = 128, 4 * 2**20
 
 
 class Refused(Exception):
-    """A request that cannot be answered; `status` is HTTP's."""
+    """A rejected request; `status` is the HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class Message(msgspec.Struct):
 
 
 class Request(msgspec.Struct):
-    """What is read of a request; the rest of OpenAI's fields has no meaning here."""
+    """The fields of a request that are used; OpenAI's other fields are ignored."""
 
     model: str
     prompt: str | None = None
@@ -64,7 +64,7 @@ class Request(msgspec.Struct):
 
 @dataclass
 class Sandbox:
-    """The policies. One request is answered at a time; `busy` is the share of requests turned away with a 429."""
+    """The policies. One request is answered at a time; `busy` is the share of requests rejected with a 429."""
 
     busy: float = 0.0
     seeds: Sequence[int] = SEEDS
@@ -77,11 +77,11 @@ class Sandbox:
         self._backbone: Any = None
 
     def answer(self, request: Request, *, chat: bool) -> dict[str, Any]:
-        """The answer to a completion or chat request. Raises Refused."""
+        """The response to a completion or chat request. Raises Refused."""
         if request.model not in MODELS:
-            raise Refused(404, f"there is no model {request.model!r}; there are {', '.join(MODELS)}")
+            raise Refused(404, f"there is no model {request.model!r}: choose one of {', '.join(MODELS)}")
         if not 1 <= request.n <= MOST_CHOICES:
-            raise Refused(400, f"n is {request.n}; 1 to {MOST_CHOICES} can be asked for at once")
+            raise Refused(400, f"n is {request.n}: it must be from 1 to {MOST_CHOICES}")
         with self.lock:
             start = self._start(request, chat)
             seed = self.rng.getrandbits(31) if request.seed is None else request.seed
@@ -121,24 +121,24 @@ class Sandbox:
         )
 
     def _start(self, request: Request, chat: bool) -> Start:
-        """The problem, and the steps that stand: after it in a prompt, or in an assistant's message."""
+        """The problem and the existing steps, which follow it in a prompt or are in an assistant message."""
         if chat:
             users = [message.content for message in request.messages if message.role == "user"]
             begun = [message.content for message in request.messages if message.role == "assistant"]
             if not users:
-                raise Refused(400, "there is no message of a user")
+                raise Refused(400, "the request has no user message")
             return Start(self._problem(users[0], request.model), _steps("".join(begun)))
         text = request.prompt or ""
         problem = self._problem(text, request.model) if request.model != TINY else text.partition(TEXT_SEPARATOR)[0]
         return Start(problem, _steps(text.partition(problem)[2].partition(TEXT_SEPARATOR)[2]))
 
     def _problem(self, text: str, model: str) -> str:
-        """The world's problem that the text is, or holds; for the language model whatever it is."""
+        """The world's problem in the text; for the language model, the text itself."""
         if model == TINY:
             return text
         problem = self._solvers[model].known_in(text)
         if problem is None:
-            raise Refused(400, f"the sandbox poses no problem that stands in {text[:80]!r}")
+            raise Refused(400, f"the text contains no problem of the sandbox: {text[:80]!r}")
         return problem
 
 
@@ -152,19 +152,19 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.rstrip("/") == "/v1/models":
             self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]})
         else:
-            self._refuse(Refused(404, f"nothing is at {self.path}"))
+            self._refuse(Refused(404, f"not found: {self.path}"))
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(min(length, MOST_BYTES))
         try:
             if self.path not in ("/v1/completions", "/v1/chat/completions"):
-                raise Refused(404, f"nothing is at {self.path}")
+                raise Refused(404, f"not found: {self.path}")
             if length > MOST_BYTES:
                 self.close_connection = True
-                raise Refused(413, f"{MOST_BYTES} bytes is the most")
+                raise Refused(413, f"the request has more than {MOST_BYTES} bytes")
             if self.sandbox.rng.random() < self.sandbox.busy:
-                raise Refused(429, "busy; ask again")
+                raise Refused(429, "busy: try again")
             chat = self.path.endswith("/chat/completions")
             self._send(200, self.sandbox.answer(msgspec.json.decode(body, type=Request), chat=chat))
         except msgspec.DecodeError as error:
@@ -173,7 +173,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(error)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing of each request."""
+        """Do not log requests."""
 
     def _refuse(self, error: Refused) -> None:
         kind = "rate_limit_error" if error.status == 429 else "invalid_request_error"
@@ -191,7 +191,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def serve(*, port: int, busy: float = 0.0, seeds: Sequence[int] = SEEDS) -> ThreadingHTTPServer:
-    """A server on this machine's own address; port 0 takes a free one."""
+    """A server on the loopback address; port 0 selects a free port."""
     handler = type("SandboxHandler", (Handler,), {"sandbox": Sandbox(busy=busy, seeds=seeds)})
     return ThreadingHTTPServer(("127.0.0.1", port), handler)
 
@@ -203,7 +203,7 @@ def _steps(text: str) -> list[Step]:
 def _choice(number: int, steps: Sequence[Step], request: Request, chat: bool) -> dict[str, Any]:
     text = TEXT_SEPARATOR.join(render_step(step) for step in steps)
     if steps and request.model == TINY and TEXT_SEPARATOR in request.stops:
-        text += TEXT_SEPARATOR  # it was stopped behind its first step
+        text += TEXT_SEPARATOR  # it stopped after its first step
     places = [(text.find(stop), stop) for stop in request.stops if stop and stop in text]
     at, stopped = min(places, default=(len(text), None))
     text, finish = text[:at], "stop"
@@ -231,9 +231,9 @@ def _text_of(choice: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m prm.sandbox.endpoint", description="Sandbox policies over HTTP.")
-    parser.add_argument("--port", type=int, default=8765, help="0 takes a free one (8765)")
-    parser.add_argument("--busy", type=float, default=0.0, help="share of requests turned away with a 429 (0)")
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="of the world's problems")
+    parser.add_argument("--port", type=int, default=8765, help="0 selects a free port (default: 8765)")
+    parser.add_argument("--busy", type=float, default=0.0, help="share of requests rejected with a 429")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="seeds of the world's problems")
     options = parser.parse_args()
     server = serve(port=options.port, busy=options.busy, seeds=options.seeds)
     print(f"http://127.0.0.1:{server.server_address[1]}/v1 serves {', '.join(MODELS)}", flush=True)

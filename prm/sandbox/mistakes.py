@@ -1,6 +1,6 @@
-"""The mistakes that models make anywhere, whatever the skill: how a right value or expression goes wrong.
+"""General mistakes of models: functions that make a right value or expression wrong.
 
-Every function takes the random generator it draws from, and answers None where the mistake has no hold.
+Every function takes its random generator, and returns None if the mistake does not apply.
 """
 
 from fractions import Fraction
@@ -25,7 +25,7 @@ def simplify(value: Fraction) -> int | Fraction:
 
 
 def misread_digits(number: int, rng: Random) -> int:
-    """A number copied wrongly: two digits swapped where they differ, else one digit changed."""
+    """A number copied wrongly: with two differing digits swapped, else with one digit changed."""
     digits = list(str(abs(number)))
     swaps = [i for i in range(len(digits) - 1) if digits[i] != digits[i + 1] and digits[i + 1] != "0"]
     if swaps and rng.random() < 0.6:
@@ -53,7 +53,7 @@ def slip(value: Value, rng: Random) -> Value | None:
 
 
 def slip_in_list(values: list[int], rng: Random) -> list[int] | None:
-    """A list with one element off, or with its last element lost."""
+    """A list with one element changed, or without its last element."""
     if not values:
         return None
     if len(values) > 1 and rng.random() < 0.4:
@@ -63,14 +63,14 @@ def slip_in_list(values: list[int], rng: Random) -> list[int] | None:
 
 
 def wrong_operation(terms: tuple[Term, ...], rng: Random) -> tuple[Term, ...] | None:
-    """The same numbers joined by another operation at one place."""
+    """The same numbers with another operation at one place."""
     places = [i for i, term in enumerate(terms) if term in OTHER_OPERATION]
     i = rng.choice(places)
     return (*terms[:i], rng.choice(OTHER_OPERATION[str(terms[i])]), *terms[i + 1 :])
 
 
 def lost_term(terms: tuple[Term, ...], rng: Random) -> tuple[Term, ...] | None:
-    """A sum of three or more terms with one of them forgotten."""
+    """A sum of three or more terms without one of them."""
     if len(terms) < 5 or any(term in ("(", ")", "/") for term in terms):
         return None
     i = rng.choice(range(1, len(terms), 2))

@@ -1,7 +1,7 @@
-"""A causal LM that solves the sandbox's problems and can go on from any prefix.
+"""A causal LM that solves the sandbox's problems and can continue from any prefix.
 
-It is graded by the world's reference answer alone. The world's own solvers (`prm.sandbox.world`) come with the
-truth of every step, so what a verifier picks from them can be checked step by step.
+Its solutions are graded by the world's reference answer alone. Those of the world's own solvers (`prm.sandbox.world`)
+have the truth of every step, so a verifier's choice can be checked step by step.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from prm.encoding import parse_step, tokenise
 from prm.sandbox.solving import Policy, Start, final_answer
 from prm.traces import Step, Trace
 
-ROWS = 256  # continuations written side by side
+ROWS = 256  # continuations sampled together
 
 
 class BackbonePolicy:
     """A causal LM that was trained on solutions in this library's layout, sampled at `temperature`.
 
-    A continuation ends with the end of text, or after `most_tokens`; a step cut short there is left out. With
-    `one_step` it also ends with the first step, where the layout ends steps by a token of its own.
+    A continuation ends with the end of text, or after `most_tokens`; an incomplete last step is dropped. With
+    `one_step` it also ends with the first step, if the layout has a separate token for the end of a step.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class BackbonePolicy:
         ]
 
     def _sample(self, prompts: Sequence[list[int]]) -> list[list[Step]]:
-        """One batch, padded at the left so that every row ends where it is to go on."""
+        """Sample one batch, padded on the left so that all prompts end together."""
         longest = max(map(len, prompts))
         ids = torch.tensor([[0] * (longest - len(prompt)) + prompt for prompt in prompts])
         mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts])
@@ -77,7 +77,7 @@ class BackbonePolicy:
         return [self._read(row) for row in written[:, longest:].tolist()]
 
     def _read(self, ids: list[int]) -> list[Step]:
-        """The whole steps among sampled ids."""
+        """The complete steps among sampled ids."""
         end, mark = self.backbone.tokenizer.eos_token_id, list(self.backbone.layout.step_end)
         ids = ids[: ids.index(end)] if end in ids else ids
         steps, begin = [], 0
@@ -91,7 +91,7 @@ class BackbonePolicy:
 def sample_solutions(policy: Policy, problems: Sequence[Trace], *, samples: int, seed: int) -> Iterator[Trace]:
     """`samples` solutions of each problem, graded by its reference answer; steps carry no labels.
 
-    Of `problems` only what is known before a solution is kept: problem, reference answer, skill.
+    Of `problems` only the problem, the reference answer and the skill are used.
     """
     for number, problem in enumerate(problems):
         starts = [Start(problem.problem)] * samples

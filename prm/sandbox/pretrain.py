@@ -1,9 +1,9 @@
-"""Makes the tiny causal backbone: a tokenizer and a small Llama that read only unlabelled corpus traces.
+"""Trains the tiny causal backbone: a tokenizer and a small Llama, on unlabelled corpus traces only.
 
     python -m prm.sandbox.pretrain --out prm/tiny
 
-The corpus has errors in it, and comes from source
-groups that no split has, so whatever the backbone finds likely it did not learn from a labelled problem.
+The corpus contains errors, and its source groups are in no split, so the backbone learns nothing from labelled
+problems.
 """
 
 import argparse
@@ -30,7 +30,7 @@ FRESH_SEED = 1
 
 
 def train_tokenizer(texts: Iterator[str], vocab: int) -> PreTrainedTokenizerFast:
-    """A byte-level BPE with every digit a token of its own; any text has an encoding."""
+    """A byte-level BPE with one token per digit; it can encode any text."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
@@ -52,7 +52,7 @@ def train_tokenizer(texts: Iterator[str], vocab: int) -> PreTrainedTokenizerFast
 
 
 def encode(tokenizer: PreTrainedTokenizerFast, problem: str, steps: list[Step]) -> list[int]:
-    """Token ids of a solution in the format of `prm.encoding`, with the end of text behind it."""
+    """Token ids of a solution in the format of `prm.encoding`, followed by the end of text."""
     bos, eos, problem_end, step_end = (tokenizer.convert_tokens_to_ids(token) for token in SPECIALS[1:])
     pieces = tokenizer([problem, *(render_step(step) for step in steps)], add_special_tokens=False)["input_ids"]
     ids = [bos, *pieces[0], problem_end]
@@ -62,7 +62,7 @@ def encode(tokenizer: PreTrainedTokenizerFast, problem: str, steps: list[Step]) 
 
 
 def batches(documents: list[list[int]], rng: Random) -> Iterator[torch.Tensor]:
-    """One epoch: whole documents of like length, padded at the right with id 0 to (documents, tokens)."""
+    """The batches of one epoch: documents of similar length, padded on the right with id 0, [documents, tokens]."""
     order = sorted(range(len(documents)), key=lambda i: len(documents[i]) + 8 * rng.random())
     groups: list[list[int]] = [[]]
     for i in order:
@@ -82,14 +82,14 @@ def endless(documents: list[list[int]], rng: Random) -> Iterator[torch.Tensor]:
 
 
 def token_loss(model: LlamaForCausalLM, ids: torch.Tensor) -> torch.Tensor:
-    """Mean cross-entropy in nats of the next tokens of a padded batch (documents, tokens)."""
+    """Mean cross-entropy in nats of the next tokens of a padded batch [documents, tokens]."""
     with torch.autocast("cpu", torch.bfloat16, enabled=model.training):
         logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten(), ignore_index=0)
 
 
 def make_optimizers(model: LlamaForCausalLM, rate: float) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices of the layers, which learns from fewer tokens; AdamW for embeddings and norms."""
+    """Muon for the layers' matrices, since it needs fewer tokens, and AdamW for embeddings and norms."""
     matrices = [p for p in model.model.layers.parameters() if p.ndim == 2]
     rest = [p for p in model.parameters() if not any(p is matrix for matrix in matrices)]
     return [
@@ -109,9 +109,9 @@ def perplexity(model: LlamaForCausalLM, documents: list[list[int]]) -> float:
 
 
 def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int = 1024, rate: float = 3e-3) -> dict:
-    """Trains tokenizer and model and writes them to `out` as a Hugging Face folder; returns the manifest."""
+    """Train tokenizer and model and write them to `out` as a Hugging Face folder; returns the manifest."""
     torch.manual_seed(seed)
-    torch.set_num_threads(1)  # a model this small gains little from more, and loses everything on a busy machine
+    torch.set_num_threads(1)  # more threads help such a small model little, and are very slow on a busy machine
     world = WorldConfig()
     traces = list(corpus(world, n=solutions, seed=0))
     tokenizer = train_tokenizer((text for p, s in traces[:5_000] for text in (p, *map(render_step, s))), vocab)
@@ -159,7 +159,7 @@ def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int
 
 
 def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
-    """Writes the folder: weights in half precision to be small, to be loaded in single precision."""
+    """Write the folder with weights in half precision, to be loaded in single precision."""
     model.half().save_pretrained(out)
     tokenizer.save_pretrained(out)
     config = json.loads((out / "config.json").read_text())

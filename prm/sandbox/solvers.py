@@ -1,7 +1,7 @@
-"""The world's own solvers as a policy: they solve any of its problems, and go on from any steps that stand.
+"""The world's own solvers as a policy: they solve any of its problems, and continue from any existing steps.
 
-What stands is read as a person would read it: each step for the value that it puts down, right or wrong, and the
-rest follows from that. So a solver that is given an error goes on consistently with it.
+Each existing step is read for its value, right or wrong, and later steps follow from it. So a solver continues
+consistently from an error.
 """
 
 import copy
@@ -26,12 +26,12 @@ BROKEN = (ArithmeticError, IndexError, KeyError, ValueError, TypeError, Recursio
 
 
 class UnknownProblem(Exception):
-    """A problem that the world does not pose, or not among the first ones."""
+    """A problem that is not among the first problems of the world."""
 
 
 @dataclass
 class Resumed(Work):
-    """A sheet on which the first steps stand already, whoever wrote them; `trusted` takes their values as right."""
+    """A solution whose first steps already exist; `trusted` assumes that their values are right."""
 
     standing: Sequence[Step] = ()
     trusted: bool = False
@@ -69,7 +69,7 @@ class Resumed(Work):
 
 
 class SolverPolicy:
-    """Solves problems of the world with these habits; it knows the first `problems` of each split and seed."""
+    """Solves problems of the world with these habits, among the first `problems` of each split and seed."""
 
     def __init__(
         self, habits: Habits, *, world: WorldConfig | None = None, problems: int = 600, seeds: Sequence[int] = (0,)
@@ -79,7 +79,7 @@ class SolverPolicy:
         self._more = _posed(world or WorldConfig(), problems, seeds)
 
     def with_habits(self, habits: Habits) -> "SolverPolicy":
-        """Another solver who knows the same problems."""
+        """A solver with other habits that knows the same problems."""
         twin = copy.copy(self)
         twin.habits = habits
         return twin
@@ -89,7 +89,7 @@ class SolverPolicy:
         return [self._continue(start, f"{seed}/{number}") for number, start in enumerate(starts)]
 
     def known_in(self, text: str) -> str | None:
-        """The problem that is this text or a paragraph of it, else the longest that stands in it; None for none."""
+        """The problem that is this text or a paragraph of it, else the longest problem in it; None if there is none."""
         wanted = [text, *text.split(TEXT_SEPARATOR)]
         while not (parts := [part for part in wanted if part in self._known]):
             new = next(self._more, None)
@@ -109,15 +109,15 @@ class SolverPolicy:
             try:
                 skill.solve(work)
             except BROKEN:
-                continue  # nothing follows from what stands there
+                continue  # no next step follows from these values
             return work.steps[len(start.steps) :]
         return []
 
 
 def value_in(text: str, options: Sequence[Wrong]) -> Value:
-    """The value that a step puts down: where one of the ways to write it has its "#", else its last number.
+    """The value in a step: at the "#" of a matching phrasing, else its last number.
 
-    The first option is the right one; where nothing can be read, its value stands.
+    The first option is the right one; its value is the default if the step has none.
     """
     right = options[0].value
     plain = next((text.removeprefix(lead).strip() for lead in UNUSUAL_LEADS if text.startswith(lead)), text)
@@ -134,7 +134,7 @@ def value_in(text: str, options: Sequence[Wrong]) -> Value:
 
 
 def _as(text: str, like: Value) -> Value:
-    """What was said, read as a value of the same type; `like` itself where it cannot be."""
+    """The text as a value of the type of `like`; `like` itself if that fails."""
     if isinstance(like, bool):
         return {"True": True, "False": False}.get(text, like)
     if isinstance(like, str):
@@ -151,7 +151,7 @@ def _number(match: re.Match[str]) -> int | Fraction:
 
 
 def _posed(world: WorldConfig, problems: int, seeds: Sequence[int]) -> Iterator[tuple[Skill, str, Work]]:
-    """Of each split and seed in turn a hundred, so that the first ones of each are found soon."""
+    """A hundred problems of each split and seed in turn, so that the first ones of each come early."""
     sources = [posed(world, split=split, seed=seed) for seed in seeds for split in SPLITS]
     for _ in range(0, problems, 100):
         for source in sources:

@@ -1,4 +1,4 @@
-"""What it means to solve a problem of the sandbox: where one goes on, who does, and what counts as the answer."""
+"""The interface of the sandbox's policies, and the final answer of a solution."""
 
 import re
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ LAST_WORDS = re.compile(r"(?:answer is|done:|result:|prints|output is|comes to|w
 
 
 class Start(NamedTuple):
-    """Where a policy goes on: a problem and the steps that already stand."""
+    """The start of a continuation: a problem and its existing steps."""
 
     problem: str
     steps: Sequence[Step] = ()
 
 
 class Policy(Protocol):
-    """Something that solves problems step by step."""
+    """Solves problems step by step."""
 
     def continue_from(self, starts: Sequence[Start], *, seed: int) -> list[list[Step]]:
-        """The steps that follow each start, one sample a start; the same seed gives the same samples."""
+        """One sampled continuation of each start, reproducible by `seed`."""
 
 
 def final_answer(steps: Sequence[Step]) -> str | None:
-    """The answer that a sandbox solution ends with, None where its last step states none."""
+    """The answer in a sandbox solution's last step, None if it states none."""
     stated = LAST_WORDS.search(steps[-1].text) if steps else None
     return stated[1] if stated else None

@@ -1,8 +1,8 @@
-"""The sheet a skill writes on. It draws the story, puts down the steps, and lets the mistakes in.
+"""The solution that a skill writes: it draws the story, records the steps, and adds mistakes.
 
-A skill is a plain function that solves its problem rightly. Each value it computes passes through
-`step` or `calc`, which may put down a wrong one and hand that back, so that whatever follows follows
-from the mistake. In texts, "#" stands for the value and "|" separates phrasings of the same thing.
+A skill is a plain function that solves its problem correctly. Each computed value passes through `step` or `calc`,
+which may record and return a wrong one, so that later steps follow from the mistake. In texts, "#" is the value and "|"
+separates equivalent phrasings.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ LATEX = {"*": r"\times", "/": r"\div"}
 
 @dataclass(frozen=True)
 class Habits:
-    """How a solver works: the chance of each turn at each step, and of an odd way of writing throughout."""
+    """The habits of a solver: the chance of each deviation at a step, and of an unconventional style throughout."""
 
     mistake: float = 0.0
     misconception: float = 0.0
@@ -78,7 +78,7 @@ class Habits:
 
 @dataclass(frozen=True)
 class Wrong:
-    """One way in which a step can be wrong: its kind, its text with "#" for the value, the value."""
+    """One wrong version of a step: its kind, its text with "#" for the value, and the value."""
 
     kind: str
     text: str
@@ -87,10 +87,10 @@ class Wrong:
 
 @dataclass
 class Work:
-    """One solution in the making.
+    """One solution while it is written.
 
-    `story` draws the problem and is the same for every solution of it; `hand` draws how it is solved.
-    `clean` holds the values of the right solution, step call by step call; a solution may return to them.
+    `story` draws the problem and is the same for every solution of it; `hand` draws the solution. `clean` has the
+    values of the right solution, one per call of `step`; a solution may return to them.
     """
 
     story: Random
@@ -132,23 +132,23 @@ class Work:
         return str(self.pick(*THINGS))
 
     def ask(self, *parts: str) -> None:
-        """States the problem; every part may have phrasings, and they belong to the story."""
+        """Set the problem; the story selects a phrasing of each part."""
         self.problem = " ".join(self.story.choice(part.split("|")) for part in parts)
 
     # The steps
 
     def say(self, text: str, kind: str = "reasoning") -> None:
-        """A right step that computes nothing."""
+        """Write a right step without a value."""
         self._write(self.hand.choice(text.split("|")), GOOD, kind)
 
     def observe(self, text: str) -> None:
-        """What a tool answered: never wrong in itself."""
+        """Write the result of a tool, which is never wrong."""
         self._write(text, GOOD, "observation")
 
     def calc(self, lead: str, *terms: Term, tail: str = "", myth: tuple[Any, ...] | None = None) -> Any:
-        """A step that computes an expression; `myth` is a wrong (lead, *terms) that many believe.
+        """Write a step that computes an expression; `myth` is a common misconception as (lead, *terms).
 
-        Returns the value put down, right or wrong.
+        Returns the written value, right or wrong.
         """
         wrong = [] if myth is None else [self._expressed("misconception", myth[0], myth[1:], tail)]
         for twist in (mistakes.wrong_operation, mistakes.lost_term, mistakes.copied_number):
@@ -167,28 +167,28 @@ class Work:
         wrong: Sequence[tuple[str, str, Value]] = (),
         kind: str = "reasoning",
     ) -> Any:
-        """A step whose text holds a value; `myth` is a believed (text, value), `wrong` are further errors by kind."""
+        """Write a step with a value; `myth` is a misconception as (text, value), `wrong` are further errors by kind."""
         options = [Wrong(*option) for option in wrong]
         if myth is not None:
             options.append(Wrong("misconception", *myth))
         return self._settle(Wrong("", text, value), options, kind)
 
     def call(self, text: str, value: Value, *, wrong: Sequence[tuple[str, str, Value]] = (), myth: Any = None) -> Any:
-        """A tool call that holds a value; returns the value it was made with."""
+        """Write a tool call with a value, and return the written value."""
         return self.step(text, value, wrong=wrong, myth=myth, kind="tool_call")
 
     def answer(self, text: str, value: Value, kind: str = "reasoning") -> None:
-        """The last step, which states the final answer."""
+        """Write the last step, with the final answer."""
         self.final = self.show(self._settle(Wrong("", text, value), (), kind))
 
     def show(self, value: Value) -> str:
-        """A value as the solution writes it."""
+        """A value in the solution's notation."""
         if isinstance(value, Fraction):
             return rf"\frac{{{value.numerator}}}{{{value.denominator}}}" if self.latex else str(value)
         return str(value)
 
     def expression(self, terms: tuple[Term, ...]) -> str:
-        """Terms as the solution writes them; negative numbers within stand in parentheses."""
+        """Terms in the solution's notation; negative numbers after the first term are in parentheses."""
         shown = [
             LATEX.get(term, term) if self.latex and isinstance(term, str)
             else f"({self.show(term)})" if i and not isinstance(term, str) and term < 0
@@ -205,7 +205,7 @@ class Work:
         return Wrong(kind, "|".join(f"{option} {equation}{tail}." for option in lead.split("|")), value)
 
     def _detour(self, terms: tuple[Term, ...]) -> str:
-        """A true but unusual line between a simple expression and its value, or nothing."""
+        """A true but unusual intermediate expression for a simple one, else an empty text."""
         match terms:
             case (int(a), "*", int(b)) if b > 2:
                 return self.expression((a, "*", b - 1, "+", a)) + " = "
@@ -216,7 +216,7 @@ class Work:
         return ""
 
     def _settle(self, right: Wrong, wrong: Sequence[Wrong], kind: str) -> Any:
-        """Puts the step down, right or wrong, and returns the value that the rest is to go on with."""
+        """Write the step, right or wrong, and return its value for later steps."""
         self._wander()
         chosen, label = self._choose(right, [w for w in wrong if w.value != right.value], kind)
         text = self.hand.choice(chosen.text.split("|")).replace("#", self.show(chosen.value))
@@ -255,7 +255,7 @@ class Work:
         return right, GOOD
 
     def _return_to_clean(self, right: Wrong, chance: float) -> Wrong:
-        """After an error: now and then a second one that undoes the first."""
+        """After an error, occasionally a second one that cancels the first."""
         index = len(self.values)
         self._cancelled = (
             self._cancels
@@ -268,7 +268,7 @@ class Work:
         return Wrong("cancelling", right.text, self.clean[index]) if self._cancelled else right
 
     def _wander(self) -> None:
-        """Now and then a step that adds nothing, or one that people judge differently."""
+        """Occasionally write a step without content, or one that people judge differently."""
         chance = self.hand.random()
         if chance < self.habits.aside:
             self._write(self.hand.choice(ASIDES), NEUTRAL)
@@ -291,18 +291,18 @@ def _is_sound(terms: tuple[Term, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Skill:
-    """One kind of problem: its name, its domain and the function that poses and solves it on a sheet."""
+    """One kind of problem: its name, its domain and the function that poses and solves it."""
 
     name: str
     domain: str
     solve: Callable[[Work], None]
 
 
-SKILLS: dict[str, Skill] = {}  # declared where they are written
+SKILLS: dict[str, Skill] = {}  # filled by the decorator `skill`
 
 
 def skill(domain: str) -> Callable[[Callable[[Work], None]], Callable[[Work], None]]:
-    """Declares a function as a skill of a domain, under the function's name."""
+    """A decorator that registers a function as a skill of a domain, under the function's name."""
 
     def declare(solve: Callable[[Work], None]) -> Callable[[Work], None]:
         name = solve.__name__

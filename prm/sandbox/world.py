@@ -1,8 +1,8 @@
-"""The generated world: problems of known truth, split by source group, deterministic by seed.
+"""The generated world: problems with known solutions, split by source group, deterministic by seed.
 
-A problem's source group is its skill and its text without numbers, so numeric variants stay together
-and a rule that knows only the text finds the same groups. A hash of the group assigns it, once and for
-ever, to the pool, the calibration set, the holdout, or the corpus that the tiny backbone reads.
+A problem's source group is its skill and its text without numbers, so numeric variants are in one group, as by a rule
+that knows only the text. A hash of the group assigns it permanently to the pool, the calibration set, the holdout, or
+the corpus of the tiny backbone.
 """
 
 import hashlib
@@ -37,12 +37,12 @@ MOST_DRAWS = 2000
 
 @dataclass(frozen=True)
 class WorldConfig:
-    """What the world is drawn from. The defaults are the frozen world; figures are comparable only under them.
+    """The parameters of the world. The defaults are the frozen world; figures are comparable only with them.
 
-    `zipf` is the exponent of the skills' frequencies within a domain, `solutions` the most per problem. `errors`
-    multiplies the chances of every mistake. `pool_zipf` and `pool_errors` are those of the pool alone where they
-    differ: a pool that is shifted against what is measured. `aside` is the chance of a step that adds nothing before
-    each that does (None: the generators' own, 0.05).
+    `zipf` is the exponent of the skills' frequencies within a domain, `solutions` the maximum per problem. `errors`
+    multiplies the chance of every mistake. `pool_zipf` and `pool_errors` override them for the pool, which then differs
+    from the other splits. `aside` is the chance of an empty step before each other step (None: the generators' own,
+    0.05).
     """
 
     seed: int = 0
@@ -56,7 +56,7 @@ class WorldConfig:
 
 
 def skill_weights(world: WorldConfig, use: str = "") -> dict[str, float]:
-    """The probability of every skill among problems of a use: Zipf by its rank within its domain; sums to 1."""
+    """The probability of every skill among problems of a use, by Zipf's law within its domain; sums to 1."""
     zipf = world.zipf if use != "pool" or world.pool_zipf is None else world.pool_zipf
     weights: dict[str, float] = {}
     for domain, share in world.domains.items():
@@ -68,7 +68,7 @@ def skill_weights(world: WorldConfig, use: str = "") -> dict[str, float]:
 
 
 def habits_of(world: WorldConfig, generator: str, split: Split) -> Habits:
-    """How a generator solves the problems of a split."""
+    """The habits of a generator for the problems of a split."""
     habits = GENERATORS[generator]
     errors = world.errors if split != "pool" or world.pool_errors is None else world.pool_errors
     return replace(
@@ -86,7 +86,7 @@ def source_group(skill: str, problem: str) -> str:
 
 
 def use_of(world: WorldConfig, group: str) -> str:
-    """What a source group is used for: a split, or "corpus"."""
+    """The use of a source group: a split, or "corpus"."""
     digest = hashlib.sha256(f"{world.seed}/{group}".encode()).digest()
     point = int.from_bytes(digest[:8]) / 2**64
     for use, share in SHARES.items():
@@ -97,10 +97,10 @@ def use_of(world: WorldConfig, group: str) -> str:
 
 
 def generate(world: WorldConfig, *, split: Split, n: int, seed: int = 0) -> Iterator[Trace]:
-    """Yields n labelled traces of a split; several solutions of one problem follow each other.
+    """Yield n labelled traces of a split; the solutions of one problem are consecutive.
 
-    `labels` reach up to the first error and are None beyond it, as an annotator who stops there would
-    leave them; `meta["truth"]` rates every step on its own, given the steps before it.
+    `labels` are None after the first error, as from an annotator who stops there; `meta["truth"]` rates every step,
+    given the earlier ones.
     """
     if split not in SPLITS:
         raise ValueError(f"no split is named {split!r}; use pool, calibration or holdout")
@@ -109,9 +109,9 @@ def generate(world: WorldConfig, *, split: Split, n: int, seed: int = 0) -> Iter
 
 
 def generate_pools(world: WorldConfig, *, split: Split, problems: int, samples: int, seed: int = 0) -> Iterator[Trace]:
-    """Yields as many labelled solutions of each of the first problems of a split: pools for best-of-N.
+    """Yield `samples` labelled solutions of each of the first problems of a split: pools for best-of-N.
 
-    The first few of a pool are those that `generate` yields of that problem.
+    The first ones of a pool are those that `generate` yields for that problem.
     """
     return _solutions(world, split, seed, repeat(samples, problems))
 
@@ -123,10 +123,10 @@ def posed(world: WorldConfig, *, split: Split, seed: int = 0) -> Iterator[tuple[
 
 
 def corpus(world: WorldConfig, *, n: int, seed: int = 0) -> Iterator[tuple[str, list[Step]]]:
-    """Yields n unlabelled solutions as (problem, steps), of source groups that no split has.
+    """Yield n unlabelled solutions as (problem, steps), from source groups that are in no split.
 
-    How many of them hold a skill's misconception varies by skill between the two shares of BELIEVED: on
-    average a misconception is as likely to be read as the truth, so that its fluency says nothing.
+    The share with a skill's misconception varies by skill between the two values of BELIEVED: on average a
+    misconception is as frequent as the truth, so that its fluency is uninformative.
     """
     for number, (skill, story, clean, _) in enumerate(_problems(world, "corpus", seed)):
         if number == n:
@@ -138,7 +138,7 @@ def corpus(world: WorldConfig, *, n: int, seed: int = 0) -> Iterator[tuple[str, 
 
 
 def _solutions(world: WorldConfig, split: Split, seed: int, counts: Iterable[int]) -> Iterator[Trace]:
-    """Of each problem in turn as many solutions as its count says."""
+    """Yield the solutions of each problem in turn, as many as its count."""
     for number, (n, (skill, story, clean, group)) in enumerate(
         zip(counts, _problems(world, split, seed), strict=False)
     ):

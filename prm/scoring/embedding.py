@@ -1,4 +1,4 @@
-"""A solution, or each of its steps, as 32 numbers: for diversity, and to recognise text unlike the training data."""
+"""Embeds a solution or its steps as 32 numbers, for diversity and to recognise text unlike the training data."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ from prm.heads import Heads, Readout
 from prm.trust import DomainBar
 
 EMBEDDING_WIDTH = 32
-AT_ONCE = 64  # solutions whose features stay in a processor's cache: a tenth of the time of thousands at once
-SURPRISAL = STATISTICS.index("surprisal_mean") - len(STATISTICS)  # its column, where statistics are read
+AT_ONCE = 64  # solutions whose features fit the processor's cache: a tenth of the time of thousands at once
+SURPRISAL = STATISTICS.index("surprisal_mean") - len(STATISTICS)  # its column, if statistics are among the features
 SEED = b"stepmark: random projection of step features"
 
 
 class Embedder:
-    """From the features of a solution's scored steps to one direction.
+    """Maps the features of a solution's scored steps to one direction.
 
-    Their mean is standardised by what the model saw in training and projected by random signs (Achlioptas 2003),
-    which keeps distances; the length is then set to 1. The signs are the same for every model of a width, for ever,
-    but features are not, so only embeddings by one model can be compared.
+    Their mean is standardised as in training and projected by random signs (Achlioptas 2003), which preserves
+    distances; the length is then set to 1. The signs are fixed for every width, but features differ by model, so only
+    embeddings by the same model are comparable.
     """
 
     def __init__(self, readout: Readout) -> None:
@@ -35,24 +35,24 @@ class Embedder:
         self._signs = random_signs(len(self._centre))
 
     def embed(self, rows: Tensor) -> list[float] | None:
-        """`rows` [steps, width] to EMBEDDING_WIDTH floats of norm 1; None where there is no step, or no direction."""
+        """`rows` [steps, width] to EMBEDDING_WIDTH floats of norm 1; None without a step or a direction."""
         (one,) = self.embed_all(rows, torch.tensor([len(rows)]))
         return None if np.isnan(one[0]) else one.tolist()
 
     def embed_all(self, rows: Tensor, steps: Tensor) -> NDArray[np.float64]:
-        """Solutions one after the other: `rows` [all steps, width] and the `steps` [n] of each.
+        """Embeddings [n, EMBEDDING_WIDTH] of norm 1, NaN for a solution without a step or a direction.
 
-        [n, EMBEDDING_WIDTH] of norm 1, NaN where a solution has no step, or no direction.
+        `rows` [all steps, width] are those of the solutions in order, with `steps` [n] each.
         """
         parts = steps.split(AT_ONCE)
         of_parts = rows.split([int(part.sum()) for part in parts])
         return torch.cat([self._embed(*both) for both in zip(of_parts, parts, strict=True)]).numpy()
 
     def marks(self, rows: Tensor, features: Sequence[Feature]) -> NDArray[np.float64]:
-        """What the domain's bars look at in each step (`DomainBar`), [steps, EMBEDDING_WIDTH + 1].
+        """The inputs of the domain limits (`DomainBar`) for each step, [steps, EMBEDDING_WIDTH + 1].
 
-        The step's projected features, not scaled to a direction: text of another kind differs in length most. Last,
-        how badly the backbone predicted its tokens; NaN where `features`, those of `rows`, have no statistics.
+        These are the step's projected features, not normalised, since foreign text differs most in their length. The
+        last column is the surprisal of its tokens, NaN if `features`, those of `rows`, have no statistics.
         """
         projected = self._standard(rows) @ self._signs
         surprisal = (
@@ -74,7 +74,7 @@ class Embedder:
 
 @lru_cache(maxsize=8)
 def random_signs(width: int) -> Tensor:
-    """+1 and -1, [width, EMBEDDING_WIDTH], from a hash, so that no library's random numbers can change them."""
+    """+1 and -1, [width, EMBEDDING_WIDTH], from a hash, which does not depend on a library's random numbers."""
     stream = hashlib.shake_256(SEED).digest(width * EMBEDDING_WIDTH // 8)
     bits = np.unpackbits(np.frombuffer(stream, dtype=np.uint8)).reshape(width, EMBEDDING_WIDTH)
     return torch.from_numpy(2.0 * bits.astype(np.float32) - 1.0)
@@ -82,9 +82,9 @@ def random_signs(width: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Familiarity:
-    """How like what a model learned from a solution is, whether it is read at once or while it grows.
+    """Measures a solution's distance from the training data, also while it grows.
 
-    It is the model's domain bar with what it needs to look at step features; `features` are those the model reads.
+    It combines the model's domain limits with the embedder for its step features; `features` are the model's.
     """
 
     embedder: Embedder
@@ -92,7 +92,7 @@ class Familiarity:
     bar: DomainBar
 
     def marks(self, rows: Tensor) -> NDArray[np.float64]:
-        """What the bar looks at in each step of `rows` [steps, width]."""
+        """The limits' inputs for each step of `rows` [steps, width]."""
         return self.embedder.marks(rows, self.features)
 
     def distance(self, marks: NDArray[np.float64]) -> float | None:

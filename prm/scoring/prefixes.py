@@ -1,6 +1,6 @@
-"""Solutions of one problem begin alike: what they share is read once, and each is read on from there.
+"""Reads the common prefix of solutions to one problem once, as in best-of-N pools, and extends it by each solution.
 
-As in best-of-N pools. The shared part is the problem and any first steps that all of them have in common.
+The prefix is the problem with any first steps that all of the solutions share.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,17 +14,17 @@ from prm.backbones import Backbone
 from prm.config import Feature
 from prm.encoding import Encoded
 from prm.packing import fill_batches
-from prm.scoring.keeping import keep, read_on
+from prm.scoring.cached_text import extend_text, read_text
 
 ShareChoice = Literal["auto", "always", "never"]
-WORTH_SHARING = 0.3  # share of the tokens that need not be read, from which "auto" shares
-PADDING = 0.1  # share of a batch that may be padding
-CACHED_WEIGHT = 4  # tokens in a cache that weigh as much as one being read, towards the token budget
+WORTH_SHARING = 0.3  # minimum share of tokens saved for "auto" to share a prefix
+PADDING = 0.1  # maximum share of padding in a batch
+CACHED_WEIGHT = 4  # cached tokens that count as one new token in the token budget
 
 
 @dataclass(frozen=True)
 class Family:
-    """Indices of solutions whose first `steps` steps, and problem, are the same `length` tokens."""
+    """Indices of solutions that share the problem and the first `steps` steps, `length` tokens in all."""
 
     members: tuple[int, ...]
     steps: int
@@ -32,10 +32,10 @@ class Family:
 
 
 def families(encoded: Sequence[Encoded], share: ShareChoice) -> tuple[list[Family], list[int]]:
-    """Which solutions are read from a shared beginning, and which are read alone.
+    """The solutions that share a prefix, by family, and those that are read alone.
 
-    With "auto", those of a problem share where that saves at least WORTH_SHARING of their tokens. Solutions of
-    which no step fits are in neither.
+    With "auto", solutions of a problem share a prefix if that saves at least WORTH_SHARING of their tokens. Solutions
+    without a step that fits are in neither.
     """
     by_problem: dict[tuple[int, ...], list[int]] = {}
     for index, item in enumerate(encoded):
@@ -65,21 +65,21 @@ def shared_features(
         beginnings = [
             Encoded(item.ids[: family.length], item.spans[: family.steps], family.steps) for family, item in firsts
         ]
-        kept, shared = keep(backbone, beginnings, features)
+        texts, shared = read_text(backbone, beginnings, features)
         readers = [(row, index) for row, family in enumerate(chosen) for index in family.members]
         rests = [_rest(encoded[index], chosen[row]) for row, index in readers]
-        cached = kept.mask.shape[1] // CACHED_WEIGHT
+        cached = texts.mask.shape[1] // CACHED_WEIGHT
         for batch in near_batches([len(rest.ids) for rest in rests], cached, token_budget):
             rows = [readers[i][0] for i in batch]
-            _, own = read_on(backbone, kept.rows(rows), [rests[i] for i in batch], features)
+            _, own = extend_text(backbone, texts.rows(rows), [rests[i] for i in batch], features)
             for i, row, part in zip(batch, rows, own, strict=True):
                 yield readers[i][1], torch.cat([shared[row], part])
 
 
 def near_batches(lengths: Sequence[int], cached: int, token_budget: int) -> list[list[int]]:
-    """Indices in batches of near lengths: padding stays small once a batch holds an eighth of the budget.
+    """Batches of indices, sorted by length, with little padding once a batch has an eighth of the budget.
 
-    A row counts its longest neighbour's tokens and `cached` ones towards the budget.
+    A row counts as many tokens as the longest row, and `cached` ones, towards the budget.
     """
     batches: list[list[int]] = []
     total = 0

@@ -1,4 +1,4 @@
-"""Where step features come from: a backbone in this process, within what memory there is."""
+"""Computes step features by a backbone in this process, within the available memory."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -14,15 +14,15 @@ from prm.encoding import Encoded, Layout
 from prm.errors import ScoringError
 from prm.features import compute_features, feature_width
 from prm.messages import Message
-from prm.scoring.keeping import can_keep
+from prm.scoring.cached_text import has_reusable_cache
 from prm.scoring.prefixes import ShareChoice, families, shared_features
 
-PORTION = 8  # batches read before their features are handed on
+PORTION = 8  # batches read before their features are returned
 log = logging.getLogger(__name__)
 
 
 class Reader(Protocol):
-    """Something that reads token ids with a backbone; `context` is the most tokens it can read at once."""
+    """Reads token ids with a backbone; `context` is the maximum number of tokens."""
 
     @property
     def tokenizer(self) -> Any: ...
@@ -32,7 +32,7 @@ class Reader(Protocol):
     def context(self) -> int: ...
 
     def read(self, encoded: Sequence[Encoded]) -> Iterator[tuple[int, Tensor]]:
-        """Index and step features [steps, width] of each item, every one once, as they come."""
+        """Index and step features [steps, width] of each item once, in any order."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class LocalReader:
     def read(self, encoded: Sequence[Encoded]) -> Iterator[tuple[int, Tensor]]:
         """Index and step features of each item; equal items are read once.
 
-        Where the GPU's memory does not suffice the budget is halved, for good, and what is left is tried again.
+        If the GPU runs out of memory, the budget is halved permanently and the remaining items are tried again.
         """
         places: dict[Encoded, list[int]] = {}
         for index, item in enumerate(encoded):
@@ -78,7 +78,7 @@ class LocalReader:
                 self._shrink(min(len(item.ids) for item in places), shortage)
 
     def _read(self, items: Sequence[Encoded]) -> Iterator[tuple[Encoded, Tensor]]:
-        share: ShareChoice = self.share_prefix if can_keep(self.backbone) else "never"
+        share: ShareChoice = self.share_prefix if has_reusable_cache(self.backbone) else "never"
         together, alone = families(items, share)
         for index, rows in shared_features(self.backbone, items, together, self.features, self.token_budget):
             yield items[index], rows.cpu()
@@ -91,11 +91,11 @@ class LocalReader:
             raise ScoringError(Message("solution_exceeds_gpu_memory", shortest=shortest, shortage=shortage))
         self.token_budget //= 2
         torch.cuda.empty_cache()
-        log.warning("out of GPU memory: going on with a budget of %d tokens a pass", self.token_budget)
+        log.warning("out of GPU memory: continuing with a budget of %d tokens per pass", self.token_budget)
 
 
 def _portions(items: Sequence[Encoded], tokens: int) -> Iterator[list[Encoded]]:
-    """Items of near lengths, so many as hold about this many tokens."""
+    """The items sorted by length, in portions of about this many tokens."""
     portion: list[Encoded] = []
     size = 0
     for item in sorted(items, key=lambda item: len(item.ids)):

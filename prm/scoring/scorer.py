@@ -1,4 +1,4 @@
-"""Score the steps of solutions: with a trained model, or with no labels at all."""
+"""Scores the steps of solutions by a trained model, or by a backbone without labels."""
 
 import resource
 import time
@@ -28,17 +28,16 @@ from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, outsid
 from prm.scoring.windows import Long, Window, windows
 from prm.traces import Trace
 
-CHUNK = 256  # traces read ahead, so that batches hold near lengths and solutions of one problem meet
+CHUNK = 256  # traces read ahead, so that batches have similar lengths and solutions to one problem share a prefix
 REPORT_SECONDS = 0.25
 
 
 class Scorer:
-    """p(step is good | good prefix) for every step of every trace, in one forward pass a trace.
+    """p(step is good | good prefix) for every step of every trace, in one forward pass per trace.
 
-    `reader` gives step features, `judges` what they mean. `threshold` is where a score counts as an error;
-    `manifest` and `readout`, the ensembles behind the judges, are None for a zero-label scorer; a model that
-    was trained elsewhere has no readout. `long` says
-    what becomes of steps beyond the context: "null", or "window".
+    `reader` computes step features, and `judges` convert them to scores. A score below `threshold` counts as an error.
+    `manifest` and `readout`, the ensembles of the judges, are None for a zero-label scorer; a model that was trained
+    elsewhere has no readout. `long` is the treatment of steps beyond the context: "null" or "window".
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class Scorer:
         self.manifest, self.readout = manifest, readout
         self.threshold = 0.5 if manifest is None else manifest.threshold
         self._embedder = None if readout is None else Embedder(readout)
-        self._familiarity: Familiarity | None = None  # of a model with a bar of its domain
+        self._familiarity: Familiarity | None = None  # for a model with domain limits
         if self._embedder and manifest and manifest.trust and manifest.trust.domain:
             self._familiarity = Familiarity(self._embedder, manifest.config.features, manifest.trust.domain)
 
@@ -67,9 +66,9 @@ class Scorer:
         long: Long = "null",
         share_prefix: ShareChoice = "auto",
     ) -> "Scorer":
-        """Load a trained model; raises ModelFileError where its files or its backbone are not the trained ones.
+        """Load a trained model; raises ModelFileError if its files or its backbone are not the trained ones.
 
-        `share_prefix` says when solutions of one problem share one reading of it: where it pays ("auto"), or not.
+        `share_prefix` says whether solutions share one reading of their problem: "auto" if it saves enough tokens.
         """
         model_dir = Path(model_dir)
         manifest, tensors = load_model(model_dir)
@@ -103,29 +102,29 @@ class Scorer:
     def for_base(
         cls, name_or_path: str, device: str | None = None, *, long: Long = "null", share_prefix: ShareChoice = "auto"
     ) -> "Scorer":
-        """A scorer that needs no labels: the probability a backbone gave to the step's least likely token."""
+        """A scorer that needs no labels: the backbone's probability of the step's least likely token."""
         reader = LocalReader(load_backbone(name_or_path, device=device), ("statistics",), share_prefix=share_prefix)
         return cls(reader, Judges(judge_by_surprise), long=long)
 
     @property
     def local(self) -> LocalReader:
-        """The reader, where the backbone is in this process; raises ScoringError where it is not."""
+        """The reader of a backbone in this process; raises ScoringError for a backbone on a server."""
         if not isinstance(self.reader, LocalReader):
             raise ScoringError(Message("backbone_not_in_process"))
         return self.reader
 
     @property
     def backbone(self) -> Backbone:
-        """The backbone, where it is in this process; raises ScoringError where it is not."""
+        """The backbone in this process; raises ScoringError for a backbone on a server."""
         return self.local.backbone
 
     @property
     def features(self) -> Sequence[Feature]:
-        """Which step features the judges read."""
+        """The step features that the judges read."""
         return self.local.features
 
     def session(self, problem: str) -> Session:
-        """Begin a solution that is scored while it grows, step by step."""
+        """Start a solution that is scored step by step while it grows."""
         return Session(self.local, self.judges, problem, self.long, self._familiarity)
 
     def score(
@@ -137,9 +136,8 @@ class Scorer:
     ) -> Iterator[TraceScore]:
         """Stream scores in the order of `traces`, reading a few hundred ahead.
 
-        `embed` fills each score's `embedding` too; a zero-label scorer, which never saw what is usual, has none.
-        `on_progress` hears the totals at most four times a second while scoring goes on, and after every
-        few hundred traces; it may raise to stop.
+        `embed` also fills each score's `embedding`, which a zero-label scorer does not have. `on_progress` is called
+        with the totals at most four times per second, and after every few hundred traces; it may raise to stop.
         """
         watch = _Watch(on_progress, self.reader)
         source = iter(traces)
@@ -172,7 +170,7 @@ class Scorer:
 
 
 class _Watch:
-    """Counts what is read, and reports now and then."""
+    """Counts tokens and steps, and reports the totals at intervals."""
 
     def __init__(self, on_progress: Callable[[Throughput], None] | None, reader: Reader) -> None:
         self.on_progress = on_progress
@@ -198,7 +196,7 @@ class _Watch:
 
 
 def _place(plan: Sequence[Window], scores: Iterator[StepScore], n_steps: int) -> list[StepScore]:
-    """The next scores, each at its step's position."""
+    """The scores of a plan's windows, each at its step's position."""
     steps = [UNSCORED] * n_steps
     for window in plan:
         for position in range(window.first, window.start + len(window.encoded.spans)):
@@ -207,7 +205,7 @@ def _place(plan: Sequence[Window], scores: Iterator[StepScore], n_steps: int) ->
 
 
 def _fill(backbone: Backbone, tensors: dict[str, Tensor], model_dir: Path) -> None:
-    """Give the backbone its tuned parameters."""
+    """Copy the tuned parameters to the backbone."""
     try:
         with torch.no_grad():
             for name, parameter in tunable_parameters(backbone).items():

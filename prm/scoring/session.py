@@ -1,4 +1,4 @@
-"""Scores while an answer is being written: each new step is read on the kept cache of what came before it."""
+"""Scores an answer while it is being written: each new step extends the cache of the earlier ones."""
 
 import copy
 from types import TracebackType
@@ -11,8 +11,8 @@ from prm.encoding import Encoded, tokenise
 from prm.errors import ScoringError
 from prm.messages import Message
 from prm.scores import UNSCORED, StepScore, TraceScore
+from prm.scoring.cached_text import CachedText, extend_text, has_reusable_cache, read_text
 from prm.scoring.embedding import Familiarity
-from prm.scoring.keeping import Kept, can_keep, keep, read_on
 from prm.scoring.readers import LocalReader
 from prm.scoring.verdicts import Judges
 from prm.scoring.windows import Long, window_starts
@@ -22,8 +22,8 @@ from prm.traces import Step, Trace
 class Session:
     """One solution that grows step by step; its scores equal those of the finished solution.
 
-    A step costs its own tokens; where a window hops, the steps that it keeps are read once more. `close`, or
-    the end of a `with` block, frees the cache.
+    A step costs its own tokens; if a window moves, the steps in it are read again. `close`, or the end of a `with`
+    block, frees the cache.
     """
 
     def __init__(
@@ -34,21 +34,21 @@ class Session:
         long: Long,
         familiarity: Familiarity | None = None,
     ) -> None:
-        if not can_keep(reader.backbone):
+        if not has_reusable_cache(reader.backbone):
             raise ScoringError(Message("no_reusable_cache", name=reader.backbone.name))
         self._reader, self._judges, self._long, self._familiarity = reader, judges, long, familiarity
         [[ids]] = tokenise([Trace("", problem, [])], reader.tokenizer)
         layout = reader.layout
         self._problem = Encoded((*layout.start, *ids, *layout.problem_end), (), 0)
-        self._steps: list[tuple[int, ...]] = []  # their ids, separators included
+        self._steps: list[tuple[int, ...]] = []  # their ids, including separators
         self._scores: list[StepScore] = []
         self._marks: list[NDArray[np.float64]] = []  # of the scored steps
         self._closed = False
-        self._start = 0  # the first step in `_kept`
-        self._opened: Kept | None = None  # the problem alone; None where no step would fit beside it
+        self._start = 0  # the first step in `_cached`
+        self._problem_only: CachedText | None = None  # the problem alone; None if no step fits beside it
         if len(self._problem.ids) < reader.context:
-            self._opened, _ = keep(reader.backbone, [self._problem], reader.features)
-        self._kept = self._opened
+            self._problem_only, _ = read_text(reader.backbone, [self._problem], reader.features)
+        self._cached = self._problem_only
 
     @property
     def scores(self) -> list[StepScore]:
@@ -56,11 +56,11 @@ class Session:
         return list(self._scores)
 
     @property
-    def kept_bytes(self) -> int:
-        """The memory of its cache; the part that a fork shares counts again."""
-        if self._kept is None:
+    def cache_bytes(self) -> int:
+        """The memory of its cache, including parts shared with forks."""
+        if self._cached is None:
             return 0
-        layers: list[Any] = self._kept.cache.layers
+        layers: list[Any] = self._cached.cache.layers
         return sum(layer.keys.nbytes + layer.values.nbytes for layer in layers)
 
     def score(self, id: str = "") -> TraceScore:
@@ -90,8 +90,8 @@ class Session:
         return twin
 
     def close(self) -> None:
-        """Free the cache; the scores stay."""
-        self._opened = self._kept = None
+        """Free the cache; the scores remain."""
+        self._problem_only = self._cached = None
         self._closed = True
 
     def __enter__(self) -> Self:
@@ -101,10 +101,10 @@ class Session:
         self.close()
 
     def _read(self, steps: list[tuple[int, ...]], start: int) -> StepScore:
-        """Read the last step: on what is kept, or from the problem on where the window begins elsewhere now."""
-        kept, fresh = (self._kept, steps[-1:]) if start == self._start else (self._opened, steps[start:])
-        assert kept is not None, "a step fits only where the problem does"
-        self._kept, [rows] = read_on(self._reader.backbone, kept, [_side_by_side(fresh)], self._reader.features)
+        """Read the last step from the cache, or from the problem on if the window has moved."""
+        cached, fresh = (self._cached, steps[-1:]) if start == self._start else (self._problem_only, steps[start:])
+        assert cached is not None, "a step fits only if the problem does"
+        self._cached, [rows] = extend_text(self._reader.backbone, cached, [_side_by_side(fresh)], self._reader.features)
         self._start = start
         [score] = self._judges.step_scores(rows[-1:], [start > 0])
         if self._familiarity is not None:

@@ -1,4 +1,4 @@
-"""From step features to scores: by a trained model's ensembles, or by surprise alone."""
+"""Converts step features to scores, by a trained model's ensembles or by surprisal alone."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ from prm.scores import StepScore
 
 ZERO_LABEL_STATISTIC = STATISTICS.index("surprisal_max")
 Probabilities = NDArray[np.float64]
-Judge = Callable[[Tensor], Probabilities]  # of step features [steps, width], for each head: [heads, steps]
+Judge = Callable[[Tensor], Probabilities]  # step features [steps, width] to [heads, steps]
 
 
 @dataclass(frozen=True)
 class Judges:
-    """`step` gives p(the step is no error | good prefix); `outcome`, where a model learned it, p(the final
-    answer will be right | the steps so far)."""
+    """`step` computes p(the step is not an error | good prefix); `outcome`, if the model learned it, p(the final answer
+    will be right | the steps so far)."""
 
     step: Judge
     outcome: Judge | None = None
 
     def step_scores(self, rows: Tensor, windowed: Sequence[bool]) -> list[StepScore]:
-        """One score for each of the features [steps, width]; `windowed` says which steps were read in a window."""
+        """One score for each row of features [steps, width]; `windowed` marks steps that were read in a window."""
         p = self.step(rows)
         mean = p.mean(axis=0).tolist()
         spread = p.std(axis=0).tolist() if len(p) > 1 else [None] * len(mean)
@@ -39,7 +39,7 @@ class Judges:
 
 
 def trained_judges(readout: Readout, manifest: Manifest) -> Judges:
-    """Judge by a trained model, on the device where its readout lies."""
+    """Judge by a trained model, on the device of its readout."""
 
     def probabilities(logits: Tensor, temperature: float) -> Probabilities:
         return torch.sigmoid(logits.double() / temperature).cpu().numpy()
@@ -59,12 +59,12 @@ def trained_judges(readout: Readout, manifest: Manifest) -> Judges:
 
 
 def judge_by_surprise(rows: Tensor) -> Probabilities:
-    """No labels: the probability a backbone gave to the step's least likely token, from its "statistics"."""
+    """The backbone's probability of the step's least likely token, from its "statistics"; it needs no labels."""
     return np.exp(-rows.cpu().double().numpy()[None, :, ZERO_LABEL_STATISTIC])
 
 
 def fill_readout(readout: Readout, tensors: dict[str, Tensor], model_dir: Path) -> Readout:
-    """The readout with a model's weights, fit to judge; raises ModelFileError where they are not its own."""
+    """The readout with a model's weights, in evaluation mode; raises ModelFileError if they do not fit."""
     try:
         readout.load_state_dict(tensors)
     except RuntimeError as error:
@@ -75,9 +75,9 @@ def fill_readout(readout: Readout, tensors: dict[str, Tensor], model_dir: Path) 
 def outside_judges(outside: Outside, tensors: dict[str, Tensor], device: torch.device, model_dir: Path) -> Judges:
     """Judge by softmax over the classes of one small head, on the state of the token that ends a step.
 
-    TRL's PRM trainer leaves a token classifier with a linear head; Qwen2.5-Math-PRM reads the same state with two
-    linear layers and a ReLU between (Zhang et al. 2025, section 3). Neither has an ensemble, so no score has a spread.
-    Raises ModelFileError where the tensors are not the head's.
+    TRL's PRM trainer produces a token classifier with a linear head; Qwen2.5-Math-PRM uses the same state with two
+    linear layers and a ReLU between (Zhang et al. 2025, section 3). Neither has an ensemble, so scores have no spread.
+    Raises ModelFileError if the tensors are not the head's.
     """
     try:
         layers = [

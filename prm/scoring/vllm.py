@@ -1,12 +1,12 @@
-"""Scoring over a vLLM server: it reads the tokens and gives their last states, our heads judge them here.
+"""Scores over a vLLM server, which returns the last states of the tokens; the heads run in this process.
 
-The server runs the backbone as a pooling model that gives one vector a token, as it left the last layer:
+The server runs the backbone as a pooling model that returns the last layer's state of each token:
 
     vllm serve BACKBONE --runner pooling --convert embed \\
         --pooler-config '{"task": "token_embed", "use_activation": false}'
 
-Such states are all it gives, so it serves models whose heads learned from them alone: TrainConfig(lane="heads",
-features=("last", "separator")), or one of the two. Steps are sent as token ids, so tokens are ours to the last one.
+It returns nothing else, so it serves only models whose heads use these states: TrainConfig(lane="heads",
+features=("last", "separator")), or one of the two. Steps are sent as token ids, so the tokens are exactly ours.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ NORM_TOLERANCE = 1e-3
 
 
 class _Model(msgspec.Struct):
-    """One of the models in the answer to GET /v1/models."""
+    """One of the models in the response to GET /v1/models."""
 
     id: str
     max_model_len: int | None = None
@@ -51,7 +51,7 @@ class _Models(msgspec.Struct):
 
 
 class _Pooled(msgspec.Struct):
-    """One text in the answer to POST /pooling: its states, token by token, as base64 of little-endian float32."""
+    """One text in the response to POST /pooling: the states of its tokens as base64 of little-endian float32."""
 
     index: int
     data: bytes
@@ -72,10 +72,10 @@ def load_over_vllm(
 ) -> Scorer:
     """A trained model whose backbone runs on the vLLM server at `url`.
 
-    `served` is the backbone's name there, needed where the server has several. Tokenizer and shape of the backbone
-    are read where the model's manifest says; its weights are not, so that they are the server's is for the caller
-    to see to. `timeout` in seconds is for one request. Raises ModelFileError for a model that needs more than last
-    states, and ScoringError where the server does not answer as it should.
+    `served` is the backbone's name there, required if the server has several. The tokenizer and shape are read from the
+    backbone in the model's manifest, but not its weights: the caller must ensure that the server has the same.
+    `timeout` in seconds is for one request. Raises ModelFileError for a model that needs more than last states, and
+    ScoringError for an unexpected response.
     """
     manifest, tensors = load_model(model_dir)
     config = manifest.config
@@ -105,7 +105,7 @@ def _served(server: Server, name: str | None) -> _Model:
 
 @dataclass(frozen=True)
 class VllmReader:
-    """A backbone on a server; `width` is the size of one of its states. A request holds `token_budget` tokens."""
+    """A backbone on a server; `width` is the size of a state. A request has at most `token_budget` tokens."""
 
     server: Server
     served: str

@@ -1,9 +1,9 @@
-"""Solutions longer than the context: read whole as far as they fit, then in windows that see only earlier steps.
+"""Reads solutions longer than the context in windows, so that a step's score depends on earlier steps only.
 
-A window is the problem and some consecutive steps. Its first step is chosen when the step under way does not
-fit any more, from the lengths of that step and of earlier ones: the window then hops to where the kept steps
-fill at most half of the room beside the problem, and fills up again with the steps that follow, all in one
-pass. So a step's score never depends on a later one, and reading costs about twice the tokens at most.
+The first window begins at step 0. A window is the problem and some consecutive steps. If the next step does not fit,
+the window moves forward until the remaining steps fill at most half of the room beside the problem, and then grows
+again. Its start depends only on the lengths of this step and earlier ones, and reading costs at most about twice the
+tokens.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from typing import Literal
 from prm.encoding import Encoded, Layout, Pieces, lay_out
 
 Long = Literal["null", "window"]
-KEPT = 0.5  # share of the room beside the problem that earlier steps may fill after a hop
+REMAINING = 0.5  # maximum share of the room beside the problem for earlier steps after a move
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of one solution as it is read: `encoded` begins at `start`; steps from `first` on are scored."""
+    """Consecutive steps of a solution: `encoded` begins at step `start`; steps from `first` on are scored."""
 
     encoded: Encoded
     start: int
@@ -27,16 +27,16 @@ class Window:
 
     @property
     def skipped(self) -> int:
-        """How many of the encoded steps are there to be read only."""
+        """The number of encoded steps that are read but not scored."""
         return self.first - self.start
 
 
 def window_starts(problem: int, steps: Sequence[int], context: int, long: Long) -> list[int | None]:
     """For each step, the start of the window that scores it; None if it is not scored.
 
-    `problem` and `steps` are lengths in tokens, separators included. As long as the solution fits, windows begin
-    at 0. With "null", no step is scored from the first that does not fit on. With "window", only a step that
-    does not fit beside the problem alone is left out, and no later window reaches back over it.
+    `problem` and `steps` are lengths in tokens, including separators. As long as the solution fits, the window starts
+    at 0. With "null", the first step that does not fit and all later ones are not scored. With "window", only a step
+    that does not fit beside the problem alone is not scored, and no later window contains it.
     """
     starts: list[int | None] = []
     start, used = 0, problem
@@ -48,7 +48,7 @@ def window_starts(problem: int, steps: Sequence[int], context: int, long: Long) 
             starts.append(None)
             continue
         if used + length > context:
-            room = min(KEPT * (context - problem), context - problem - length)
+            room = min(REMAINING * (context - problem), context - problem - length)
             start, used = _hop(problem, steps[:position], start, room)
         used += length
         starts.append(start)
@@ -70,7 +70,7 @@ def windows(pieces: Pieces, layout: Layout, context: int, long: Long) -> list[Wi
 
 
 def _hop(problem: int, steps: Sequence[int], start: int, room: float) -> tuple[int, int]:
-    """The longest run of last steps, none before `start`, that fits the room: where it begins, and tokens used."""
+    """The start of the longest run of last steps, none before `start`, that fits the room, and the tokens used."""
     begin, length = len(steps), 0
     while begin > start and length + steps[begin - 1] <= room:
         begin -= 1

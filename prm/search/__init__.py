@@ -1,7 +1,7 @@
-"""Better answers from a policy and a verifier: best-of-N, beam search over steps, verify-and-revise. No torch."""
+"""Searches for better answers with a policy and a verifier: best-of-N, beam search, verify-and-revise. No torch."""
 
 from prm.search.beam import beam_search
-from prm.search.choosing import Found, best_of_n
+from prm.search.choosing import SearchResult, best_of_n
 from prm.search.endpoint import Cost, Endpoint, Prefix, Sampling
 from prm.search.revise import revise
 from prm.search.verifiers import LocalVerifier, ServiceVerifier, Verifier
@@ -9,10 +9,10 @@ from prm.search.verifiers import LocalVerifier, ServiceVerifier, Verifier
 __all__ = [
     "Cost",
     "Endpoint",
-    "Found",
     "LocalVerifier",
     "Prefix",
     "Sampling",
+    "SearchResult",
     "ServiceVerifier",
     "Verifier",
     "beam_search",

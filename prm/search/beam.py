@@ -1,7 +1,7 @@
 """Beam search over steps, guided by a verifier (Snell et al. 2024, "Scaling LLM Test-Time Compute", section 5.1).
 
-Each round every beam gets some next steps, the verifier scores them, and the best become the beams of the next
-round. A beam that has come to its end leaves the frontier and waits for the choice.
+In each round the policy samples next steps for every beam, the verifier scores them, and the best ones become the beams
+of the next round. A finished beam leaves the frontier and becomes a candidate.
 """
 
 import math
@@ -12,23 +12,32 @@ from prm.encoding import TEXT_SEPARATOR, render_step
 from prm.errors import PolicyError
 from prm.messages import Message
 from prm.scores import Aggregate
-from prm.search.choosing import UNSCORED, AnswerOf, Candidate, Found, choose, found, judged, stated_answer
+from prm.search.choosing import (
+    UNSCORED,
+    AnswerOf,
+    Candidate,
+    SearchResult,
+    choose,
+    result_of,
+    score_samples,
+    stated_answer,
+)
 from prm.search.endpoint import Answers, Cost, Policy, Prefix
 from prm.search.verifiers import State, Verifier
 from prm.traces import Step
 
 
 class Budget:
-    """The `tokens` that may still be spent, prompts included; None for no bound.
+    """A budget of `tokens`, including prompts; None for no limit.
 
-    It holds before a call: what a call may take at most is reserved, not counted afterwards.
-    Before the first call a prompt is reserved at one token a character, later at the rate that the server reported.
+    The maximum cost of a call is reserved before the call. A prompt counts one token per character before the first
+    call, and later the rate that the server reported.
     """
 
     def __init__(self, tokens: int | None) -> None:
         self._left = tokens
         self._per_character = 1.0
-        self._usual = 1  # tokens of a sample so far: a call is not asked if its samples would be cut before that
+        self._usual = 1  # mean tokens of a sample; no call is made with less room per sample
 
     def affords(self, prefixes: Sequence[Prefix], *, most: int) -> int:
         """The number of samples per prefix that the budget allows, at most `most`."""
@@ -37,7 +46,7 @@ class Budget:
         return max(0, min(most, self._for_samples(prefixes) // (self._usual * len(prefixes))))
 
     def longest(self, prefixes: Sequence[Prefix], n: int) -> int | None:
-        """The tokens that each of `n` samples of each prefix may have."""
+        """The maximum number of tokens for each of `n` samples of each prefix."""
         return None if self._left is None else self._for_samples(prefixes) // (n * len(prefixes))
 
     def spend(self, prefixes: Sequence[Prefix], n: int, cost: Cost) -> None:
@@ -49,7 +58,7 @@ class Budget:
         self._usual = max(1, math.ceil(cost.completion_tokens / (n * len(prefixes))))
 
     def _for_samples(self, prefixes: Sequence[Prefix]) -> int:
-        assert self._left is not None, "asked of a bound only"
+        assert self._left is not None, "called for a limited budget only"
         return self._left - math.ceil(self._per_character * _characters(prefixes))
 
 
@@ -62,7 +71,7 @@ ONLY_FALLS: frozenset[Aggregate] = frozenset({"product", "min"})  # a longer sol
 
 @dataclass(frozen=True)
 class Beam:
-    """A solution under way."""
+    """An unfinished solution."""
 
     steps: tuple[Step, ...]
     state: State
@@ -84,13 +93,13 @@ def beam_search(
     weighted: bool = False,
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
-) -> Found:
-    """Search with `width` beams, each given `expansions` next steps a round; the first round samples their product.
+) -> SearchResult:
+    """Search with `width` beams and `expansions` next steps per beam and round; the first round samples their product.
 
-    Ends when no beam is under way, when none can beat a finished one any more (by product or min, which only
-    fall), after `most_steps` rounds, or when `token_budget` does not hold another round: the tokens of a round are
-    reserved before it is asked. What is under way then is written to its end only if nothing has finished and the
-    budget holds it; else it is given as it is, not complete.
+    Ends if all beams are finished, if none can beat a finished one (by product or min, which only fall), after
+    `most_steps` rounds, or if `token_budget` is too small for another round, whose tokens are reserved in advance. If
+    nothing has finished, the best beam is completed in one call; if the budget is too small for that, the result is
+    incomplete.
     """
     beams = [Beam((), verifier.begin(problem))]
     finished: list[Beam] = []
@@ -118,23 +127,23 @@ def beam_search(
         beams = _best(live, finished, width, by)
     candidates = [beam.candidate(complete=True) for beam in finished]
     if not candidates:
-        candidates, spent = _written_out(policy, verifier, problem, beams, seed, budget)
+        candidates, spent = _finish_best(policy, verifier, problem, beams, seed, budget)
         cost += spent
     chosen = choose(candidates, by=by, weighted=weighted, answer_of=answer_of)
-    return found(chosen, by=by, answer_of=answer_of, candidates=len(candidates), rounds=rounds, cost=cost)
+    return result_of(chosen, by=by, answer_of=answer_of, candidates=len(candidates), rounds=rounds, cost=cost)
 
 
 def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[list[Beam], list[Beam], Cost]:
-    """Each beam with each of its different next steps: those under way and those at their end, and what it cost.
+    """Extend each beam by each of its distinct next steps; returns unfinished beams, finished beams and the cost.
 
-    A beam that got an empty step has come to its end.
+    An empty step finishes a beam.
     """
     live: list[Beam] = []
     finished: list[Beam] = []
     steps: list[tuple[Beam, Step, bool]] = []
     for beam, samples in zip(beams, answers.samples, strict=True):
         different = {" ".join(sample.text.split()): sample for sample in samples if not sample.cut}
-        for sample in different.values():  # a step that was cut at the most tokens is none
+        for sample in different.values():
             if sample.hides_reasoning:
                 raise PolicyError(Message("beam_search_with_hidden_reasoning"))
             if sample.steps:
@@ -148,20 +157,20 @@ def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[
 
 
 def _best(live: Sequence[Beam], finished: Sequence[Beam], width: int, by: Aggregate) -> list[Beam]:
-    """The beams to go on with, without those that a finished one has beaten for good."""
+    """The beams of the next round, without those that cannot beat a finished one."""
     ranked = sorted(((beam.candidate(False).score(by), beam) for beam in live), key=lambda pair: -pair[0])
     bar = max((beam.candidate(True).score(by) for beam in finished), default=UNSCORED)
     return [beam for score, beam in ranked[:width] if by not in ONLY_FALLS or bar == UNSCORED or score > bar]
 
 
-def _written_out(
+def _finish_best(
     policy: Policy, verifier: Verifier, problem: str, beams: Sequence[Beam], seed: int, budget: Budget
 ) -> tuple[list[Candidate], Cost]:
-    """The best beam written to its end in one go; as it is where the budget does not hold that."""
+    """The best beam completed in one call, or unfinished if the budget is too small."""
     best = beams[0]
     prefixes = [Prefix(problem, best.steps)]
     if not budget.affords(prefixes, most=1):
         return [best.candidate(complete=False)], Cost()
     answers = policy.sample(prefixes, seed=seed * 1009 + 1008, max_tokens=budget.longest(prefixes, 1))
-    candidates, verified = judged(verifier, problem, best.steps, answers.samples[0])
+    candidates, verified = score_samples(verifier, problem, best.steps, answers.samples[0])
     return candidates, answers.cost + verified

@@ -1,4 +1,4 @@
-"""Candidates, and which one is taken: best-of-N, and the choice that every search ends with."""
+"""Candidates and the choice among them: best-of-N, and the last stage of every search."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -31,15 +31,15 @@ class Candidate:
     complete: bool = True
 
     def score(self, by: Aggregate) -> float:
-        """The solution's score; last of all where it has no step, or one that was not scored."""
+        """The solution's score; UNSCORED without steps, or with a step without a score."""
         score = None if None in self.means else aggregate(self.means, by)
         return UNSCORED if score is None else score
 
 
-class Found(msgspec.Struct, frozen=True):
+class SearchResult(msgspec.Struct, frozen=True):
     """The result of a search: the chosen solution and its score, the cost, and the number of candidates.
 
-    `score` is None where nothing could be scored, `rounds` the rounds of a beam search or of revisions.
+    `score` is None if a step has no score; `rounds` counts rounds of a beam search or of revisions.
     """
 
     steps: list[Step]
@@ -53,17 +53,17 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def choose(candidates: Sequence[Candidate], *, by: Aggregate, weighted: bool, answer_of: AnswerOf) -> Candidate:
-    """The candidate of the highest score, complete ones first; the earliest of several.
+    """The candidate with the highest score, complete ones first; the earliest of equal ones.
 
-    Weighted, scores are first summed over the candidates of an equal answer (best-of-N weighted, Li et al. 2023,
-    as in Snell et al. 2024, section 5.1), and the best candidate of the answer with most is taken.
+    If weighted, scores are summed over candidates with equal answers (best-of-N weighted, Li et al. 2023, as in Snell
+    et al. 2024, section 5.1), and the best candidate for the answer with the highest sum is chosen.
     """
     complete = [candidate for candidate in candidates if candidate.complete] or list(candidates)
     if weighted:
         sums: dict[object, float] = defaultdict(float)
         with Grader() as grader:
             classes = equivalence_classes([answer_of(candidate.steps) for candidate in complete], grader)
-        # Equal for equal answers; a candidate without one stands for itself.
+        # A candidate without an answer is a class of its own.
         keys: list[object] = [id(one) if kind is None else kind for one, kind in zip(complete, classes, strict=True)]
         for key, candidate in zip(keys, complete, strict=True):
             sums[key] += max(0.0, candidate.score(by))
@@ -72,10 +72,12 @@ def choose(candidates: Sequence[Candidate], *, by: Aggregate, weighted: bool, an
     return max(complete, key=lambda candidate: candidate.score(by))
 
 
-def found(chosen: Candidate, *, by: Aggregate, answer_of: AnswerOf, candidates: int, rounds: int, cost: Cost) -> Found:
-    """The record of a choice."""
+def result_of(
+    chosen: Candidate, *, by: Aggregate, answer_of: AnswerOf, candidates: int, rounds: int, cost: Cost
+) -> SearchResult:
+    """The search result for the chosen candidate."""
     score = chosen.score(by)
-    return Found(
+    return SearchResult(
         steps=list(chosen.steps),
         answer=answer_of(chosen.steps),
         score=None if score == UNSCORED else score,
@@ -97,18 +99,18 @@ def best_of_n(
     weighted: bool = False,
     seed: int = 0,
     answer_of: AnswerOf = stated_answer,
-) -> Found:
+) -> SearchResult:
     """The best of `n` solutions; weighted, of the answer whose solutions have the highest sum of scores."""
     answers = policy.sample([Prefix(problem)], n=n, seed=seed)
-    candidates, cost = judged(verifier, problem, (), answers.samples[0])
+    candidates, cost = score_samples(verifier, problem, (), answers.samples[0])
     chosen = choose(candidates, by=by, weighted=weighted, answer_of=answer_of)
-    return found(chosen, by=by, answer_of=answer_of, candidates=n, rounds=1, cost=answers.cost + cost)
+    return result_of(chosen, by=by, answer_of=answer_of, candidates=n, rounds=1, cost=answers.cost + cost)
 
 
-def judged(
+def score_samples(
     verifier: Verifier, problem: str, begun: Sequence[Step], samples: Sequence[Sampled]
 ) -> tuple[list[Candidate], Cost]:
-    """Whole solutions, their first steps `begun`, with their scores."""
+    """Score complete solutions that begin with the steps `begun`."""
     traces = [Trace("", problem, [*begun, *sample.steps]) for sample in samples]
     scores = verifier.score(traces)
     candidates = [

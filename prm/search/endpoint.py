@@ -1,9 +1,8 @@
-"""A policy behind an OpenAI-compatible address (vLLM, SGLang, llama.cpp, Ollama, hosted ones): solutions from it.
+"""A policy at an OpenAI-compatible address (vLLM, SGLang, llama.cpp, Ollama, hosted services).
 
-A solution is text, split into steps by `prm.splitting`: at blank lines, without hidden reasoning, unless the endpoint
-is made with another choice. To go on from given steps, the completions API is given the text so far; the chat API
-either gets the steps as the beginning of the assistant's own message, where the server can continue that ("prefill":
-vLLM, SGLang), or is asked in words to go on ("ask": any other).
+`prm.splitting` splits a solution into steps, by default at blank lines and without hidden reasoning. To continue from
+some steps, the completions API receives the text so far. The chat API receives the steps as the beginning of the
+assistant's message if the server can continue it ("prefill": vLLM, SGLang), else an instruction to continue ("ask").
 """
 
 from collections.abc import Sequence
@@ -37,9 +36,9 @@ class Prefix(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampled:
-    """What was written. `ended` is whether the policy ended it by itself, None where the server does not tell
-    that from a stop sequence; False too where it was cut at the most tokens (`cut`). Reasoning that a server returns
-    beside the answer (`reasoning_content`) stands in the text between think tags."""
+    """A sampled text. `ended` says whether the policy ended it, None if the server does not distinguish that from a
+    stop sequence; `cut` says that it reached the token limit. Reasoning that a server returns separately
+    (`reasoning_content`) is in the text between think tags."""
 
     text: str
     ended: bool | None = None
@@ -52,7 +51,7 @@ class Sampled:
 
     @property
     def hides_reasoning(self) -> bool:
-        """Whether some of the text is hidden reasoning that is no part of the steps."""
+        """Whether some of the text is hidden reasoning outside the steps."""
         return self.splitting.thinking != "keep" and self.splitting.split(self.text).thinking_length > 0
 
 
@@ -82,7 +81,7 @@ class Answers(NamedTuple):
 
 
 class Policy(Protocol):
-    """An object that continues from prefixes."""
+    """Samples continuations of prefixes."""
 
     def sample(
         self,
@@ -93,9 +92,9 @@ class Policy(Protocol):
         seed: int = 0,
         max_tokens: int | None = None,
     ) -> Answers:
-        """`n` continuations of each prefix, each up to one of the `stop` texts, which is not in it.
+        """`n` continuations of each prefix, each up to one of the `stop` texts and without it.
 
-        `max_tokens` bounds each of them further than the policy does by itself.
+        `max_tokens` is a further limit on each of them.
         """
 
 
@@ -115,8 +114,8 @@ class _Usage(msgspec.Struct):
 
 class _Message(msgspec.Struct):
     content: str | None = None
-    reasoning_content: str | None = None  # of a server that parses reasoning: SGLang, DeepSeek, older vLLM
-    reasoning: str | None = None  # the same of newer vLLM and OpenRouter
+    reasoning_content: str | None = None  # from SGLang, DeepSeek and older vLLM
+    reasoning: str | None = None  # the same from newer vLLM and OpenRouter
 
     @property
     def text(self) -> str:
@@ -128,7 +127,7 @@ class _Choice(msgspec.Struct):
     text: str | None = None
     message: _Message | None = None
     finish_reason: str | None = None
-    stop_reason: int | str | msgspec.UnsetType | None = msgspec.UNSET  # vLLM's and SGLang's word
+    stop_reason: int | str | msgspec.UnsetType | None = msgspec.UNSET  # from vLLM and SGLang
 
 
 class _Completion(msgspec.Struct):
@@ -137,10 +136,10 @@ class _Completion(msgspec.Struct):
 
 
 class Endpoint:
-    """A policy: `url` as the servers give it, with its `/v1`. `prompt` is the user's message, "{problem}" in it.
+    """A policy: `url` includes `/v1`, and `prompt` is the user message with "{problem}" in it.
 
-    `splitting` says how whole solutions become steps; what a stop text ends is split at blank lines.
-    Raises PolicyError where the server does not answer as it should.
+    `splitting` applies to whole solutions; a sample with a stop text is split at blank lines. Raises PolicyError if the
+    server fails or returns an unexpected response.
     """
 
     def __init__(
@@ -174,7 +173,7 @@ class Endpoint:
         seed: int = 0,
         max_tokens: int | None = None,
     ) -> "Answers":
-        """`n` continuations of each prefix, in order; with a server that keeps seeds the same seed gives the same."""
+        """`n` continuations of each prefix, in order; reproducible by `seed` if the server supports seeds."""
         longest = self.sampling.max_tokens if max_tokens is None else min(max_tokens, self.sampling.max_tokens)
 
         def ask(number: int) -> tuple[list[Sampled], Cost]:
@@ -184,7 +183,7 @@ class Endpoint:
         return Answers([samples for samples, _ in answers], sum((cost for _, cost in answers), Cost()))
 
     def _ask(self, prefix: Prefix, n: int, stop: Sequence[str], seed: int, longest: int) -> tuple[list[Sampled], Cost]:
-        """Asks again for what is missing: some servers give one choice whatever n says."""
+        """Samples of one prefix, in several requests if necessary: some servers ignore `n` and return one choice."""
         samples: list[Sampled] = []
         cost = Cost()
         splitting = msgspec.structs.replace(self.splitting, rule=PARAGRAPHS.rule) if stop else self.splitting
@@ -230,7 +229,7 @@ class Endpoint:
 
 
 def steps_of(text: str, splitting: Splitting = PARAGRAPHS) -> list[Step]:
-    """The steps of a solution's text, each with the kind that leads it."""
+    """The steps of a solution's text, with the kinds that precede them."""
     return [parse_step(part) for part in splitting.split(text).steps]
 
 

@@ -1,4 +1,4 @@
-"""The growing result of a search over a file of problems: solved, failed and remaining ones."""
+"""The results of a search over a file of problems while it runs: solved, failed and remaining problems."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -10,13 +10,13 @@ import msgspec
 from prm.errors import DataError, PolicyError, PRMError
 from prm.files import read_records, write_atomic, write_records
 from prm.messages import Message, joined
-from prm.search.choosing import Found
+from prm.search.choosing import SearchResult
 
-FAILURES_IN_A_ROW = 10  # problems; then the policy is taken to be away
+FAILURES_IN_A_ROW = 10  # problems; then the policy counts as unavailable
 
 
 class Problem(msgspec.Struct):
-    """A line of the problems' file; lines of traces do, for their other fields are not read."""
+    """A line of the file of problems; other fields, as in traces, are ignored."""
 
     problem: str
     problem_id: str = ""
@@ -25,18 +25,18 @@ class Problem(msgspec.Struct):
 
 
 class Solved(msgspec.Struct):
-    """A line of the result; `correct` is None where the problem has no reference, or one that is no number
-    and cannot be told from the solution's words. `settings` is a hash of all choices that the result depends on."""
+    """A line of the output; `correct` is None if the problem has no reference or the answer cannot be graded.
+    `settings` is a hash of all options that affect the result."""
 
     problem_id: str
     problem: str
-    found: Found
+    result: SearchResult
     correct: bool | None
     settings: str
 
 
 class Failed(msgspec.Struct):
-    """A line of the failures."""
+    """A line of the file of failures."""
 
     problem_id: str
     problem: str
@@ -44,14 +44,14 @@ class Failed(msgspec.Struct):
 
 
 def name_of(number: int, problem: Problem) -> str:
-    """Its id, else its place in the file from 1."""
+    """The problem's id, else its number in the file, from 1."""
     return problem.problem_id or problem.id or str(number + 1)
 
 
 class Ledger:
-    """The result while it grows: solved problems in `out`, a line each as it is done; failed ones in a file beside it.
+    """Writes each solved problem to a line of `out`, and failed problems to a file beside it.
 
-    What `out` already holds is not asked again. Raises DataError where it holds anything else than such lines.
+    Problems that are already in `out` are skipped. Raises DataError if `out` has other content.
     """
 
     def __init__(self, out: Path, problems: Sequence[Problem], settings: str) -> None:
@@ -64,7 +64,7 @@ class Ledger:
 
     @property
     def solved(self) -> list[Solved]:
-        """In the order of the problems."""
+        """The solved problems, in the order of the file."""
         return sorted(self._by_problem.values(), key=lambda one: self._problems[one.problem])
 
     def fill(self, solve: Callable[[int, Problem], Solved], concurrency: int) -> None:
@@ -121,7 +121,7 @@ class Ledger:
         if not self._out.exists():
             return []
         whole = self._out.read_bytes()
-        if not whole.endswith(b"\n"):  # a line that a killed run left unfinished
+        if not whole.endswith(b"\n"):  # an incomplete line of a killed run
             write_atomic(self._out, whole[: whole.rfind(b"\n") + 1])
         solved = list(read_records(self._out, Solved))
         if any(one.settings != settings or one.problem not in self._problems for one in solved):

@@ -1,4 +1,4 @@
-"""Verifiers that score steps in a search: a model in this process, or one behind an address."""
+"""Verifiers that score steps in a search: a model in this process, or one on a server."""
 
 import threading
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class State(Protocol):
-    """A solution as far as it was read."""
+    """The steps of a solution so far, scored."""
 
     @property
     def scores(self) -> list[StepScore]: ...
@@ -34,20 +34,20 @@ class Verifier(Protocol):
         """The scores of whole solutions, in order."""
 
     def begin(self, problem: str) -> State:
-        """A solution without steps."""
+        """The state of a solution without steps."""
 
     def extend(self, grown: Sequence[tuple[State, Step]]) -> list[State]:
-        """Each state with one more step, scored; the states that were given stay as they are."""
+        """Each state with one more step, scored; the original states are unchanged."""
 
 
 class LocalVerifier:
-    """A model in this process. It reuses its cache of a growing solution if the backbone can."""
+    """A model in this process. It reuses the cache of a growing solution if the backbone supports that."""
 
     def __init__(self, scorer: "Scorer") -> None:
-        from prm.scoring.keeping import can_keep
+        from prm.scoring.cached_text import has_reusable_cache
 
         self.scorer = scorer
-        self._keeps = can_keep(scorer.backbone)
+        self._has_cache = has_reusable_cache(scorer.backbone)
         self._lock = threading.Lock()
 
     @property
@@ -60,25 +60,25 @@ class LocalVerifier:
 
     def begin(self, problem: str) -> State:
         with self._lock:
-            return self.scorer.session(problem) if self._keeps else Whole(Trace("", problem, []), [])
+            return self.scorer.session(problem) if self._has_cache else Whole(Trace("", problem, []), [])
 
     def extend(self, grown: Sequence[tuple[State, Step]]) -> list[State]:
-        if not self._keeps:
+        if not self._has_cache:
             return extend_whole(self, grown)
         with self._lock:
-            return [_read_on(state, step) for state, step in grown]
+            return [_extended(state, step) for state, step in grown]
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A state that is read from its beginning each time."""
+    """A state that is scored from the beginning each time."""
 
     trace: Trace
     scores: list[StepScore]
 
 
 def extend_whole(verifier: Verifier, grown: Sequence[tuple[State, Step]]) -> list[State]:
-    """`extend` for a verifier that keeps nothing: all of them in one call."""
+    """`extend` for a verifier without a cache, in one call of `score`."""
     traces = []
     for state, step in grown:
         assert isinstance(state, Whole)
@@ -90,7 +90,7 @@ def extend_whole(verifier: Verifier, grown: Sequence[tuple[State, Step]]) -> lis
     ]
 
 
-def _read_on(state: "State | Session", step: Step) -> State:
+def _extended(state: "State | Session", step: Step) -> State:
     from prm.scoring import Session
 
     assert isinstance(state, Session)
@@ -100,7 +100,7 @@ def _read_on(state: "State | Session", step: Step) -> State:
 
 
 PATH = "/api/v1/score"
-AT_ONCE = 64  # solutions in a request, the most the server takes
+AT_ONCE = 64  # maximum number of solutions in a request
 PROBE = Trace("", "What is 1 + 1?", [Step("1 + 1 = 2")])
 
 
@@ -127,7 +127,7 @@ class ServiceVerifier:
 
     `url` is the server's, without a path; `project` a slug; `token` an API token of a member.
 
-    Raises PolicyError where the server refuses. A busy one (429) is asked again when it says.
+    Raises PolicyError if the server rejects a request. A busy server (429) is asked again after its Retry-After.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class ServiceVerifier:
 
     @property
     def threshold(self) -> float:
-        """The serving model's own; a model that takes its place brings its own with the next scores."""
+        """The threshold of the serving model, updated with the scores of each response."""
         if self._threshold is None:
             self.score([PROBE])
         assert self._threshold is not None, "every answer names its model's threshold"

@@ -1,1 +1,1 @@
-"""Active learning replayed on labelled solutions, compared with a random draw."""
+"""Replays active learning on labelled solutions, and compares it with a random draw."""

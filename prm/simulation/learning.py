@@ -1,4 +1,4 @@
-"""One retraining: heads from scratch on features computed once, by the library's own objective and loop."""
+"""Retrains heads from scratch on cached features, with the library's own objective and loop."""
 
 import tempfile
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ from prm.training.supervision import Supervision
 
 CPU = torch.device("cpu")
 NEVER = 1e9  # seconds between checkpoints
-AT_ONCE = 512  # steps whose features stay in a processor's cache: half the time of a whole pool at once
+AT_ONCE = 512  # steps whose features fit the processor's cache: half the time of a whole pool at once
 
 
 @dataclass(frozen=True)
 class Part:
-    """Solutions with the features of their steps, `rows` [steps, width], and where each solution's begin and end."""
+    """Solutions with the features of their steps, `rows` [steps, width], and the bounds of each solution's rows."""
 
     traces: list[Trace]
     encoded: list[Encoded]
@@ -46,14 +46,14 @@ class Part:
     offsets: list[int]
 
     def rows_at(self, places: Sequence[int]) -> tuple[Tensor, NDArray[np.int64]]:
-        """The features of the solutions at `places`, one after the other, and how many steps each has."""
+        """The features of the solutions at `places` in order, and the number of steps of each."""
         steps = np.diff(self.offsets)[list(places)]
         return self.rows[rows_of(list(places), self.offsets)], steps
 
 
 @dataclass(frozen=True)
 class Features:
-    """A world as a frozen backbone sees it."""
+    """The features of a world by a frozen backbone."""
 
     pool: Part
     calibration: Part
@@ -62,7 +62,7 @@ class Features:
 
 @dataclass(frozen=True)
 class Model:
-    """Heads that were trained, with the temperature and threshold fitted on the calibration part."""
+    """Trained heads, with the temperature and threshold fitted on the calibration part."""
 
     readout: Readout
     temperature: float
@@ -76,12 +76,12 @@ class Model:
         return np.asarray(1 / (1 + np.exp(-np.clip(logits / self.temperature, -60, 60))))
 
     def embeddings(self, rows: Tensor, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The embeddings of solutions one after the other, as scoring gives them: `Embedder.embed_all`."""
+        """The embeddings of solutions in order, as in scoring: `Embedder.embed_all`."""
         return Embedder(self.readout).embed_all(rows, torch.from_numpy(steps))
 
 
 def compute(world: World, backbone: Backbone, config: TrainConfig, cache: Cache) -> Features:
-    """Read every solution of a world once, or take it from the cache."""
+    """The features of every solution of a world, computed once or read from the cache."""
     log = _log()
     passes = _budget("reading", config)
     reader = Reader(backbone, config.features, cache, ALONE, passes, lambda lengths: None, lambda done, of: None)
@@ -94,7 +94,7 @@ def compute(world: World, backbone: Backbone, config: TrainConfig, cache: Cache)
 
 
 def learn(revealed: Sequence[Trace], places: Sequence[int], features: Features, config: TrainConfig) -> Model:
-    """Train on what was revealed of the pool's solutions at `places`, until the calibration loss stops falling."""
+    """Train on the revealed labels of the pool's solutions at `places`, until the calibration loss stops falling."""
     taught = documents(revealed, config)
     encoded: list[Encoded] = []
     rows: list[int] = []

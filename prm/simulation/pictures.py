@@ -1,4 +1,4 @@
-"""Learning curves as a picture (matplotlib; the suffix of the path chooses the format)."""
+"""Draws learning curves (matplotlib; the extension of the path selects the format)."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ SECONDS_AN_HOUR = 3600
 
 
 def draw_curves(report: Report, path: Path) -> None:
-    """A row for each world and noise; F1 against solutions, steps and hours, a band of 95 % for each function."""
+    """Draw a row for each world and noise: F1 against solutions, steps and hours, with 95 % bands by function."""
     plan = report.plan
     groups = [
         (world, noise, rows)

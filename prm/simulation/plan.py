@@ -16,7 +16,7 @@ BUDGETS = (60, 90, 130, 190, 270, 390, 560, 800)
 
 
 class Arm(NamedTuple):
-    """One replay: a function that chooses, in one world, read with one share of wrong verdicts, from one seed."""
+    """One replay: an acquisition function in one world, with one share of wrong verdicts and one seed."""
 
     world: str
     noise: float
@@ -25,9 +25,11 @@ class Arm(NamedTuple):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """`budgets` are solutions labelled at each retraining, the first of them drawn at random for all arms alike;
-    `candidates` is how many of the pool's solutions a seed has to choose from. `data_seed` draws the worlds' problems.
-    `config` is the one that ships, so that the published figures are those of the product.
+    """The worlds, functions and settings of a simulation.
+
+    `budgets` are the numbers of labelled solutions at each retraining; the first ones are drawn at random, the same for
+    all arms. `candidates` is the number of the pool's solutions per seed. `data_seed` draws the worlds' problems.
+    `config` is the shipped default, so that published figures are those of the product.
     """
 
     worlds: tuple[str, ...]
@@ -55,7 +57,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
             raise DataError(Message("too_few_candidates", n=self.candidates, most=self.budgets[-1]))
 
     def arms(self) -> Iterator[Arm]:
-        """The arms seed by seed, so that an interrupted simulation is still paired."""
+        """The arms in order of seed, so that an interrupted simulation is still paired."""
         for seed in self.seeds:
             for world in self.worlds:
                 for noise in self.noises:
@@ -68,11 +70,11 @@ FULL = Plan(worlds=tuple(WORLDS), functions=tuple(FUNCTIONS), noises=(0.0, 0.1, 
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """A model trained on `solutions` labels: the steps and simulated seconds they took to read, and how it measures.
+    """A model trained on `solutions` labels, with the steps and simulated seconds of reading them.
 
-    `f1` is ProcessBench's, averaged over domains; `hits` has a hexadecimal bit for each test solution whose first error
-    was found exactly (-1: none). `erroneous` counts the labelled solutions that the reader called wrong,
-    `train_seconds` is what the training took.
+    `f1` is ProcessBench's, averaged over domains; `hits` has a bit, in hexadecimal, for each test solution whose first
+    error (-1: none) was predicted exactly. `erroneous` counts the solutions labelled wrong; `train_seconds` is the time
+    of training.
     """
 
     solutions: int

@@ -1,4 +1,4 @@
-"""One arm of a simulation: label, retrain from the base, measure, choose, and again."""
+"""Replays one arm of a simulation: label, retrain from the base, measure, select, and repeat."""
 
 import time
 from collections.abc import Sequence
@@ -21,9 +21,10 @@ from prm.traces import StepLabel, Trace
 
 @dataclass(frozen=True)
 class Offering:
-    """A pool's solutions as columns for acquisition: what stays the same while they are labelled is gathered once.
+    """A pool's solutions as columns for acquisition, as far as they do not depend on the model.
 
-    `problem`, `domain` and `correct` [solutions] are of `part`; `chars` [rows] are the lengths of its steps' texts.
+    `problem`, `domain` and `correct` [solutions] are those of `part`; `chars` [rows] are the lengths of its steps'
+    texts.
     """
 
     part: Part
@@ -34,7 +35,7 @@ class Offering:
 
     @classmethod
     def of(cls, part: Part) -> "Offering":
-        """What acquisition asks of a part's traces."""
+        """The columns of a part's traces."""
         answers = [trace.final_answer_correct for trace in part.traces]
         texts = [
             len(step.text)
@@ -50,7 +51,7 @@ class Offering:
         )
 
     def scored(self, places: Sequence[int], model: Model) -> Pool:
-        """The solutions at `places`, in that order, with what a model says of them."""
+        """The solutions at `places`, in that order, with a model's scores."""
         rows, steps = self.part.rows_at(places)
         return Pool(
             problem=_codes(self.problem[places]),
@@ -64,12 +65,12 @@ class Offering:
 
 
 def _codes(names: ArrayLike) -> NDArray[np.int64]:
-    """Numbers from 0 on, none left out, in the order of the names."""
+    """Consecutive numbers from 0, in the order of the names."""
     return np.unique(np.asarray(names), return_inverse=True)[1].astype(np.int64)
 
 
 class Reading(NamedTuple):
-    """A solution as its reader left it: `trace` has labels for the steps read and None beyond; `steps` were read."""
+    """A labelled solution: `trace` has labels for the first `steps` steps, which were read, and None after them."""
 
     trace: Trace
     steps: int
@@ -77,10 +78,10 @@ class Reading(NamedTuple):
 
 
 def called_errors(traces: Sequence[Trace], noise: float, seed: int) -> list[int]:
-    """The first error that a reader would call in each solution, -1 for none.
+    """The first error that a reader reports in each solution, -1 for none.
 
-    With probability `noise` the verdict is wrong: an error is missed and the solution read to its end, or, where
-    there is none, a step drawn evenly is called one. A solution's reader is the same whoever chose it.
+    With probability `noise` the verdict is wrong: an error is missed and the solution read to its end, or, without an
+    error, a random step is reported. The verdict on a solution does not depend on the function that selected it.
     """
     rng = np.random.default_rng(seed)
     wrong = rng.random(len(traces)) < noise
@@ -96,9 +97,9 @@ def called_errors(traces: Sequence[Trace], noise: float, seed: int) -> list[int]
 
 
 def read(trace: Trace, called: int, cost: CostModel) -> Reading:
-    """Reveal what a reader sees who calls `called` the first error (-1: none), and no more.
+    """Reveal the labels of a reader who reports `called` as the first error (-1: none).
 
-    Where the call is the true one the trace's own labels are revealed, soft ones too; else good up to the call.
+    If that is the true one, the trace's own labels are revealed, including soft ones; else good ones before it.
     """
     steps = len(trace.steps) if called < 0 else called + 1
     called_labels: list[StepLabel | None] = [BAD if k == called else GOOD for k in range(steps)]
@@ -113,7 +114,7 @@ def read(trace: Trace, called: int, cost: CostModel) -> Reading:
 
 
 def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
-    """Replay one arm. The same arm of the same plan gives the same points, whatever ran before it."""
+    """Replay one arm. The result depends only on the arm and the plan."""
     started = time.monotonic()
     pool = features.pool
     called = called_errors(pool.traces, arm.noise, arm.seed)
@@ -137,7 +138,7 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
 
 
 def first_errors_found(p: NDArray[np.float64], offsets: Sequence[int], threshold: float) -> list[int]:
-    """Each solution's first step whose p(good) lies below the threshold, -1 where none does."""
+    """Each solution's first step with p(good) below the threshold, -1 if there is none."""
     positions = []
     for begin, end in pairwise(offsets):
         below = np.flatnonzero(p[begin:end] < threshold)
@@ -148,7 +149,7 @@ def first_errors_found(p: NDArray[np.float64], offsets: Sequence[int], threshold
 def _choose(
     function: str, left: list[int], budget: int, offering: Offering, model: Model, plan: Plan, rng: np.random.Generator
 ) -> list[int]:
-    """By production's own draw, from what the model says of solutions that nobody has read."""
+    """Select unlabelled solutions by the model's scores, with the same draw as in production."""
     drawn = rank_pool(function, offering.scored(left, model), budget=budget, cost=plan.cost, rng=rng, caps=plan.caps)
     return [left[index] for index in drawn.index]
 

@@ -1,4 +1,4 @@
-"""The report on finished arms: functions compared with random, with intervals over seeds and problems. numpy only."""
+"""Reports on finished arms: functions compared with random, with intervals over seeds and problems. numpy only."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
@@ -17,7 +17,7 @@ Hits = NDArray[np.bool_]
 
 
 class Yardstick(msgspec.Struct, frozen=True):
-    """A test set: of each solution the number of its problem and of its domain, and whether it has an error."""
+    """A test set: for each solution, the numbers of its problem and domain, and whether it has an error."""
 
     problem: list[int]
     domain: list[int]
@@ -25,7 +25,7 @@ class Yardstick(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, traces: Sequence[Trace]) -> "Yardstick":
-        """The test set that these solutions make."""
+        """The test set of these solutions."""
         problem = np.unique([problem_of(trace) for trace in traces], return_inverse=True)[1]
         domain = np.unique([trace.domain for trace in traces], return_inverse=True)[1]
         return cls(problem.tolist(), domain.tolist(), [first_error(trace) != -1 for trace in traces])
@@ -33,7 +33,7 @@ class Yardstick(msgspec.Struct, frozen=True):
     def f1(self, hits: Hits, weights: Array) -> Array:
         """`hits` [..., solutions] and `weights` [draws, solutions] to F1, averaged over domains: [..., draws].
 
-        A domain that a draw leaves without erroneous or without right solutions does not count in it.
+        A domain without erroneous or without right solutions in a draw does not count in that draw.
         """
         domain, erroneous = np.array(self.domain), np.array(self.erroneous)
         scores = []
@@ -59,7 +59,7 @@ def unpack_hits(text: str, n: int) -> Hits:
 
 
 def rising(y: Array) -> Array:
-    """The nearest curve, by squared distance, that never falls: pooled adjacent violators (Ayer et al. 1955)."""
+    """The nearest non-decreasing curve by squared distance: pool adjacent violators (Ayer et al. 1955)."""
     blocks: list[tuple[float, int]] = []
     for value in y:
         mean, size = float(value), 1
@@ -71,16 +71,16 @@ def rising(y: Array) -> Array:
 
 
 def mean_height(x: Array, y: Array, low: float, high: float) -> float:
-    """The area under the curve through the points, straight between them, from `low` to `high`, by its width."""
+    """The mean of the piecewise linear curve through the points from `low` to `high`."""
     inner = x[(x > low) & (x < high)]
     at = np.concatenate([[low], inner, [high]])
     return float(np.trapezoid(np.interp(at, x, y), at) / (high - low))
 
 
 def needed(x: Array, y: Array, level: float) -> float:
-    """The x where a rising curve first reaches `level`, straight in ln x between points; inf where it never does.
+    """The x at which a rising curve first reaches `level`, linear in ln x between points; inf if it never does.
 
-    At or below its first point that point's x.
+    At or below the first point's level it is that point's x.
     """
     if level > y[-1]:
         return float("inf")
@@ -92,11 +92,11 @@ def needed(x: Array, y: Array, level: float) -> float:
 
 
 def saving(base: tuple[Array, Array], other: tuple[Array, Array], shares: Array) -> tuple[Array, Array]:
-    """How many times less the other curve needs than the base for equal quality, at each of some levels.
+    """The ratio of x that the base and the other curve need for equal quality, at each of several levels.
 
-    Curves are (x, y). A level lies `share` of the way from the base's first quality to its last, both on rising
-    curves. Where the other never gets there, the ratio is that of its last x, the most it can be; the second
-    array [levels] is True there.
+    Curves are (x, y). The levels are at these `shares` of the way from the base's first quality to its last, on rising
+    curves. If the other curve never reaches a level, the ratio is that at its last x, an upper bound, and the second
+    array [levels] is True.
     """
     (x_base, y_base), (x, y) = base, other
     y_base, y = rising(y_base), rising(y)
@@ -110,14 +110,14 @@ def saving(base: tuple[Array, Array], other: tuple[Array, Array], shares: Array)
 
 Axis = Literal["solutions", "steps", "seconds"]
 AXES: tuple[Axis, ...] = get_args(Axis)
-SHARES = np.linspace(0.5, 1.0, 6)  # levels of quality compared, of the way that random goes; the last is its end
+SHARES = np.linspace(0.5, 1.0, 6)  # compared levels of quality, as shares of random's improvement
 
 
 class Saving(msgspec.Struct, frozen=True):
-    """How many times less is needed than by random: `mean` is geometric over SHARES, `at_end` at random's last quality.
+    """The ratio of cost of random to that of the function: `mean` is geometric over SHARES, `at_end` at the last level.
 
-    `never` is the share of levels that were not reached, there the ratio is the most that it can be; `ends_short` says
-    that the last is among them.
+    `never` is the share of levels that were not reached, where the ratio is an upper bound; `ends_short` says that the
+    last level is among them.
     """
 
     mean: Metric
@@ -127,8 +127,10 @@ class Saving(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """One function in one world: `f1` at each budget, `x` the mean steps or seconds there. Against random, paired by
-    seed: `area_gain` is the difference of mean F1 along an axis, `better` counts the seeds with more area by solutions.
+    """One function in one world: `f1` at each budget, and `x`, the mean solutions, steps or seconds there.
+
+    Compared with random, paired by seed: `area_gain` is the difference of mean F1 along an axis, and `better` counts
+    seeds with a higher mean F1 by solutions.
     """
 
     world: str
@@ -144,7 +146,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """`cost_seconds` is what all arms took together on `cores`, `base_sha256` tells the backbone."""
+    """The comparisons of a plan. `cost_seconds` is the time of all arms together; `base_sha256` is the backbone's."""
 
     plan: Plan
     base_sha256: str
@@ -162,7 +164,7 @@ def compare(
     base_sha256: str,
     bootstrap: int = 1000,
 ) -> Report:
-    """Every function of every world and noise whose seeds random has finished too."""
+    """Compare every function with random in every world and noise, on the seeds that both have finished."""
     curves = list(curves)
     by_arm = {curve.arm: curve for curve in curves}
     comparisons = []
@@ -188,7 +190,7 @@ def compare(
 
 
 def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bootstrap: int) -> Comparison:
-    """Each draw takes seeds anew and test problems anew, the same for both arms."""
+    """Compare two arms; each draw resamples seeds and test problems, the same for both."""
     arm = own[0].arm
     problem = np.array(test.problem)
     weights = draws_of(int(problem.max()) + 1, bootstrap, 0)[:, problem].astype(float)
@@ -227,7 +229,7 @@ def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bo
 
 
 def _area_gain(x_base: Array, y_base: Array, x: Array, y: Array) -> float:
-    """Between where both have begun and where the first of them ends."""
+    """The difference of mean heights over the range that both curves cover."""
     low, high = max(x_base[0], x[0]), min(x_base[-1], x[-1])
     return mean_height(x, y, low, high) - mean_height(x_base, y_base, low, high)
 

@@ -25,9 +25,9 @@ from prm.training.caches import Cache
 
 @dataclass(frozen=True)
 class Source:
-    """Where worlds and features come from, small enough to hand to another process.
+    """The source of worlds and features, small enough to send to another process.
 
-    Sandbox worlds by name, or the file `data` in place of them; features are kept in `cache`.
+    Worlds are the sandbox's by name, or the file `data` instead; features are stored in `cache`.
     """
 
     plan: Plan
@@ -42,17 +42,17 @@ class Source:
         return sandbox_world(name, plan.sizes, seed=plan.data_seed)
 
     def features(self, name: str) -> Features:
-        """A world as the plan's backbone sees it; read from the cache where it was seen before."""
+        """The features of a world by the plan's backbone, from the cache if possible."""
         config: TrainConfig = self.plan.config
         backbone = load_backbone(config.base, device="cpu", context=config.context, packing=config.packing)
         return compute(self.world(name), backbone, config, Cache(self.cache))
 
     def base_sha256(self) -> str:
-        """Which backbone it is."""
+        """The digest of the plan's backbone."""
         return load_backbone(self.plan.config.base, device="cpu").sha256
 
     def key(self, name: str, base_sha256: str) -> str:
-        """What an arm in this world depends on besides its own name: under another key it is computed again."""
+        """A key of everything that an arm in this world depends on besides its name."""
         world = self.world(name)
         plan = msgspec.structs.replace(self.plan, worlds=(), functions=("random",), noises=(), seeds=())
         digest = hashlib.sha256(msgspec.json.encode([plan, base_sha256]))
@@ -62,20 +62,20 @@ class Source:
 
 
 ARMS_FILE = "arms.jsonl"
-Heard = Callable[[Curve, int, int], None]  # a finished arm, how many are, of how many
+OnArm = Callable[[Curve, int, int], None]  # a finished arm, number finished and in total
 
 
 class Line(msgspec.Struct):
-    """One finished arm, and the key that it was computed under."""
+    """One finished arm and its world's key."""
 
     key: str
     curve: Curve
 
 
-def run_arms(source: Source, keys: dict[str, str], folder: Path, *, processes: int, heard: Heard) -> list[Curve]:
-    """Every arm of the plan in its order, from the folder where it was finished before.
+def run_arms(source: Source, keys: dict[str, str], folder: Path, *, processes: int, on_arm: OnArm) -> list[Curve]:
+    """The curves of all arms of the plan, in order; finished ones are read from the folder.
 
-    `keys` has each world's (`Source.key`). The features of every world should lie in the cache.
+    `keys` has each world's `Source.key`. The features of every world should be in the cache.
     """
     path = folder / ARMS_FILE
     lines = _lines(path)
@@ -85,12 +85,12 @@ def run_arms(source: Source, keys: dict[str, str], folder: Path, *, processes: i
         lines.append(Line(keys[curve.arm.world], curve))
         write_records(path, lines)
         done[curve.arm] = curve
-        heard(curve, sum(arm in done for arm in arms), len(arms))
+        on_arm(curve, sum(arm in done for arm in arms), len(arms))
     return [done[arm] for arm in arms]
 
 
 def finished_arms(source: Source, keys: dict[str, str], folder: Path) -> list[Curve]:
-    """The arms of the plan that a folder has, computed under these keys."""
+    """The plan's finished arms in a folder, if they have these keys."""
     wanted = set(source.plan.arms())
     return [
         line.curve
@@ -108,7 +108,7 @@ def _replayed(arms: list[Arm], source: Source, processes: int) -> Iterator[Curve
         bench = Bench(source)
         yield from map(bench.replay, arms)
         return
-    context = multiprocessing.get_context("spawn")  # a process forked from one that has used torch may hang
+    context = multiprocessing.get_context("spawn")  # a fork of a process that has used torch may hang
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(source,)) as pool:
         try:
             for future in as_completed([pool.submit(_replay, arm) for arm in arms]):
@@ -119,7 +119,7 @@ def _replayed(arms: list[Arm], source: Source, processes: int) -> Iterator[Curve
 
 
 class Bench:
-    """The worlds that one process has at hand."""
+    """Replays arms in one process, and caches its worlds."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -137,7 +137,7 @@ _bench: list[Bench] = []
 
 
 def _begin(source: Source) -> None:
-    die_with_parent(signal.SIGKILL)  # it keeps what is finished; an arm that nobody waits for is not worth its end
+    die_with_parent(signal.SIGKILL)  # finished arms are stored; an unfinished one is not needed
     _bench.append(Bench(source))
 
 

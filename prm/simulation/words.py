@@ -1,4 +1,4 @@
-"""A simulation's report as Markdown tables. No torch."""
+"""Formats a simulation's report as Markdown tables. No torch."""
 
 from collections.abc import Sequence
 
@@ -24,9 +24,9 @@ HEAD = (
 
 
 def overview(report: Report) -> str:
-    """How many times fewer solutions than random each function needs (`Saving.mean`), a column a world.
+    """A table of how many times fewer solutions than random each function needs (`Saving.mean`), by world.
 
-    **Bold** where the interval lies above 1, _slanted_ where it lies below, "≤" where a level was never reached.
+    **Bold** if the interval is above 1, _italic_ if it is below, "≤" if a level was never reached.
     """
     plan = report.plan
     parts = []
@@ -42,7 +42,7 @@ def overview(report: Report) -> str:
 
 
 def table(report: Report) -> str:
-    """One table for each world and noise, a line a function."""
+    """One table for each world and noise, with one row per function."""
     plan = report.plan
     parts = []
     for world in plan.worlds:
@@ -84,7 +84,7 @@ def _noise(share: float) -> str:
 
 
 def _times(metric: Metric, *, short: bool) -> str:
-    """ "1.84x [1.52, 2.10]"; "at most" where a level was never reached."""
+    """ "1.84x [1.52, 2.10]", with "at most" if a level was never reached."""
     if metric.value is None or metric.low is None or metric.high is None:
         return "-"
     bound = "at most " if short else ""

@@ -1,4 +1,4 @@
-"""The data of a simulation: labelled solutions to choose from, to calibrate on and to measure on."""
+"""The data of a simulation: labelled solutions for the pool, calibration and testing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ENOUGH = 10  # erroneous and right solutions each, in every split
 
 
 class Sizes(NamedTuple):
-    """How many solutions of a sandbox world there are to choose from, to calibrate on and to measure on."""
+    """The numbers of solutions of a sandbox world in the pool, for calibration and for testing."""
 
     pool: int = 8000
     calibration: int = 400
@@ -27,7 +27,7 @@ class Sizes(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A sandbox world, and how it differs from the default."""
+    """A sandbox world, and its difference from the default."""
 
     config: WorldConfig
     words: str
@@ -52,7 +52,7 @@ WORLDS: dict[str, Variant] = {
 
 @dataclass(frozen=True)
 class World:
-    """Traces of known first error. No source group is in two of the three parts."""
+    """Traces with known first errors. No source group is in two of the three parts."""
 
     name: str
     pool: list[Trace]
@@ -86,8 +86,10 @@ def sandbox_world(name: str, sizes: Sizes, *, seed: int) -> World:
 
 
 def read_world(path: Path, *, seed: int) -> World:
-    """The solutions of a file whose first error is known, by their splits; where a split is missing, all are parted
-    anew by source group. Raises DataError where there are too few."""
+    """The solutions of a file with a known first error, by split.
+
+    If a split is missing, all are split again by source group. Raises DataError if there are too few.
+    """
     if not path.is_file():
         raise DataError(Message("no_such_path", path=path))
     known = [trace for trace in read_traces(path) if trace.steps and first_error(trace) is not None]
@@ -98,8 +100,10 @@ def read_world(path: Path, *, seed: int) -> World:
 
 
 def match_lengths(traces: Sequence[Trace]) -> list[Trace]:
-    """As many right as wrong solutions of every domain, number of steps and characters a step (to ten): the first
-    ones of each, so that length tells nothing."""
+    """The first right and as many wrong solutions of each domain, number of steps and characters per step (to ten).
+
+    Length is then uninformative.
+    """
     seen: dict[tuple[str, int, int], tuple[list[int], list[int]]] = {}
     for place, trace in enumerate(traces):
         chars = sum(len(step.text) for step in trace.steps) // len(trace.steps)
@@ -118,7 +122,7 @@ def _drawn(variant: Variant, split: Split, n: int, seed: int) -> list[Trace]:
 
 
 def _part(traces: list[Trace], seed: int) -> dict[str, list[Trace]]:
-    """Whole source groups to each split, at random, by its share."""
+    """Assign whole source groups to the splits at random, by their shares."""
     groups = source_groups(traces)
     names = sorted(set(groups))
     Random(seed).shuffle(names)

@@ -1,4 +1,4 @@
-"""Turns the text of a solution into steps: one splitter for imports, sampling, search and rewards. No torch."""
+"""Splits the text of a solution into steps, for imports, sampling, search and rewards. No torch."""
 
 from prm.splitting.splitting import RULES, THINKING, SplitText, Splitting, Thinking
 

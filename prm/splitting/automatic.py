@@ -1,4 +1,4 @@
-"""Splits a text of unknown form by the structure that it shows, and joins pieces that are not steps by themselves."""
+"""Splits a text of unknown form by its structure, and joins pieces that are not steps by themselves."""
 
 import re
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from prm.splitting.cutting import BLANK_LINE, HEADING, LINE, NUMBER, STEP_MARK, Span, Text
 
-LONGEST = 1500  # characters; a longer step is divided where that can be done
-PACKED = 500  # characters up to which the parts of a longer step are put together
+LONGEST = 1500  # characters; a longer step is divided if possible
+PACKED = 500  # characters up to which the parts of a longer step are joined
 
 _NUMBER_AT = re.compile(r"[ \t]*(?:\*\*)?\(?(\d{1,3})")
 _INDENT = re.compile(r"[ \t]*")
@@ -19,8 +19,7 @@ _SENTENCE_CLOSED = re.compile(r"[.!?。！？…:;,\\}\])`$|*]\**$")
 
 
 def automatic(whole: Text) -> list[Span]:
-    """The steps: at "Step 1", headings or a list of numbers where the text is made of them, else at blank lines, else
-    at lines, else at sentences."""
+    """The steps: at "Step 1", headings or a numbered list if there are any, else at blank lines, lines or sentences."""
     for mark in (STEP_MARK, HEADING, NUMBER):
         marked = _marked(whole, mark)
         if marked:
@@ -34,7 +33,7 @@ def automatic(whole: Text) -> list[Span]:
 
 
 def _marked(whole: Text, mark: re.Pattern[str]) -> list[Span]:
-    """The pieces between marks, of which there are two or more; numbers have to count up, from before the middle on."""
+    """The pieces between two or more marks; numbers must count up from 1, beginning in the first half of the text."""
     places = whole.places(mark)
     if mark is NUMBER:
         places = _counting(whole.text, places)
@@ -48,7 +47,7 @@ def _marked(whole: Text, mark: re.Pattern[str]) -> list[Span]:
 
 
 def _counting(text: str, places: list[Span]) -> list[Span]:
-    """The marks of the outermost list: 1, 2, 3 and so on, none further to the right than the first."""
+    """The marks of the outermost list: 1, 2, 3 and so on, none indented more than the first."""
     counted: list[Span] = []
     indent = 0
     for place in places:
@@ -62,14 +61,14 @@ def _counting(text: str, places: list[Span]) -> list[Span]:
 
 
 def _by_lines(whole: Text) -> list[Span]:
-    """Lines, where most of them end a sentence or a formula: a text that is wrapped is none of lines."""
+    """The lines if most of them end a sentence or a formula, else the whole text, which is wrapped."""
     lines = whole.cut(LINE)
     closed = sum(bool(_SENTENCE_CLOSED.search(whole.text, max(start, end - 5), end)) for start, end in lines)
     return lines if 2 * closed > len(lines) else [whole.trimmed((0, len(whole.text)))]
 
 
 def _divided(whole: Text, pieces: list[Span]) -> list[Span]:
-    """The pieces, those that are too long by what comes next: blank lines, lines, sentences."""
+    """The pieces, with long ones divided at blank lines, lines or sentences."""
     finer: list[Callable[[Span], list[Span]]] = [
         lambda span: whole.cut(BLANK_LINE, within=span),
         lambda span: whole.cut(LINE, within=span),
@@ -83,7 +82,7 @@ def _divided(whole: Text, pieces: list[Span]) -> list[Span]:
 
 
 def _packed(parts: list[Span]) -> list[Span]:
-    """Neighbours as one while they are short together."""
+    """The parts, with neighbours joined while they are short."""
     packed: list[Span] = []
     for part in parts:
         if packed and part[1] - packed[-1][0] <= PACKED:
@@ -94,8 +93,8 @@ def _packed(parts: list[Span]) -> list[Span]:
 
 
 def _put_together(whole: Text, pieces: list[Span]) -> list[Span]:
-    """A heading with what it heads, a sentence that goes on with what it goes on to, a formula, a table or a code block
-    with what it belongs to."""
+    """The pieces, with a heading or an unfinished sentence joined to the next piece, and a formula, table or code block
+    to the previous one."""
     blocks = {whole.trimmed(span) for span in whole.protected}
     joined: list[Span] = []
     goes_on = False

@@ -1,6 +1,6 @@
-"""A text cut at a pattern, outside of what is never split: mathematics, environments and code fences.
+"""Cuts a text at a pattern, but never inside mathematics, environments and code fences.
 
-Pieces are spans, without the white space around them. Time grows with the text's length only.
+Pieces are spans without surrounding white space. Time is linear in the text's length.
 """
 
 import re
@@ -19,7 +19,7 @@ _DOLLAR_OR_BLANK_LINE = re.compile(r"(?<!\\)\$|\n[ \t\r]*\n")
 
 
 def protected(text: str) -> list[Span]:
-    """The spans that stay whole, in order and apart."""
+    """The spans that are never split, in order and disjoint."""
     environments = _environments(text)
     spans = []
     unclosed: set[str] = set()
@@ -41,7 +41,7 @@ def protected(text: str) -> list[Span]:
 
 
 def _environments(text: str) -> dict[int, int]:
-    """Where each environment ends that begins at a place, those of one name in one another told apart."""
+    """The end of each environment by its start; nested environments of the same name are matched."""
     ends: dict[int, int] = {}
     opened: dict[str, list[int]] = {}
     for mark in _ENVIRONMENT.finditer(text):
@@ -53,7 +53,7 @@ def _environments(text: str) -> dict[int, int]:
 
 
 def _end_of_fence(text: str, start: int, fence: str) -> int:
-    """A fence ends at one of its own kind, as long at least (CommonMark 4.5), or with the text."""
+    """The end of a code block: at a fence of the same kind and at least its length (CommonMark 4.5), or of the text."""
     for line in _FENCE_LINE.finditer(text, start):
         if line[1].startswith(fence):
             return line.end()
@@ -72,9 +72,9 @@ def _end_of_display(text: str, start: int, opening: str | None, unclosed: set[st
 
 
 def _end_of_inline(text: str, start: int) -> int:
-    """Where `$...$` ends, -1 where the dollar is none of mathematics: as in Pandoc, so that prices are none.
+    """The end of `$...$`, -1 if the dollar does not begin mathematics. As in Pandoc, prices do not count.
 
-    No blank stands inside the dollars, no digit behind them, no blank line between them.
+    There is no blank inside the dollars, no digit after them, and no blank line between them.
     """
     closing = _DOLLAR_OR_BLANK_LINE.search(text, start)
     if closing is None or closing[0] != "$" or text[start].isspace() or text[closing.start() - 1].isspace():
@@ -99,7 +99,7 @@ _NO_SENTENCE_END = re.compile(
 
 
 class Text:
-    """A text to be cut, and what of it is protected."""
+    """A text to cut, with its protected spans."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -108,7 +108,7 @@ class Text:
     def cut(
         self, at: re.Pattern[str], *, within: Span | None = None, unless: re.Pattern[str] | None = None
     ) -> list[Span]:
-        """The pieces between the matches, none of them blank."""
+        """The pieces between the matches, without blank ones."""
         start, stop = within or (0, len(self.text))
         pieces = []
         for left, right in [*self.places(at, within=(start, stop), unless=unless), (stop, stop)]:
@@ -122,7 +122,7 @@ class Text:
     def places(
         self, at: re.Pattern[str], *, within: Span | None = None, unless: re.Pattern[str] | None = None
     ) -> list[Span]:
-        """Where the pattern matches outside what is protected; quotes that it closes belong to the piece before."""
+        """The matches outside protected spans; closing quotes in a match belong to the piece before it."""
         start, stop = within or (0, len(self.text))
         places, index = [], bisect_right(self.protected, start, key=lambda span: span[1])
         for match in at.finditer(self.text, start, stop):

@@ -1,8 +1,7 @@
-"""How a text is split, and the steps and the hidden reasoning that come out.
+"""Splits a text into steps and hidden reasoning by a rule.
 
-Rules never split inside mathematics, an environment or a code fence. Only white space between steps is lost: joined
-again, the steps are the text. Hidden reasoning is what a model writes between `<think>` and `</think>` before its
-answer.
+Rules never split inside mathematics, an environment or a code fence. Only white space between steps is lost. Hidden
+reasoning is the text that a model writes between `<think>` and `</think>` before its answer.
 """
 
 import re
@@ -28,7 +27,7 @@ def _blank_lines(whole: Text) -> list[Span]:
 
 
 def _lines(whole: Text) -> list[Span]:
-    """One step a line with its indentation, as in code."""
+    """One step per line, with its indentation, as in code."""
     pieces = []
     for start, end in whole.cut(LINE):
         line = whole.text.rfind("\n", 0, start) + 1
@@ -37,7 +36,7 @@ def _lines(whole: Text) -> list[Span]:
 
 
 def _numbered(whole: Text) -> list[Span]:
-    """At "Step 3", else at headings, else at "3." or "(3)"; by blank lines where none stands twice."""
+    """Split at "Step 3", else at headings, else at "3." or "(3)"; at blank lines if none of them occurs twice."""
     for mark in (STEP_MARK, HEADING, NUMBER):
         if len(whole.places(mark)) > 1:
             return whole.cut(mark)
@@ -61,7 +60,7 @@ _MARK = re.compile(
 
 
 class Passage(NamedTuple):
-    """A stretch of a text without its tags and the white space around it, never blank."""
+    """A part of a text without its tags and surrounding white space; it is not blank."""
 
     text: str
     is_thinking: bool
@@ -70,9 +69,9 @@ class Passage(NamedTuple):
 def passages(text: str) -> list[Passage]:
     """The passages of a text in order.
 
-    An unclosed `<think>` runs to the end of the text. A first `</think>` without an opening tag closes reasoning that
-    began with the text: some chat templates write `<think>` into the prompt. Tags inside code count as text, unless
-    the code is itself part of the reasoning.
+    An unclosed `<think>` extends to the end of the text. A first `</think>` without an opening tag ends reasoning that
+    began with the text, since some chat templates write `<think>` into the prompt. Tags inside code are text, unless
+    the code is part of the reasoning.
     """
     passages_read: list[Passage] = []
     start, thinking, fence, tags = 0, False, "", 0
@@ -93,7 +92,7 @@ def passages(text: str) -> list[Passage]:
 
 
 def _fence_after(open_fence: str, fence: str, info: str) -> str:
-    """The fence that is open behind a line of backticks or tildes (CommonMark 4.5); empty for none."""
+    """The fence that is open after a line of backticks or tildes (CommonMark 4.5); empty if there is none."""
     if not open_fence:
         return fence
     return "" if fence.startswith(open_fence) and not info.strip() else open_fence
@@ -104,9 +103,9 @@ THINKING: tuple[Thinking, ...] = get_args(Thinking)
 
 
 class SplitText(msgspec.Struct, frozen=True):
-    """The steps of a text. `thinking` is the hidden reasoning beside them, empty unless the choice is "separate".
+    """The steps of a text. `thinking` is the hidden reasoning, empty unless the choice is "separate".
 
-    `thinking_length` counts the characters of all hidden reasoning in the text, whatever the choice.
+    `thinking_length` counts the characters of all hidden reasoning in the text under every choice.
     """
 
     steps: list[str]
@@ -115,9 +114,9 @@ class SplitText(msgspec.Struct, frozen=True):
 
 
 class Splitting(msgspec.Struct, frozen=True):
-    """How to split: a rule of `RULES`, and what to do with hidden reasoning (`<think>…</think>`).
+    """How to split: a rule of `RULES`, and the treatment of hidden reasoning (`<think>…</think>`).
 
-    "separate" returns the reasoning beside the steps, "drop" discards it, "keep" splits it into steps like the rest.
+    "separate" returns the reasoning separately, "drop" discards it, "keep" splits it into steps like the rest.
     Raises DataError for an unknown choice.
     """
 

@@ -1,4 +1,4 @@
-"""Training a PRM on labelled traces, from a file of traces to a model folder."""
+"""Trains a PRM on labelled traces, from a file of traces to a model folder."""
 
 from prm.training.run import train
 

@@ -1,8 +1,8 @@
-"""A disk cache by content for expensive results: token ids, and features of a frozen backbone.
+"""A content-addressed disk cache for expensive results: token ids, and features of a frozen backbone.
 
-One SQLite file, so that entries appear whole or not at all, any number of processes may share it on one
-machine, and the least recently used go first when it is full. Losing it costs time and nothing else: an entry
-that is corrupt is computed again, and a file that is corrupt is begun afresh.
+It is one SQLite file, so entries are written completely or not at all, several processes on one machine can share it,
+and the least recently used entries are evicted when it is full. Losing it costs only time: corrupt entries are computed
+again, and a corrupt file is replaced.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def content_key(*parts: bytes | str) -> bytes:
-    """A key that no other parts have: SHA-256 of the parts, each preceded by its length."""
+    """A unique key of the parts: SHA-256 of each part preceded by its length."""
     digest = hashlib.sha256()
     for part in parts:
         raw = part.encode() if isinstance(part, str) else part
@@ -52,7 +52,7 @@ class Cache:
         self.path, self.limit = folder / CACHE_FILE, limit
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values that are there and whole."""
+        """The values that are present and intact."""
         entries: dict[bytes, bytes] = {}
         for start in range(0, len(keys), KEYS_A_QUERY):
             part = keys[start : start + KEYS_A_QUERY]
@@ -60,23 +60,21 @@ class Cache:
         return entries
 
     def put(self, entries: Mapping[bytes, bytes]) -> None:
-        """Keep the values, and let go of the least recently used beyond the limit."""
+        """Store the values, and evict the least recently used ones beyond the limit."""
         self._attempt(partial(_write, entries=entries, limit=self.limit), None)
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """What `work` gives; `otherwise` where the disk is full, the file is held for too long, or it is corrupt."""
+        """The result of `work`; `otherwise` if the disk is full, the file is locked for too long, or it is corrupt."""
         try:
             file = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
             try:
-                with suppress(
-                    sqlite3.OperationalError
-                ):  # another process switches it, and SQLite does not wait for that
+                with suppress(sqlite3.OperationalError):  # SQLite does not wait if another process switches the mode
                     file.execute("PRAGMA journal_mode=WAL")
                 file.executescript(SCHEMA)
                 with file:
                     file.execute(
                         "BEGIN IMMEDIATE"
-                    )  # a read notes its use: begun as a reader it could not go on to write
+                    )  # a read also writes, and a read transaction cannot always be upgraded
                     return work(file)
             finally:
                 file.close()

@@ -1,4 +1,4 @@
-"""Fits temperature and threshold on the held-out part after training."""
+"""Fits temperature, threshold and trust limits on the held-out part after training."""
 
 from collections.abc import Sequence
 
@@ -21,11 +21,13 @@ from prm.training.lanes import CachedLane, TunedLane
 from prm.training.supervision import Supervision
 from prm.trust import AbstentionBar, DomainBar, fit_abstention, fit_domain, verdict
 
+UNFITTED = (1.0, 0.5, 1.0)  # temperature, threshold and outcome temperature of a model without calibration
+
 
 def calibrate(
     held: Sequence[Trace], encoded: Sequence[Encoded], known: Supervision, logits: Tensor
 ) -> tuple[float, float]:
-    """Temperature and threshold; 1 and 0.5 without held-out data. Solutions beyond the context are left out."""
+    """The temperature and the threshold, which leaves out solutions beyond the context; 1 and 0.5 without data."""
     if not len(known.good):
         return 1.0, 0.5
     values = logits.double().numpy()
@@ -36,7 +38,7 @@ def calibrate(
 
 
 def _settled(held: Sequence[Trace], encoded: Sequence[Encoded]) -> list[tuple[slice, int]]:
-    """Of the solutions whose first error is known and whose steps all fit the context: their rows, and the error."""
+    """The rows and first errors of solutions with a known first error whose steps all fit the context."""
     offsets = row_offsets(encoded)
     return [
         (slice(offsets[index], offsets[index + 1]), error)
@@ -45,12 +47,12 @@ def _settled(held: Sequence[Trace], encoded: Sequence[Encoded]) -> list[tuple[sl
     ]
 
 
-def outcome_temperature(known: Supervision, logits: Tensor) -> float:
-    """The temperature of p(final answer right), fitted at the held solutions' last steps; 1 where none is known."""
+def fit_outcome_temperature(known: Supervision, logits: Tensor) -> float:
+    """The temperature of p(final answer right), fitted at the held solutions' last steps; 1 if no answer is known."""
     return fit_temperature(logits.double().numpy(), known.right.double().numpy(), known.ends.double().numpy())
 
 
-MOST_READ = 500  # solutions read once more for their domain, where the backbone was tuned
+MOST_READ = 500  # solutions encoded again for the domain limit if the backbone was tuned
 
 
 def abstention_bar(
@@ -62,9 +64,9 @@ def abstention_bar(
     threshold: float,
     target: float,
 ) -> AbstentionBar | None:
-    """From verdicts on the held solutions whose first error is known and whose steps all fit the context.
+    """The abstention limit from verdicts on held solutions with a known first error whose steps all fit the context.
 
-    `logits` [heads, steps] are those of all held steps in order, before the temperature.
+    `logits` [heads, steps] are of all held steps in order, before the temperature.
     """
     p = torch.sigmoid(logits.double() / temperature).T.tolist()
     uncertainty, right = [], []
@@ -86,7 +88,7 @@ def domain_bar(
     fit: Sequence[Encoded],
     held: Sequence[Encoded],
 ) -> DomainBar | None:
-    """From the taught solutions, without their alternatives, and the held ones."""
+    """The domain limits from the training solutions, without their alternatives, and the held ones."""
     paths = list({document.owner: i for i, document in reversed(list(enumerate(taught)))}.values())[::-1]
     embedder = Embedder(readout)
 

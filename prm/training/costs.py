@@ -1,9 +1,9 @@
-"""The cost of training: useful tokens, arithmetic as a share of the peak, memory, energy, seconds by stage.
+"""Measures the cost of training: useful tokens, arithmetic as a share of the peak, memory, energy, seconds by stage.
 
-Utilisation counts the arithmetic that the model needs, not what checkpointing does again (PaLM, Chowdhery et al.
-2022, appendix B): 2 N a token for a forward pass over N decoder weights, as much again for the gradients of the
-states, and as much again for those of weights that learn. Causal attention costs 2 T^2 d a layer and pass, and
-its gradients twice that, whatever learns. Energy comes from the driver's own counters, where there are any.
+Utilisation counts the arithmetic that the model needs, without recomputation by checkpointing (PaLM, Chowdhery et al.
+2022, appendix B): 2 N per token for a forward pass over N decoder weights, 2 N for the gradients of the states, and 2 N
+for those of trained weights. Causal attention costs 2 T^2 d per layer and pass, and its gradients twice that in any
+lane. Energy is read from the driver's counters, if any.
 """
 
 import re
@@ -28,20 +28,20 @@ RAPL = Path("/sys/class/powercap")
 
 
 def energy_counter(device: torch.device) -> "DeviceEnergy | PackageEnergy | None":
-    """The counter of the device, of the processors for a CPU; None where there is none.
+    """The energy counter of the device, or of the processors for a CPU; None if there is none.
 
-    It counts the joules since it was made; `source` says whose.
+    It counts joules since its creation; `source` describes it.
     """
     if device.type == "cuda":
         return DeviceEnergy.of(device)
-    if local_rank() != 0:  # the machine's energy is for one of its processes to count
+    if local_rank() != 0:  # one process counts the machine's energy
         return None
     packages = [package for package in RAPL.glob("intel-rapl:?") if _readable(package / "energy_uj")]
     return PackageEnergy(packages) if packages else None
 
 
 class DeviceEnergy:
-    """NVML's total of one GPU, whoever uses it."""
+    """NVML's total of one GPU, including other users."""
 
     source = "the GPU's counter (NVML), of this process's device"
 
@@ -59,7 +59,7 @@ class DeviceEnergy:
             pynvml.nvmlInit()
             uuid = torch.cuda.get_device_properties(device).uuid
             return cls(pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}"))
-        except pynvml.NVMLError:  # older than Volta, or kept from us
+        except pynvml.NVMLError:  # older than Volta, or no permission
             return None
 
     def spent(self) -> float:
@@ -72,7 +72,7 @@ class DeviceEnergy:
 
 
 class PackageEnergy:
-    """RAPL's total of all processor packages. Its counters begin anew within the hour: ask oftener than that."""
+    """RAPL's total of all processor packages. The counters wrap within an hour: call `spent` more often than that."""
 
     source = "the processors' counters (RAPL), of the whole machine"
 
@@ -119,7 +119,7 @@ PROBE_TIMES = 5
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """FLOPs of one pass: `weights` a token, and `attention` a token and earlier token."""
+    """FLOPs of one pass: `weights` and `head` per token, `attention` per pair of tokens."""
 
     weights: int
     head: int
@@ -138,17 +138,17 @@ class Arithmetic:
         return cls(2 * weights, 2 * head, 2 * config.num_hidden_layers * heads * per_head)
 
     def forward(self, lengths: Iterable[int]) -> int:
-        """FLOPs of reading documents of these lengths."""
+        """FLOPs of a forward pass over documents of these lengths."""
         return sum((self.weights + self.head) * n + self.attention * n * n for n in lengths)
 
     def learning(self, lengths: Iterable[int], lane: Lane) -> int:
-        """FLOPs of a forward and backward pass in which all weights learn ("full") or adapters beside them ("lora")."""
+        """FLOPs of a forward and backward pass that trains all weights ("full") or adapters ("lora")."""
         passes = 3 if lane == "full" else 2
         return sum((passes * self.weights + self.head) * n + 3 * self.attention * n * n for n in lengths)
 
 
 class Meter:
-    """Counts what each stage of this process does, from its making on."""
+    """Counts the work of each stage of this process since its creation."""
 
     def __init__(self, device: torch.device, team: Team = ALONE) -> None:
         self.device, self.team = device, team
@@ -164,7 +164,7 @@ class Meter:
             torch.cuda.reset_peak_memory_stats(device)
 
     def enter(self, stage: str) -> None:
-        """What follows belongs to `stage`; a second entry adds to the first."""
+        """Start or continue counting for `stage`."""
         now = time.monotonic()
         if self.stage:
             self.seconds[self.stage] += now - self.since
@@ -173,28 +173,28 @@ class Meter:
         self.stage, self.since = stage, now
 
     def add(self, tokens: int, places: int, flops: int) -> None:
-        """Tokens of text, the places that they took in the batch (padding included), and the arithmetic needed."""
+        """Add tokens of text, the tokens including padding, and the required arithmetic."""
         self.tokens[self.stage] += tokens
         self.places[self.stage] += places
         self.flops[self.stage] += flops
 
     def add_passes(self, lengths: list[int], budget: int, backbone: Backbone, arithmetic: Arithmetic) -> None:
-        """Documents read without gradient, at most `budget` tokens at a time."""
+        """Add passes without gradient over documents, at most `budget` tokens at a time."""
         for batch in fill_batches(lengths, budget, packed=backbone.packed):
             of_batch = [lengths[index] for index in batch]
             self.add(sum(of_batch), places(of_batch, packed=backbone.packed), arithmetic.forward(of_batch))
 
     def add_lesson(self, lengths: list[int], lane: Lane, backbone: Backbone, arithmetic: Arithmetic) -> None:
-        """One batch of documents read and learned from."""
+        """Add one training step on a batch of documents."""
         self.add(sum(lengths), places(lengths, packed=backbone.packed), arithmetic.learning(lengths, lane))
 
     def rates(self, stage: str) -> StageCost:
-        """What the stage has cost until now, the other processes taken to be like this one."""
+        """The cost of the stage so far, assuming that the other processes are like this one."""
         size = self.team.size
         return self._cost(stage, self.tokens[stage] * size, self.places[stage] * size, self.flops[stage] * size)
 
     def absorb(self) -> None:
-        """Add what the other processes did to the leader's counts; every one of them must call."""
+        """Add the other processes' counts to the leader's; every process must call this."""
         mine = ([dict(self.tokens), dict(self.places), dict(self.flops)], self._joules(), _peak_memory(self.device))
         for counts, joules, memory in self.team.gather_to_leader(mine)[1:]:
             for own, theirs in zip((self.tokens, self.places, self.flops), counts, strict=True):
@@ -204,7 +204,7 @@ class Meter:
             self.memory = max(self.memory, memory)
 
     def costs(self) -> Costs:
-        """All of it, for the manifest."""
+        """The total cost, for the manifest."""
         self.enter("")
         joules = self._joules()
         memory, kind = max(self.memory, _peak_memory(self.device))

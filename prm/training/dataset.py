@@ -1,4 +1,4 @@
-"""Labelled traces made ready for training: checked, parted by source group, cut after their last label."""
+"""Prepares labelled traces for training: checks them, splits them by source group, cuts them after the last label."""
 
 import random
 from collections import Counter
@@ -16,15 +16,15 @@ from prm.labels import Target, first_error, group_of, problem_of, source_groups,
 from prm.messages import Message
 from prm.traces import Alternative, StepLabel, Trace
 
-ENOUGH_HELD = 10  # erroneous and correct solutions each, below which a threshold would be noise
+ENOUGH_HELD = 10  # erroneous and correct solutions each; with fewer, a threshold is noise
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """`fit` is learned from; `held` stops training early and fits temperature and threshold.
+    """The solutions to train on (`fit`), and those for early stopping, temperature and threshold (`held`).
 
-    `held_from` says where `held` came from: "calibration", "validation" or "none". `left_out` counts
-    solutions of the pool whose problem stands in the calibration split too: they would teach what is to be checked.
+    `held_from` is the origin of `held`: "calibration", "validation", or "none" if there are too few to fit anything.
+    `left_out` counts solutions of the pool whose problem is also in the calibration split.
     """
 
     fit: list[Trace]
@@ -34,9 +34,9 @@ class TrainingData:
 
 
 def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
-    """Read, check and part the labelled traces of a JSONL file.
+    """Read, check and split the labelled traces of a file.
 
-    Raises DataError for a holdout trace, and where there is nothing to learn from.
+    Raises DataError for a holdout trace, and if there is nothing to learn from.
     """
     labelled = [
         trace for trace in _without_holdout(path) if _steps_known(trace, config) or _answer_known(trace, config)
@@ -58,7 +58,7 @@ def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
 
 
 class Document(NamedTuple):
-    """One text to read: the trace as far as it teaches, whose solution it is of (its place), and its source group."""
+    """One training text: the trace up to its last label, the index of its solution, and its source group."""
 
     trace: Trace
     owner: int
@@ -66,9 +66,9 @@ class Document(NamedTuple):
 
 
 def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
-    """Each solution's path and, for every rated alternative, the path up to it with it in place.
+    """Each solution's path, and the path up to each rated alternative with the alternative as the last step.
 
-    An alternative's document teaches by its last step only: the path's own document has the others.
+    An alternative's document has a label for its last step only; the path's document has the others.
     """
     parts = []
     for owner, (trace, group) in enumerate(zip(traces, source_groups(traces), strict=True)):
@@ -80,12 +80,12 @@ def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
 
 
 def as_documents(traces: Sequence[Trace]) -> list[Document]:
-    """Each solution's path, whole: how the held part is read, as scoring will read it."""
+    """Each solution's complete path, which is how scoring reads the held part."""
     return [Document(trace, owner, group_of(trace)) for owner, trace in enumerate(traces)]
 
 
 def _supervised_part(trace: Trace, config: TrainConfig) -> Trace:
-    """The trace up to the last step that teaches: what comes later cannot change how that step is scored."""
+    """The trace up to its last label, since later steps cannot change a score."""
     labels = step_labels(trace)
     ends = config.outcome_weight > 0 and trace.final_answer_correct is not None
     end = len(labels) if ends else 1 + max((k for k, label in enumerate(labels) if label is not None), default=-1)
@@ -131,7 +131,7 @@ def _answer_known(trace: Trace, config: TrainConfig) -> bool:
 
 
 def _lacking(traces: list[Trace], config: TrainConfig) -> str:
-    """Why nothing can be learned from these, empty where something can."""
+    """Why nothing can be learned from these traces; empty if something can."""
     if config.process_weight:
         targets = [target for trace in traces for label in _labels(trace) if (target := _target(label, config)).weight]
         if not targets:
@@ -146,12 +146,12 @@ def _lacking(traces: list[Trace], config: TrainConfig) -> str:
 
 
 def _labels(trace: Trace) -> list[StepLabel | None]:
-    """Of the path and of the alternatives."""
+    """The labels of the path and of the alternatives."""
     return [*step_labels(trace), *(alternative.label for alternative in trace.alternatives)]
 
 
 def _target(label: StepLabel | None, config: TrainConfig) -> Target:
-    """Three classes learn from a neutral label whatever the policy."""
+    """The target of a label; with three classes a neutral label counts under every policy."""
     target = step_target(label, config.neutral)
     return target._replace(weight=label.weight) if label is not None and config.classes == 3 else target
 
@@ -171,7 +171,7 @@ def _enough(held: list[Trace], config: TrainConfig) -> bool:
 
 
 def _set_aside(pool: list[Trace], config: TrainConfig) -> tuple[list[Trace], list[Trace]]:
-    """Part whole source groups at random until the share is reached; too few groups set none aside."""
+    """Set aside random source groups until the share is reached, or none if there are too few groups."""
     group_of_each = source_groups(pool)
     sizes = Counter(group_of_each)
     groups = sorted(sizes)

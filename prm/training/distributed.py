@@ -1,7 +1,7 @@
-"""Several processes that train one model: one a device, alike in everything but the parts of each batch they take.
+"""Trains one model in several processes, one per device.
 
-Every process reads the same data and draws the same batches. A batch is dealt out; each process sums the gradients
-of its parts, then the sums are added up, so that the step is the one that a single process would take.
+Every process reads the same data and draws the same batches, but computes only its share of each batch. The gradients
+of all shares are summed, so that a step equals that of a single process.
 """
 
 import time
@@ -18,14 +18,14 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 from prm.processes import world_size
 
 T = TypeVar("T")
-BUCKET = 64 << 20  # bytes of gradients added up at a time
+BUCKET = 64 << 20  # bytes of gradients summed at a time
 POLL_SECONDS = 0.1
 PATIENCE = timedelta(hours=12)  # one process may fit heads for hours while the others wait
 
 
 @dataclass(frozen=True)
 class Team:
-    """This process among its like; alone, every method is a formality."""
+    """The processes of a run and this one's rank; with one process, every method is trivial."""
 
     rank: int = 0
     size: int = 1
@@ -47,11 +47,11 @@ class Team:
         return self.rank == 0
 
     def deal(self, items: Sequence[T]) -> list[T]:
-        """This process's share."""
+        """This process's share of the items."""
         return list(items[self.rank :: self.size])
 
     def gather(self, own: T) -> list[T]:
-        """Everyone's, by rank; for plain values and tensors on the CPU."""
+        """The values of all processes, by rank; for plain values and tensors on the CPU."""
         if self.size == 1:
             return [own]
         gathered: list[Any] = [None] * self.size
@@ -59,7 +59,7 @@ class Team:
         return gathered
 
     def add_up(self, tensors: Iterable[Tensor]) -> None:
-        """Replace each tensor by its sum over the processes, in buckets of one kind each."""
+        """Replace each tensor by its sum over the processes, in buckets of one type."""
         if self.size == 1:
             return
         for bucket in _buckets(tensors):
@@ -69,13 +69,13 @@ class Team:
                 tensor.copy_(summed.view_as(tensor))
 
     def same(self, tensors: Iterable[Tensor]) -> None:
-        """Give every process the leader's values."""
+        """Copy the leader's values to every process."""
         if self.size > 1:
             for tensor in tensors:
                 dist.broadcast(tensor, src=0)
 
     def from_leader(self, own: T | None) -> T:
-        """The leader's, for everyone."""
+        """The leader's value, in every process."""
         objects = [own]
         if self.size > 1:
             dist.broadcast_object_list(objects)
@@ -83,7 +83,7 @@ class Team:
         return objects[0]
 
     def gather_to_leader(self, own: T) -> list[T]:
-        """Everyone's, by rank, for the leader; nothing for the others."""
+        """The values of all processes by rank in the leader; empty in the others."""
         if self.size == 1:
             return [own]
         gathered: list[Any] | None = [None] * self.size if self.leads else None
@@ -99,7 +99,7 @@ class Team:
         return sums.tolist()
 
     def collect(self, own: Tensor, sizes: Sequence[int]) -> Tensor:
-        """Rows of all items in order, from everyone's rows of the items dealt to it; `sizes` are rows an item."""
+        """The rows of all items in order, from each process's rows of its share; `sizes` are rows per item."""
         if self.size == 1:
             return own
         parts: list[Tensor] = [own[:0]] * len(sizes)
@@ -147,7 +147,7 @@ def shard_layers(layers: Iterable[Any], team: Team) -> None:
 
 
 def is_sharded(tensor: Tensor) -> bool:
-    """Whether this process holds a part of the tensor only."""
+    """Whether this process holds only a part of the tensor."""
     return isinstance(tensor, DTensor)
 
 
@@ -157,7 +157,7 @@ def own_part(tensor: Tensor) -> Tensor:
 
 
 def assemble(part: Tensor, like: Tensor) -> Tensor:
-    """The whole tensor of which every process has a part, laid out as `like`; every process must ask."""
+    """The whole tensor from every process's part, sharded as `like`; every process must call this."""
     if not isinstance(like, DTensor):
         return part
     parts = DTensor.from_local(
@@ -167,13 +167,13 @@ def assemble(part: Tensor, like: Tensor) -> Tensor:
 
 
 def lay_out(whole: Tensor, like: Tensor) -> Tensor:
-    """A whole tensor that every process has, on the device of `like` and sharded as it is."""
+    """A whole tensor, present in every process, on the device and with the sharding of `like`."""
     whole = whole.detach().to(like.device)
     return distribute_tensor(whole, like.device_mesh, like.placements) if isinstance(like, DTensor) else whole
 
 
 def clip(parameters: Sequence[nn.Parameter], most: float) -> None:
-    """Scale gradients, sharded ones among them, to a joint norm of at most `most`."""
+    """Scale gradients, including sharded ones, to a joint norm of at most `most`."""
     if not any(map(is_sharded, parameters)):
         nn.utils.clip_grad_norm_(parameters, most)
         return

@@ -1,9 +1,10 @@
-"""The optimisation loop: every batch seeded by its number, so that a resumed run repeats itself."""
+"""The optimisation loop; every batch is seeded by its number, so that a resumed run repeats itself."""
 
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import torch
@@ -25,10 +26,10 @@ ALL = ""  # the part that every parameter's name starts with
 
 
 class State(msgspec.Struct):
-    """The state of a run. `key` identifies config, data, code and backbone; another key starts again.
+    """The state of a run. `key` identifies config, data, code and backbone; a run with another key starts again.
 
-    `part_tokens` and `token_budget` are what still fits into memory, with and without gradient. Held losses and
-    the epochs they were lowest at are kept for each part of the readout that learns by itself, or for all at once.
+    `part_tokens` and `token_budget` fit into memory, with and without gradient. The best held-out losses and their
+    epochs are stored for each part of the readout that learns separately, or for all parts together.
     """
 
     key: str
@@ -44,10 +45,10 @@ class State(msgspec.Struct):
 
 
 class Fit:
-    """The readout of an objective (and what the lane tunes) fitted to it.
+    """Fits the readout of an objective, and the parameters that the lane tunes.
 
-    `held` has how many rows each solution of the held part has; `passes` bounds the tokens read at once without
-    gradient. A wish to stop is looked for before every batch and while the held part is read; it leaves a checkpoint.
+    `held` has the number of rows of each held-out solution; `passes` bounds the tokens of a pass without gradient. A
+    request to stop is checked before every batch and while the held-out part is read, and leaves a checkpoint.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Fit:
                     break
                 self._epoch()
         except Cancelled:
-            if not self.stepper.sharded:  # else the others may be elsewhere, and the parts cannot be brought together
+            if not self.stepper.sharded:  # else the processes may be at different places, and parts cannot be assembled
                 self._save()
             raise
         self._restore(self.best)
@@ -103,21 +104,21 @@ class Fit:
             return self.readout.step_logits(rows).cpu(), outcome
 
     def metrics(self) -> dict[str, float]:
-        """Losses of the weights that were kept: the batches' at the epoch of the (first) part, and the held part's."""
+        """The training loss at the best epoch of the first part, the number of epochs, and the held-out loss."""
         state = self.state
         best = next(iter(state.best_epochs.values()), state.epoch - 1)
         held = {"held_loss": sum(state.best_losses.values())} if state.best_losses else {}
         return {"loss": state.history[best].loss, "epochs": len(state.history), **held}
 
     def tensors(self) -> dict[str, Tensor]:
-        """The fitted weights as they go into a model file; every process must ask."""
+        """The fitted weights for a model file; every process must call this."""
         tuned = {BACKBONE + n: assemble(own_part(p.detach()), p) for n, p in self.tuned.items()}
         return self.readout.state_dict() | tuned
 
     def _epoch(self) -> None:
         state, batches = self.state, self.lane.batches(self.state.epoch)
         while state.batch < len(batches):
-            self._look_up()
+            self._stop_or_save()
             place = f"epoch {state.epoch}, batch {state.batch}"
             loss = self.stepper.step(batches[state.batch], number=state.step, of=self.total, place=place)
             state.loss_sum += loss
@@ -127,11 +128,11 @@ class Fit:
             self.log.step(state.step, self.total, loss=loss, mean_loss=state.loss_sum / state.batch, rate=rate)
         self._end_epoch(len(batches))
 
-    def _look_up(self) -> None:
-        """Between two batches: stop or save, all processes alike."""
+    def _stop_or_save(self) -> None:
+        """Stop or save between two batches, in all processes at once."""
         due = time.monotonic() - self.saved_at > self.config.checkpoint_seconds
         stop, save = self.team.total(self.log.cancelled(), due and self.team.leads)
-        if save or (stop and self.stepper.sharded):  # else `run` saves what was stopped
+        if save or (stop and self.stepper.sharded):  # else `run` saves on Cancelled
             self._save()
         if stop:
             self.log.stop()
@@ -146,10 +147,10 @@ class Fit:
         state.epoch, state.batch, state.loss_sum = state.epoch + 1, 0, 0.0
 
     def _keep_best(self, held: dict[str, float]) -> None:
-        """Keep the weights of every part that is better than before, and the latest where nothing held tells.
+        """Store the weights of each part at its lowest held-out loss; the latest ones of a part without a loss.
 
-        On a frozen backbone the parts of the readout learn apart, so each has a best epoch of its own: the outcome
-        sees one label a solution, and would stop the step heads long before they are done.
+        On a frozen backbone the parts of the readout learn independently, so each has its own best epoch: the outcome
+        has one label per solution, and would stop the step heads too early.
         """
         state, now = self.state, self._snapshot()
         self.best |= {name: tensor for name, tensor in now.items() if not name.startswith(tuple(held))}
@@ -159,7 +160,7 @@ class Fit:
                 self.best |= {name: tensor for name, tensor in now.items() if name.startswith(part)}
 
     def _held_losses(self) -> dict[str, float]:
-        """The leader's, so that all stop at the same epoch."""
+        """The leader's held-out losses, so that all processes stop at the same epoch."""
         if not self.objective.holds:
             return {}
         rows = self._held_rows()
@@ -168,14 +169,14 @@ class Fit:
             return self.team.from_leader(self.objective.held_losses(rows))
 
     def _held_rows(self) -> Tensor:
-        """Features of the whole held part, each process having read its share of it, or all where layers are shared."""
+        """Features of the whole held-out part; each process reads its share, or all of it with sharded layers."""
         self.log.meter.enter("held")
         rows = self.passes.attempt(self.lane.held_features)
         self.log.meter.enter("train")
         return rows if self.stepper.sharded else self.team.collect(rows, self.held)
 
     def _snapshot(self) -> dict[str, Tensor]:
-        """A copy of this process's part of all that learns, off the device."""
+        """A copy on the CPU of this process's part of all trained parameters."""
         return {name: own_part(p.detach()).to("cpu", copy=True) for name, p in self.parameters.items()}
 
     def _restore(self, parts: dict[str, Tensor]) -> None:
@@ -184,7 +185,7 @@ class Fit:
                 own_part(parameter).copy_(parts[name])
 
     def _save(self) -> None:
-        """Write a checkpoint of whole tensors; every process must come here where layers are shared."""
+        """Write a checkpoint of whole tensors; with sharded layers every process must call this."""
         self.state.part_tokens, self.state.token_budget = self.parts.tokens, self.passes.tokens
         tensors = {name: assemble(own_part(p.detach()), p) for name, p in self.parameters.items()}
         tensors |= {BEST + name: assemble(part, self.parameters[name]) for name, part in self.best.items()}
@@ -202,10 +203,10 @@ class Fit:
             return
         if checkpoints < self.team.size:
             raise DataError(Message("folder_not_shared", path=self.checkpoint))
-        state, tensors = load_state(self.checkpoint, State)
-        if state.key != self.state.key:
+        stored, tensors = load_state(self.checkpoint, dict[str, Any])
+        if stored.get("key") != self.state.key:  # of other code, the state may have other fields
             return
-        self.state = state
+        self.state = state = msgspec.convert(stored, State)
         self.parts.tokens, self.passes.tokens = state.part_tokens, state.token_budget
         self._restore({name: own_part(lay_out(tensors[name], p)) for name, p in self.parameters.items()})
         self.best = {name: own_part(lay_out(tensors[BEST + name], p)).cpu() for name, p in self.parameters.items()}

@@ -1,4 +1,4 @@
-"""Traces as ids and as features, from the cache or computed."""
+"""Encodes traces and computes their features, or reads both from the cache."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,15 @@ from prm.training.caches import Cache, content_key
 from prm.training.distributed import Team
 from prm.training.memory import Budget
 
-ENCODE_CHUNK = 512  # traces tokenised between two looks at whether to go on
-PASSES_A_PART = 16  # as many passes of traces are read, then stored, at a time
-IDS, FEATURES = "ids 1", "features 1"  # what an entry holds, and the version of its format
-Heard = Callable[[int, int], None]  # how many of how many are done; may raise to stop
+ENCODE_CHUNK = 512  # traces tokenised between two checks for a request to stop
+PASSES_A_PART = 16  # passes over traces between two writes to the cache
+IDS, FEATURES = "ids 1", "features 1"  # kind of a cache entry and version of its format
+OnProgress = Callable[[int, int], None]  # number done and in total; may raise to stop
 
 
-def encode_cached(traces: Sequence[Trace], backbone: Backbone, cache: Cache | None, heard: Heard) -> list[Encoded]:
+def encode_cached(
+    traces: Sequence[Trace], backbone: Backbone, cache: Cache | None, on_progress: OnProgress
+) -> list[Encoded]:
     """The traces encoded, in their order."""
     rules = tokenizer_rules(backbone)
     encoded: list[Encoded] = []
@@ -39,12 +41,12 @@ def encode_cached(traces: Sequence[Trace], backbone: Backbone, cache: Cache | No
             cache.put({key: msgspec.msgpack.encode(item) for key, item in computed.items()})
         known |= computed
         encoded += [known[key] for key in keys]
-        heard(len(encoded), len(traces))
+        on_progress(len(encoded), len(traces))
     return encoded
 
 
 def tokenizer_rules(backbone: Backbone) -> bytes:
-    """Everything that a trace's ids depend on besides its text."""
+    """A key of everything besides the text that a trace's ids depend on."""
     tokenizer = backbone.tokenizer
     backend = getattr(tokenizer, "backend_tokenizer", None)
     rules = backend.to_str() if backend is not None else repr(sorted(tokenizer.get_vocab().items()))
@@ -53,10 +55,10 @@ def tokenizer_rules(backbone: Backbone) -> bytes:
 
 @dataclass
 class Reader:
-    """Reads features with a backbone that does not change, each solution once and from then on from the cache.
+    """Computes features with a frozen backbone, each solution once, and then reads them from the cache.
 
-    Several processes read a share each. `passes` bounds the tokens read at once; `on_read` gets the lengths of what
-    was just read, in tokens.
+    Each of several processes computes a share. `passes` bounds the tokens of a pass; `on_read` is called with the
+    lengths of the solutions just read, in tokens.
     """
 
     backbone: Backbone
@@ -65,13 +67,12 @@ class Reader:
     team: Team
     passes: Budget
     on_read: Callable[[list[int]], None]
-    heard: Heard
+    on_progress: OnProgress
 
     def read(self, encoded: Sequence[Encoded]) -> Tensor:
-        """Features of every step in trace order, [steps, width], float32 on the CPU; no rows but for the leader.
+        """Features of every step in trace order, [steps, width], float32 on the CPU; empty except in the leader.
 
-        What lies in the cache is exactly what was once computed. A fresh value may differ from it by rounding,
-        since it is read in another batch.
+        Cached values are exact. A new value may differ from a cached one by rounding, since its batch differs.
         """
         items = {self._key(item): item for item in encoded}
         known = self._from_cache(list(items))
@@ -105,13 +106,13 @@ class Reader:
         for part in _parts(keys, [1] * len(keys), ENCODE_CHUNK):
             for key, value in self.cache.get(part).items():
                 known[key] = torch.from_numpy(np.frombuffer(value, dtype="<f4").reshape(-1, self._width).copy())
-            self.heard(len(known), len(keys))
+            self.on_progress(len(known), len(keys))
         return known
 
     def _compute(self, items: list[Encoded], done: int, of: int) -> tuple[Tensor, ...]:
         rows = self.passes.attempt(
             lambda tokens: compute_features(
-                self.backbone, items, tokens, self.features, lambda ready: self.heard(done + ready, of)
+                self.backbone, items, tokens, self.features, lambda ready: self.on_progress(done + ready, of)
             )
         )
         self.on_read([len(item.ids) for item in items])
@@ -119,7 +120,7 @@ class Reader:
 
 
 def _parts(keys: list[bytes], sizes: list[int], limit: int) -> Iterator[list[bytes]]:
-    """Consecutive parts, each of at most `limit` together or of one key."""
+    """Consecutive parts of the keys, each of total size at most `limit` or with one key."""
     part: list[bytes] = []
     total = 0
     for key, size in zip(keys, sizes, strict=True):

@@ -1,4 +1,4 @@
-"""The source of a batch's step features: a cache over a frozen backbone, or the backbone being tuned."""
+"""The source of a batch's step features: cached features of a frozen backbone, or the backbone being tuned."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ from prm.packing import draw_batches
 
 
 class Lane(Protocol):
-    """A batch is a list of indices whose meaning is the lane's own; rows count the steps of the fit part."""
+    """A source of batches, which are lists of indices with a meaning that depends on the lane. A row is one step."""
 
     def batches(self, epoch: int) -> list[list[int]]:
-        """The epoch's batches, the same whenever asked."""
+        """The epoch's batches, the same at every call."""
 
     def groups(self, batch: list[int]) -> list[list[int]]:
-        """The batch in the smallest parts that it may be read in."""
+        """The batch's smallest parts that cannot be divided."""
 
     def rows(self, batch: list[int]) -> Tensor:
         """The batch's rows [steps]."""
 
     def lengths(self, batch: list[int]) -> list[int]:
-        """Tokens of the batch's documents; none where the backbone is not asked again."""
+        """Tokens of the batch's documents; empty if the backbone does not run."""
 
     def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
         """The batch's features [steps, width] and their rows [steps]."""
 
     def held_features(self, token_budget: int) -> Tensor:
-        """Features of every step of the held part, without gradient, at most `token_budget` tokens at a time."""
+        """Features of every held-out step, without gradient, at most `token_budget` tokens at a time."""
 
     def tuned(self) -> dict[str, nn.Parameter]:
         """The backbone's parameters under training, by name."""
@@ -42,9 +42,9 @@ class Lane(Protocol):
 
 @dataclass
 class CachedLane:
-    """Heads only, on features computed once. A batch holds rows, those of one `place` side by side.
+    """Trains heads on features computed once. A batch has rows; those of one `place` are neighbours.
 
-    Rows that are not `counted` are never drawn. `counted` is [rows] of bool, `place` [rows] numbers from 0.
+    Only `counted` rows are drawn. `counted` is [rows] of bool, `place` [rows] of numbers from 0.
     """
 
     fit: Tensor
@@ -81,7 +81,7 @@ class CachedLane:
 
 
 class TunedLane:
-    """The backbone learns with the heads. A batch holds documents, those of one owner side by side."""
+    """Trains the backbone with the heads. A batch has documents; those of one owner are neighbours."""
 
     def __init__(
         self,

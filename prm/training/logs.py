@@ -1,4 +1,4 @@
-"""A run's reports: progress to its caller, scalars to TensorBoard. Also checks for a request to stop."""
+"""Reports a run: progress to its caller, scalars to TensorBoard. Also checks for a request to stop."""
 
 import time
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from prm.training.costs import Meter
 
 TENSORBOARD_FOLDER = "tensorboard"
 REPORT_SECONDS = 0.25
-POINTS = 2000  # of a curve in TensorBoard, at most
+POINTS = 2000  # maximum of a curve in TensorBoard
 
 
 class Epoch(msgspec.Struct):
-    """One line of metrics.jsonl; losses in nats per labelled step, `held_loss` None where nothing is held."""
+    """One line of metrics.jsonl; losses in nats per labelled step, `held_loss` None without held-out data."""
 
     epoch: int
     loss: float
@@ -27,7 +27,7 @@ class Epoch(msgspec.Struct):
 
 
 class Log:
-    """One run's lines to its caller, and its TensorBoard files in `folder` (none for a process that does not lead)."""
+    """Reports one run to its caller and to TensorBoard files in `folder`, None for a process that does not lead."""
 
     def __init__(
         self,
@@ -39,13 +39,13 @@ class Log:
         self.report, self.cancelled, self.meter, self.folder = report, cancelled, meter, folder
         self.begun = time.monotonic()
         self.stage: Stage | None = None
-        self.said_at, self.place = 0.0, (0, 0)
+        self.reported_at, self.place = 0.0, (0, 0)
         self.notes: list[str] = []
         self.writer: SummaryWriter | None = None
 
     @property
     def seconds(self) -> float:
-        """Since the run began."""
+        """Seconds since the start of the run."""
         return time.monotonic() - self.begun
 
     def check(self) -> None:
@@ -68,12 +68,12 @@ class Log:
         message: str = "",
         always: bool = False,
     ) -> None:
-        """Report each new stage, its end, every message, and at most four times a second between."""
+        """Report each new stage, its end and every message, and otherwise at most four times per second."""
         if stage != self.stage:
             self.meter.enter(stage)
-        elif not (always or message or step == of) and self.seconds - self.said_at < REPORT_SECONDS:
+        elif not (always or message or step == of) and self.seconds - self.reported_at < REPORT_SECONDS:
             return
-        self.stage, self.said_at, self.place = stage, self.seconds, (step, of)
+        self.stage, self.reported_at, self.place = stage, self.seconds, (step, of)
         rates = self.meter.rates(stage)
         self.report(
             Progress(
@@ -92,18 +92,18 @@ class Log:
         )
 
     def note(self, stage: Stage, message: str) -> None:
-        """Say something that also goes into the manifest."""
+        """Report a message that the manifest also stores."""
         self.notes.append(str(message))
         self.say(stage, *(self.place if stage == self.stage else (0, 0)), message=message)
 
     def step(self, step: int, of: int, *, loss: float, mean_loss: float, rate: float) -> None:
-        """One step of the optimiser: its loss, the epoch's mean loss so far, and the learning rate."""
+        """Report an optimiser step: its loss, the epoch's mean loss so far, and the learning rate."""
         self.say("train", step, of, loss=mean_loss)
         if step % (of // POINTS + 1) == 0:
             self._scalars(step, {"loss/step": loss, "learning_rate": rate})
 
     def epoch(self, step: int, of: int, epochs: int, epoch_losses: Epoch) -> None:
-        """The end of an epoch."""
+        """Report the end of an epoch."""
         message = Message("epoch_of", n=epoch_losses.epoch + 1, all=epochs)
         if epoch_losses.held_loss is not None:
             message = Message("epoch_loss", epoch=message, loss=epoch_losses.held_loss)
@@ -120,7 +120,7 @@ class Log:
         )
 
     def resume(self, step: int) -> None:
-        """The curves go on from `step`: what was drawn beyond it goes."""
+        """Continue the curves from `step` and delete later points."""
         if self.folder is not None and self.writer is None:
             self.writer = SummaryWriter(str(self.folder), purge_step=step or None)
 

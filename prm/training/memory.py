@@ -1,4 +1,4 @@
-"""Out of memory: the same work in smaller parts, until parts this small do not fit either."""
+"""Repeats work in smaller parts after it runs out of memory, down to a minimum size."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -8,7 +8,7 @@ import torch
 from prm.errors import TrainingError
 from prm.messages import Message
 
-FLOOR = 64  # tokens in one pass; what does not fit then will not fit
+FLOOR = 64  # tokens in one pass; if these do not fit, nothing does
 CPU_ALLOCATOR = "can't allocate memory"  # torch raises a plain RuntimeError there
 T = TypeVar("T")
 
@@ -21,20 +21,20 @@ def ran_out(error: BaseException) -> bool:
 
 
 class Budget:
-    """The most tokens that go through the backbone in one pass of a kind (`what`), halved whenever they do not fit."""
+    """The maximum of tokens in one pass of a kind (`what`), halved whenever they do not fit."""
 
     def __init__(self, what: str, tokens: int, note: Callable[[str], None]) -> None:
         self.what, self.tokens, self.note = what, tokens, note
 
     def attempt(self, work: Callable[[int], T]) -> T:
-        """The result of `work` for as many tokens as fit. Raises TrainingError if not even a few do."""
+        """The result of `work` for as many tokens as fit. Raises TrainingError at the minimum."""
         while True:
             try:
                 return work(self.tokens)
             except (RuntimeError, MemoryError) as error:
                 if not ran_out(error):
                     raise
-            self.halve()  # here the frames of the failed attempt, and what they held, are gone
+            self.halve()  # outside `except`, so that the failed attempt's frames and tensors are freed
 
     def halve(self) -> None:
         """Continue with half as many. Raises TrainingError at the minimum."""

@@ -1,4 +1,4 @@
-"""Everything between a batch's features and one number to minimise.
+"""Computes the loss of a batch from its features.
 
 The losses are pure functions of tensors, each a weighted mean over heads and rows, in nats.
 """
@@ -17,10 +17,10 @@ from prm.training.supervision import Supervision
 def class_log_probabilities(logits: Tensor, log_prior: Tensor) -> Tensor:
     """[heads, steps] or [heads, steps, 3] logits to log-probabilities [heads, steps, classes], good first.
 
-    `log_prior` [classes] is added first. Cross-entropy with weighted classes is least where the softmax is in
-    proportion to weight times share; with the logs of the weights added here, the logits themselves come to be
-    those of the data's own shares, so that balancing does not spoil calibration. (Menon et al. 2021, "Long-tail
-    learning via logit adjustment", shift the same way to the opposite end.)
+    `log_prior` [classes] is added first. Cross-entropy with weighted classes is minimal if the softmax is proportional
+    to weight times share. With the logs of the weights added here, the logits themselves correspond to the data's own
+    shares, so that balancing preserves calibration. (Menon et al. 2021, "Long-tail learning via logit adjustment", use
+    the same shift for the opposite purpose.)
     """
     if logits.dim() == 3:
         return (logits + log_prior).log_softmax(2)
@@ -32,8 +32,8 @@ def soft_cross_entropy(log_p: Tensor, targets: Tensor, weights: Tensor, robustne
     """Mean of sum_c t_c * (1 - p_c^q) / q, q being `robustness`: cross-entropy at q = 0.
 
     `log_p` [heads, steps, classes], `targets` [steps, classes], `weights` [heads, steps]. The generalised
-    cross-entropy of Zhang & Sabuncu 2018 ("... for Training Deep Neural Networks with Noisy Labels", eq. 6):
-    the larger q, the less a label that the model finds absurd can pull; q = 1 is the absolute error.
+    cross-entropy of Zhang & Sabuncu 2018 ("... for Training Deep Neural Networks with Noisy Labels", eq. 6): a larger q
+    reduces the influence of labels that the model finds improbable; q = 1 is the absolute error.
     """
     surprise = -torch.expm1(robustness * log_p) / robustness if robustness else -log_p
     return _mean((targets * surprise).sum(2), weights)
@@ -50,18 +50,18 @@ def preference_loss(better: Tensor, other: Tensor, targets: Tensor, weights: Ten
 
 
 def _mean(loss: Tensor, weights: Tensor) -> Tensor:
-    """Weighted mean; 0 where nothing has weight."""
+    """Weighted mean; 0 if nothing has weight."""
     return (loss * weights).sum() / weights.sum().clamp(min=1e-9)
 
 
-EFFECTIVE_BETA = 0.999  # of class-balanced weights: a class's labels beyond the first thousand or so add little
+EFFECTIVE_BETA = 0.999  # of class-balanced weights: labels beyond about a thousand per class add little
 
 
 class Objective:
     """The loss of a run: step labels, preferences between alternatives, final answers and anchors.
 
-    Each head learns from its own bootstrap draw of whole source groups. Make it once `readout` lies on its
-    device and before a checkpoint is loaded: the anchors are the weights it holds then.
+    Each head learns from its own bootstrap draw of whole source groups. Create it with `readout` on its device and
+    before loading a checkpoint: the anchors are the weights at that time.
     """
 
     def __init__(self, readout: Readout, fit: Supervision, held: Supervision, config: TrainConfig) -> None:
@@ -69,7 +69,7 @@ class Objective:
         self.draws = bootstrap_weights(fit.groups, config.heads, config.seed)
         targets, weights = _class_targets(fit, config.classes)
         self.class_weights = class_weights(targets, weights, config)
-        self.log_prior = self.class_weights.log()  # what the logits are shifted by in training alone
+        self.log_prior = self.class_weights.log()  # added to the logits in training only
         self.held_targets, self.held_weights = _class_targets(held, config.classes)
         if config.class_balance == "held" and self.held_weights.any():
             self.log_prior = _log_shares(targets, weights) - _log_shares(self.held_targets, self.held_weights)
@@ -85,9 +85,9 @@ class Objective:
     def loss(self, rows: Tensor, index: Tensor, whole: Tensor | None = None) -> Tensor:
         """The loss of a batch: features `rows` [n, width] of the fit part's rows `index` [n] (on the CPU).
 
-        Each term is a weighted mean over what the batch holds for it, 0 where it holds nothing; a pair
-        counts where both its rows are in the batch. Of a batch that is read in parts, `whole` has all the rows:
-        the losses of parts that tear no pair add up to the whole's.
+        Each term is a weighted mean over its data in the batch, 0 without data; a pair counts if both its rows are in
+        the batch. For a part of a batch, `whole` has the rows of the batch: the losses of parts that divide no pair sum
+        to that of the batch.
         """
         config, readout = self.config, self.readout
         loss = rows.new_zeros(())
@@ -110,14 +110,14 @@ class Objective:
 
     @property
     def holds(self) -> bool:
-        """Whether anything of the held part is labelled, so that there is a held loss."""
+        """Whether the held-out part has labels, so that there is a held-out loss."""
         answers = self.readout.outcome is not None and bool(self.held.ends.any())
         return answers or (self.readout.heads is not None and bool(self.held_weights.any()))
 
     def held_losses(self, rows: Tensor) -> dict[str, float]:
-        """Plain cross-entropy of each part of the readout, by its weight, on the held features [held rows, width].
+        """Weighted plain cross-entropy of each part of the readout on the held-out features [held rows, width].
 
-        Without balance, smoothing, robustness, pairs or anchors, so that runs which differ in them compare.
+        It omits balance, smoothing, robustness, pairs and anchors, so that runs with different settings are comparable.
         """
         losses, readout = {}, self.readout
         if readout.heads is not None and bool(self.held_weights.any()):
@@ -133,7 +133,7 @@ class Objective:
         return losses
 
     def trace_ids(self, index: Tensor) -> list[str]:
-        """Whose rows these are, each once, in order of name."""
+        """The sorted ids of the traces of these rows."""
         return sorted({self.fit.trace_ids[row] for row in index.tolist()})
 
     def _step_weight(self, index: Tensor) -> float:
@@ -168,12 +168,12 @@ class Objective:
 
 
 def _share(weight: Callable[[Tensor], float], index: Tensor, whole: Tensor | None) -> float:
-    """Which share of the whole batch's weight a part has; 1 of a batch that is read at once."""
+    """A part's share of the whole batch's weight; 1 for a batch in one part."""
     return 1.0 if whole is None else weight(index) / max(weight(whole), 1e-9)
 
 
 def _log_shares(targets: Tensor, weights: Tensor) -> Tensor:
-    """The log of each class's share of the labels, one label of each class added: [classes]."""
+    """The log of each class's share of the labels, with one added label per class: [classes]."""
     counts = (targets * weights[:, None]).sum(0) + 1
     return (counts / counts.sum()).log()
 
@@ -181,9 +181,9 @@ def _log_shares(targets: Tensor, weights: Tensor) -> Tensor:
 def class_weights(targets: Tensor, weights: Tensor, config: TrainConfig) -> Tensor:
     """The weight of each class, [classes], 1 on average over the labels; a class without labels has 1.
 
-    "none" and "held" weigh all alike. "inverse": 1 / n of the class; "effective": (1 - b) / (1 - b^n), the effective
-    number of Cui et al. 2019,
-    "Class-balanced loss based on effective number of samples", eq. 3. `targets` [rows, classes], `weights` [rows].
+    "none" and "held" weight all classes equally. "inverse": 1 / n of the class. "effective": (1 - b) / (1 - b^n), the
+    effective number of Cui et al. 2019, "Class-balanced loss based on effective number of samples", eq. 3. `targets`
+    [rows, classes], `weights` [rows].
     """
     counts = (targets * weights[:, None]).sum(0).double()
     present = counts > 0
@@ -202,9 +202,9 @@ def _class_targets(known: Supervision, classes: int) -> tuple[Tensor, Tensor]:
 
 
 def _preferences(known: Supervision) -> tuple[Tensor, Tensor]:
-    """p(the first of a pair is preferred | one is), and how much the pair counts, both [pairs].
+    """p(the first of a pair is preferred | one is), and the pair's weight, both [pairs].
 
-    One is preferred where it is right and the other an error, their posteriors taken as independent.
+    A completion is preferred if it is right and the other is an error; their posteriors are assumed independent.
     """
     first, second = (known.good[rows] for rows in known.pairs.unbind(1))
     forth, back = first * (1 - second), second * (1 - first)
@@ -219,6 +219,6 @@ def _outcome_loss(readout: Readout, rows: Tensor, right: Tensor, weights: Tensor
 
 
 def _anchors(module: torch.nn.Module) -> list[tuple[Tensor, Tensor, float]]:
-    """The weights of an ensemble, their initial draw, and the variance it was drawn with."""
+    """The weights of an ensemble, their initial draw, and the variance of the draw."""
     assert isinstance(module, Heads)
     return [(weight, weight.detach().clone(), 1 / weight.shape[1]) for weight in (module.enter, module.leave)]

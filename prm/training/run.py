@@ -1,4 +1,4 @@
-"""Train a PRM: read, encode, cache, fit, calibrate, save. Resumable and cancellable at every batch."""
+"""Trains a PRM: read, encode, cache, fit, calibrate, save. Resumable and cancellable at every batch."""
 
 import hashlib
 import shutil
@@ -25,7 +25,7 @@ from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
 from prm.messages import Message
 from prm.training.caches import Cache
-from prm.training.calibrating import abstention_bar, calibrate, domain_bar, outcome_temperature
+from prm.training.calibrating import UNFITTED, abstention_bar, calibrate, domain_bar, fit_outcome_temperature
 from prm.training.costs import Arithmetic, Meter
 from prm.training.dataset import Document, TrainingData, as_documents, documents, read_training_data
 from prm.training.distributed import ALONE, Team, shard_layers
@@ -54,11 +54,11 @@ def train(
 ) -> Manifest:
     """Train on the labelled traces of `data` and write a model folder to `out`.
 
-    The same `data`, `out` and `config` resume from the folder's checkpoint with the losses of an
-    uninterrupted run (to the bit on a CPU), and return a finished model at once. Started by `accelerate launch` or
-    `torchrun`, the processes train one model, and the first of them reports and writes. Raises DataError
-    for data that cannot be used, TrainingError for a loss that is not finite or where memory does not suffice,
-    Cancelled (checkpoint kept) once `cancelled()`.
+    A call with the same `data`, `out` and `config` resumes from the folder's checkpoint with the losses of an
+    uninterrupted run (bit-identical on a CPU), or returns the finished model immediately. Processes started by
+    `accelerate launch` or `torchrun` train one model, and the first one reports and writes. Raises DataError for
+    unusable data, TrainingError for a loss that is not finite or too little memory, and Cancelled (with a checkpoint)
+    after `cancelled()`.
     """
     data, out = Path(data), Path(out)
     team = Team.join()
@@ -76,7 +76,7 @@ def train(
 
 @dataclass(frozen=True)
 class Lessons:
-    """The data as they are learned from and checked on, step for step."""
+    """The encoded data for training and validation, with the labels of each step."""
 
     parts: TrainingData
     taught: list[Document]
@@ -94,7 +94,7 @@ class Training:
         self.passes = Budget("reading", config.token_budget, partial(log.note, "cache"))
 
     def run(self, data: Path, device: torch.device) -> Manifest | None:
-        """Train unless the folder has this very model; None in a process that has but helped to read."""
+        """Train unless the folder has this model; returns None in a process that only computed features."""
         config = self.config
         self.log.meter.enter("read")
         parts = _ordered(read_training_data(data, config))
@@ -107,7 +107,7 @@ class Training:
             packing=config.packing,
             precision=config.precision,
         )
-        base_sha256 = backbone.sha256  # of the weights as they are now, before they are tuned
+        base_sha256 = backbone.sha256  # cached before the weights are tuned
         if finished is not None and finished.base_sha256 == base_sha256:
             self.log.say(
                 "done",
@@ -150,9 +150,9 @@ class Training:
     def _lessons(self, parts: TrainingData, backbone: Backbone) -> Lessons:
         self.log.meter.enter("tokenise")
         taught = documents(parts.fit, self.config)
-        heard = partial(self._heard, "tokenise")
-        fit = encode_cached([document.trace for document in taught], backbone, self.cache, heard)
-        held = encode_cached(parts.held, backbone, self.cache, heard)
+        on_progress = partial(self._on_progress, "tokenise")
+        fit = encode_cached([document.trace for document in taught], backbone, self.cache, on_progress)
+        held = encode_cached(parts.held, backbone, self.cache, on_progress)
         known = Supervision.of(taught, fit, self.config.neutral)
         return Lessons(
             parts, taught, fit, held, known, Supervision.of(as_documents(parts.held), held, self.config.neutral)
@@ -161,7 +161,7 @@ class Training:
     def _lane(
         self, backbone: Backbone, readout: Readout, lessons: Lessons, arithmetic: Arithmetic
     ) -> CachedLane | TunedLane | None:
-        """The lane, and the readout standardised; heads are small enough for the leader alone."""
+        """The lane; also standardises the readout. Heads are small, so the leader trains them alone: None elsewhere."""
         config, team = self.config, self.team
         self.log.meter.enter("cache")
         reader = Reader(
@@ -171,7 +171,7 @@ class Training:
             team,
             self.passes,
             lambda lengths: self.log.meter.add_passes(lengths, self.passes.tokens, backbone, arithmetic),
-            partial(self._heard, "cache"),
+            partial(self._on_progress, "cache"),
         )
         features = reader.read(lessons.fit)
         if team.leads:
@@ -194,7 +194,11 @@ class Training:
         config, log, known = self.config, self.log, lessons.held_known
         log.say("calibrate", 0, 1)
         logits, outcome_logits = fitting.held_logits()
-        temperature, threshold = calibrate(lessons.parts.held, lessons.held, known, logits)
+        temperature, threshold, outcome_temperature = UNFITTED
+        if lessons.parts.held_from != "none":  # too few held solutions stop training early, and fit nothing
+            temperature, threshold = calibrate(lessons.parts.held, lessons.held, known, logits)
+            if outcome_logits is not None:
+                outcome_temperature = fit_outcome_temperature(known, outcome_logits)
         trust = self._trust(fitting, lessons, backbone, logits, temperature, threshold)
         tensors = fitting.tensors()
         if self.team.size > 1:
@@ -207,7 +211,7 @@ class Training:
             data_sha256=digest,
             counts=counts(lessons.parts, lessons.taught, lessons.fit, lessons.known),
             temperature=temperature,
-            outcome_temperature=1.0 if outcome_logits is None else outcome_temperature(known, outcome_logits),
+            outcome_temperature=outcome_temperature,
             threshold=threshold,
             fitted_on=lessons.parts.held_from,
             metrics=fitting.metrics(),
@@ -241,7 +245,7 @@ class Training:
         temperature: float,
         threshold: float,
     ) -> Trust | None:
-        """Bars from the held part; none where nothing was held, or where others hold parts of it too."""
+        """Limits from the held-out part; None if there is too little of it, or several processes share it."""
         lane, held = fitting.lane, lessons.parts.held
         if lessons.parts.held_from == "none" or self.team.size > 1 or not isinstance(lane, CachedLane | TunedLane):
             return None
@@ -257,16 +261,16 @@ class Training:
             ),
         )
 
-    def _heard(self, stage: Stage, done: int, of: int) -> None:
+    def _on_progress(self, stage: Stage, done: int, of: int) -> None:
         self.log.check()
         self.log.say(stage, done, of)
 
 
 def _ordered(parts: TrainingData) -> TrainingData:
-    """In an order of the traces' own: that of the file is no part of a run."""
+    """The data in an order that does not depend on the file's."""
     return replace(parts, fit=sorted(parts.fit, key=trace_sha256), held=sorted(parts.held, key=trace_sha256))
 
 
 def _key(config: TrainConfig, data: str, backbone: Backbone) -> str:
-    """What a checkpoint has to be of."""
+    """The key of a checkpoint that this run can resume."""
     return hashlib.sha256(msgspec.json.encode([config, data, backbone.sha256, current_versions()])).hexdigest()

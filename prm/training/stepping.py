@@ -1,4 +1,4 @@
-"""One step of the optimiser: a batch dealt out to processes, read in parts that fit, its gradients summed."""
+"""One optimiser step: the processes share a batch, read it in parts that fit in memory, and sum its gradients."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -15,13 +15,13 @@ from prm.training.lanes import Lane
 from prm.training.memory import Budget, ran_out
 from prm.training.objective import Objective
 
-MOST_NORM = 1.0  # of the gradient
+MOST_NORM = 1.0  # of the gradient, after clipping
 
 
 class Stepper:
-    """Takes steps that are the same however many parts and processes a batch is read by, but for rounding and dropout.
+    """Takes steps that do not depend on the number of parts and processes, except for rounding and dropout.
 
-    `budget` bounds the tokens of a part; `on_part` hears the lengths of the documents in each part read.
+    `budget` bounds the tokens of a part; `on_part` is called with the lengths of the documents in each part.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Stepper:
         return loss
 
     def _gradients(self, batch: list[int], number: int) -> float | None:
-        """Leave the gradients of this process's parts; the whole batch's loss, None where memory ran out anywhere."""
+        """Compute this process's gradients; returns the batch's loss, None if any process ran out of memory."""
         self.optimiser.zero_grad(set_to_none=True)
         _reseed((self.config.seed * 1_000_003 + number) * self.team.size + self.team.rank)
         self.objective.readout.train()
@@ -73,16 +73,16 @@ class Stepper:
         try:
             loss = sum(self._read(part, whole, counts=counts) for part, whole, counts in self._parts(batch))
         except (RuntimeError, MemoryError) as error:
-            if self.sharded or not ran_out(error):  # the others would wait inside of a layer that this one has left
+            if self.sharded or not ran_out(error):  # with shards, the others wait for this process inside a layer
                 raise
             short = True
         loss, shorts = self.team.total(loss, short)
         return None if shorts else loss
 
     def _parts(self, batch: list[int]) -> Iterator[tuple[list[int], Tensor | None, bool]]:
-        """This process's parts, the rows of the whole batch where there are more parts, and whether the part counts.
+        """This process's parts, each with the rows of the batch if it has several parts, and whether the part counts.
 
-        Processes that share layers read equally many parts, the last of them for company.
+        Processes with sharded layers must read equally many parts, so some read an extra one that does not count.
         """
         groups = self.lane.groups(batch)
         shares = [self._split(groups[rank :: self.team.size]) for rank in range(self.team.size)]
@@ -93,7 +93,7 @@ class Stepper:
             yield from ((groups[0], whole, False) for _ in range(max(map(len, shares)) - len(mine)))
 
     def _split(self, groups: list[list[int]]) -> list[list[int]]:
-        """Consecutive groups together, as far as the budget goes; what is one group is never torn."""
+        """Consecutive groups joined within the budget; a group is never divided."""
         parts: list[list[int]] = []
         tokens = 0
         for group in groups:
@@ -114,7 +114,7 @@ class Stepper:
         return float(loss.detach())
 
     def _add_up(self) -> None:
-        """The gradients of all processes; what no process has a gradient for keeps none."""
+        """Sum the gradients of all processes; a parameter without a gradient in any process keeps none."""
         if self.team.size == 1:
             return
         replicated = [p for p in self.parameters if not is_sharded(p)]
@@ -134,7 +134,7 @@ class Stepper:
 
 
 def _groups(readout: list[nn.Parameter], tuned: list[nn.Parameter], config: TrainConfig) -> list[dict[str, Any]]:
-    """What the optimiser treats alike: the readout, the backbone, and what of that is sharded."""
+    """The optimiser's groups: the readout, the backbone's whole parameters and its sharded ones."""
     decay = 0.0 if config.anchor else config.weight_decay
     groups: list[dict[str, Any]] = [{"params": readout, "lr": config.learning_rate, "weight_decay": decay}]
     for sharded in (False, True):
@@ -145,7 +145,7 @@ def _groups(readout: list[nn.Parameter], tuned: list[nn.Parameter], config: Trai
 
 
 def _reseed(seed: int) -> None:
-    """As torch.manual_seed, which where there is no accelerator notes the call's stack for one, a tenth of a step."""
+    """Seed torch. Without an accelerator, `torch.manual_seed` records the call stack, which takes a tenth of a step."""
     torch.default_generator.manual_seed(seed)
     if torch.cuda.is_initialized():
         torch.cuda.manual_seed(seed)

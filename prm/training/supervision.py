@@ -20,12 +20,12 @@ NONE = (1.0, 0.0, 0.0)  # in place of an unlabelled step's posterior; its weight
 
 @dataclass(frozen=True)
 class Supervision:
-    """Rows in the documents' order. `posterior` [rows, 3] over good, neutral and bad with its `reliability` [rows].
+    """Labels by row, in the documents' order. `posterior` [rows, 3] is over good, neutral and bad.
 
-    `good` and `weight` [rows] are p(no error) and its weight under the neutral policy. `right` and `ends` [rows]:
-    whether the final answer is right, 1 for true, and 1 where that is known at this, the solution's last, step.
-    `pairs` [pairs, 2] are rows of labelled completions at one position, `place` [rows] numbers the
-    positions. `trace_ids` and `groups` say whose row it is.
+    `reliability` [rows] is its weight; `good` and `weight` [rows] are p(no error) and its weight under the neutral
+    policy. `right` [rows] is 1 if the final answer is right, and `ends` [rows] is 1 at a solution's last step if that
+    is known. `pairs` [pairs, 2] are rows of labelled completions at one position, and `place` [rows] numbers the
+    positions. `trace_ids` and `groups` are each row's trace and source group.
     """
 
     posterior: Tensor
@@ -41,7 +41,7 @@ class Supervision:
 
     @classmethod
     def of(cls, documents: Sequence[Document], encoded: Sequence[Encoded], neutral: NeutralPolicy) -> "Supervision":
-        """Line up what the documents say with the steps that were encoded of them."""
+        """The labels of the documents' encoded steps."""
         posterior: list[tuple[float, float, float]] = []
         targets: list[tuple[float, float, float]] = []
         ends: list[tuple[bool, bool]] = []
@@ -81,11 +81,11 @@ class Supervision:
         )
 
     def step_weights(self, classes: int) -> Tensor:
-        """How much each row's step label counts, [rows]; three classes need no neutral policy."""
+        """The weight of each row's step label, [rows]; three classes need no neutral policy."""
         return self.reliability if classes == 3 else self.weight
 
     def used(self, config: TrainConfig) -> Tensor:
-        """Which rows any part of the configured model learns from, [rows] of bool."""
+        """The rows from which the configured model learns, [rows] of bool."""
         steps = self.step_weights(config.classes) > 0 if config.process_weight else torch.zeros_like(self.ends).bool()
         return steps | (self.ends > 0) if config.outcome_weight else steps
 

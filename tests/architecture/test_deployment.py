@@ -19,7 +19,7 @@ from psycopg.pq import Conninfo
 
 from config.env import BASE_DIR, database
 from launch.bootstrap import read_requirements
-from launch.devices import EACH, SLOTS
+from launch.devices import PER_TRAINING, SLOTS
 
 COMPOSE = yaml.safe_load((BASE_DIR / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
@@ -67,7 +67,7 @@ def names_read() -> set[str]:
     return (
         set(re.findall(r'\benv\.\w+\(\s*"([A-Z_]+)"', text))
         | set(re.findall(r'_address\("([A-Z_]+)"', text))
-        | {SLOTS, EACH}
+        | {SLOTS, PER_TRAINING}
     )
 
 

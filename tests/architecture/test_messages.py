@@ -94,6 +94,6 @@ def test_sentences_and_guides_use_no_banned_phrase() -> None:
     texts = {
         code: " ".join([sentence] if isinstance(sentence, str) else sentence) for code, sentence in SENTENCES.items()
     }
-    guides = [*settings.BASE_DIR.glob("*.md"), *(settings.BASE_DIR / "docs").glob("*.md")]
+    guides = [*settings.BASE_DIR.glob("*.md"), *(settings.BASE_DIR / "docs").rglob("*.md")]
     texts |= {guide.name: " ".join(guide.read_text().split()) for guide in guides}
     assert [f"{name}: {found[0]}" for name, text in texts.items() for found in BANNED.finditer(text)] == []

@@ -37,7 +37,7 @@ def test_what_a_reviewer_sends_back_is_read_changed_and_told_of_with_the_dispute
     beside = open_for(MembershipFactory(project=project, role="reviewer").user)
     beside.goto(f"/p/{project.slug}/review/{solution}/")
     beside.get_by_text("Send back", exact=False).first.click()
-    beside.get_by_label("What to look at (the annotator reads this)").fill("Is the first step not right?")
+    beside.get_by_label("Note to the annotator").fill("Is the first step not right?")
     beside.get_by_role("button", name="Send back").click()
     expect(beside.get_by_text("Is the first step not right?")).to_be_visible()
     beside.goto(f"/p/{project.slug}/review/{solution}/")
@@ -62,6 +62,6 @@ def test_what_a_reviewer_sends_back_is_read_changed_and_told_of_with_the_dispute
 
     page.goto(f"/p/{project.slug}/my-work/")
     expect(page.locator(".card", has_text="Sent back earlier")).to_contain_text("Is the first step not right?")
-    expect(page.locator(".card", has_text="References that you disputed")).to_contain_text("It is four.")
-    expect(page.locator(".figure", has_text="Your labels in all").locator(".value")).to_have_text("1")
+    expect(page.locator(".card", has_text="Your disputes")).to_contain_text("It is four.")
+    expect(page.locator(".figure", has_text="All your labels").locator(".value")).to_have_text("1")
     assert list(Annotation.objects.order_by("revision").values_list("first_error", flat=True)) == [0, -1]

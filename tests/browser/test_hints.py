@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from annotation.loop.pool.partitions import make_partition, write_scores
+from annotation.loop.pool.partitions import create_partition, write_scores
 from annotation.models import Annotation, Hint, PoolScore, Project
 from annotation.work.queue import hint_draw as hints
 from tests.browser.workbench import draft_sent, open_workbench, step
@@ -30,7 +30,7 @@ def project_with(reveal: str) -> Project:
     solution = SolutionFactory(project=project, problem=problem, steps=["We add.", "2 + 2 = 5.", "It is 5."])
     QueueItemFactory(generation=project.generations.get(), solution=solution)
     champion = ModelVersionFactory(project=project, number=1, state="champion", manifest={"threshold": 0.4})
-    make_partition(champion)
+    create_partition(champion)
     score = PoolScore(
         model_version=champion, solution=solution, mean=SCORES, spread=[None] * 3, score=min(SCORES), unscored_steps=0
     )

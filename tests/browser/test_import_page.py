@@ -94,12 +94,12 @@ def test_a_file_that_cannot_be_read_keeps_its_upload_and_says_why(
     page_for: Callable[..., Page], project: Project, people: dict[str, User], tmp_path: Path
 ) -> None:
     page = page_for(people["manager"])
-    odd = tmp_path / "odd.txt"
-    odd.write_text("no record at all")
+    odd = tmp_path / "odd.pdf"
+    odd.write_bytes(b"%PDF-1.4\n\0")
     choose(page, project, odd)
     page.get_by_role("button", name="Import the files").click()
     expect(page.get_by_text("These files are not imported yet")).to_be_visible()
-    expect(page.get_by_text("odd.txt matches none of").first).to_be_visible()
+    expect(page.get_by_text("Stepmark cannot read odd.pdf.").first).to_be_visible()
     assert Upload.objects.count() == 1
     page.get_by_role("button", name="Discard").click()
     expect(page.get_by_text("These files are not imported yet")).to_be_hidden()

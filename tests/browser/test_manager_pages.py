@@ -58,14 +58,13 @@ def test_the_preview_follows_the_rule_of_splitting(
     page.goto(f"/p/{project.slug}/import/")
     page.get_by_label("File").set_input_files(file)
     preview = page.locator("#import-preview")
-    expect(preview.get_by_role("heading")).to_have_text(
-        "How the file begins, read as plain: problem, and solution or steps"
-    )
+    expect(preview.get_by_role("heading")).to_have_text("Preview")
+    expect(preview).to_contain_text("Read as: problems with solutions or steps (plain)")
     expect(preview).to_contain_text("Add <b>1</b> and 2.")
     expect(preview).to_contain_text("Line 2: not valid JSON")
-    expect(preview.get_by_role("listitem")).to_have_count(2)
+    expect(preview.locator(".step-cards > li")).to_have_count(2)
     page.get_by_label("Split solutions into steps").select_option("lines")
-    expect(preview.get_by_role("listitem")).to_have_count(3)
+    expect(preview.locator(".step-cards > li")).to_have_count(3)
     page.get_by_label("Format").select_option("prm800k")
     expect(preview).to_contain_text("None of the first records can be imported.")
 
@@ -109,7 +108,7 @@ def test_from_a_file_to_a_dataset(
 
     page.get_by_role("link", name="Data", exact=True).click()
     page.get_by_role("link", name="Export").click()
-    page.get_by_role("button", name="Make a snapshot").click()
+    page.get_by_role("button", name="Create a snapshot").click()
     for format in ("PRM800K", "TRL"):
         with page.expect_download() as download:
             page.get_by_role("link", name=format, exact=True).click()

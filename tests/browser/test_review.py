@@ -43,7 +43,7 @@ def test_one_key_decides_and_a_reviewers_own_ratings_are_one_key_a_step(open_for
     expect(page.get_by_text("We add the numbers.")).to_be_hidden()  # what both say
     page.keyboard.press("o")
     expect(page.get_by_text("We add the numbers.")).to_be_visible()
-    expect(page.get_by_role("button", name="Decide by your ratings")).to_be_disabled()
+    expect(page.get_by_role("button", name="Use your ratings")).to_be_disabled()
 
     page.keyboard.press("b")
     expect(page.get_by_text("is decided: first error at step 2")).to_be_visible()
@@ -59,7 +59,7 @@ def test_one_key_decides_and_a_reviewers_own_ratings_are_one_key_a_step(open_for
     expect(page.get_by_text("is decided: first error at step 3")).to_be_visible()
     expect(page.get_by_text("No items to review")).to_be_visible()
 
-    page.get_by_role("link", name="Decide again").click()
+    page.get_by_role("link", name="Change the decision").click()
     expect(current).to_contain_text("2 + 2 = 4.")
     page.keyboard.press("3")
     page.keyboard.press("Enter")
@@ -79,7 +79,7 @@ def test_what_is_folded_is_counted_and_a_button_opens_it_on_a_phone(open_for: Ca
     page.goto(f"/p/algebra/review/{solution.pk}/")
     expect(page.get_by_text("Paris: 2.1 million")).to_be_hidden()
     expect(page.get_by_text("Everybody agrees on 3 steps")).to_contain_text("1 of them is tool output.")
-    show = page.get_by_role("button", name="Show 3 folded steps")
+    show = page.get_by_role("button", name="Show 3 hidden steps")
     expect(show).to_have_attribute("aria-expanded", "false")
     show.click()
     expect(page.get_by_text("Paris: 2.1 million")).to_be_visible()
@@ -107,7 +107,7 @@ def test_a_reviewer_says_what_is_wrong_by_the_projects_own_keys(open_for: Callab
     lit = "() => [...CSS.highlights.get('marked') ?? []].map(String)"
     until(lambda: page.evaluate(lit) == ["2"])
     current = page.locator("tr[aria-current=step]")
-    expect(page.get_by_role("button", name="B is right")).to_be_visible()  # a is taken: letters begin with b
+    expect(page.get_by_role("button", name="Accept B")).to_be_visible()  # a is taken: letters begin with b
     page.keyboard.press("a")
     expect(current).to_contain_text("The answer is 4.")
     page.keyboard.press("k")
@@ -126,7 +126,7 @@ def test_a_reviewer_says_what_is_wrong_by_the_projects_own_keys(open_for: Callab
     page.keyboard.press("1")
     expect(current).to_be_focused()
     current.get_by_label("Type of error").last.select_option("slip")
-    current.get_by_label("What is wrong with it").fill("It is given as three.")
+    current.get_by_label("What is wrong with the step").fill("It is given as three.")
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
     expect(page.get_by_text("is decided: first error at step 2")).to_be_visible()

@@ -83,7 +83,7 @@ def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, 
         page.get_by_role("link", name="train.jsonl").click()
     assert Path(file.value.path()).read_text() == "{}\n"
     with page.expect_download() as log:
-        page.get_by_role("link", name="Download all of it").click()
+        page.get_by_role("link", name="Download the full log").click()
     written = Path(log.value.path()).read_text()
     assert "train 40/100 epoch 4 of 10 loss=0.3 held=" in written
     assert written.endswith("a word of the trainer\n")
@@ -102,7 +102,7 @@ def test_a_failed_run_says_what_to_do_and_is_retried(page_for, people, in_traini
     page = page_for(people["manager"])
     page.goto(f"/p/algebra/runs/{in_training.number}/")
     expect(page.get_by_role("alert")).to_contain_text("The champion keeps serving. Free space")
-    expect(page.get_by_role("link", name="Go there")).to_have_attribute("href", "/p/algebra/settings/training/")
+    expect(page.get_by_role("link", name="Fix it")).to_have_attribute("href", "/p/algebra/settings/training/")
     look(page, "failed")
     page.get_by_role("button", name="Retry from the failed stage").click()
     expect(page.get_by_text("retried once")).to_be_visible()

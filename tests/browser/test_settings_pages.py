@@ -34,7 +34,7 @@ def test_what_is_unsaved_is_asked_about_and_what_is_saved_is_not(open_for: Calla
     expect(page.get_by_text("Saved.")).to_be_visible()
     expect(note).to_be_hidden()
     page.get_by_role("link", name="Labelling scheme").click()
-    expect(page.get_by_role("heading", name="How people rate")).to_be_visible()
+    expect(page.get_by_role("heading", name="Rating")).to_be_visible()
     assert asked == ["beforeunload"]
 
 

@@ -107,11 +107,11 @@ def label_by_keyboard(page: Page, *, first_error: bool) -> None:
 
 
 def export(page: Page, project: Project, folder: Path, name: str, *, kind: str = "") -> Path:
-    """Make a snapshot of everything, or of one kind of labels, and download it in a format."""
+    """Create a snapshot of everything, or of one kind of labels, and download it in a format."""
     page.goto(f"/p/{project.slug}/export/")
     if kind:
         page.locator("[name=source_kinds]").and_(page.get_by_label(kind, exact=True)).check()
-    page.get_by_role("button", name="Make a snapshot").click()
+    page.get_by_role("button", name="Create a snapshot").click()
     with page.expect_download() as download:
         page.get_by_role("row").nth(1).get_by_role("link", name=name, exact=True).click()
     file = folder / f"{project.slug}-{name}.jsonl"

@@ -81,6 +81,18 @@ def test_the_first_error_is_asked_about_under_the_schemes_own_names_and_keys(ope
     assert wrong.dimensions == {"critique_ratings": [-1, 1]}
 
 
+def test_after_a_later_critique_focus_moves_to_the_one_that_is_missing(open_for: Callable[..., Page]) -> None:
+    page = workbench_of(project_with(PHASE_2), open_for)
+    press(page, "u", "q")
+    critiques = step(page, 2).locator(".critique")
+    critiques.nth(1).get_by_role("button").first.click()
+    expect(critiques.nth(0).get_by_role("button").first).to_be_focused()
+    press(page, "3")
+    expect(critiques.nth(0)).to_have_attribute("data-rated", "true")
+    press(page, "Escape", "Enter")
+    expect(page.locator("#readiness")).not_to_contain_text("what is wrong")
+
+
 def test_behind_the_first_error_the_other_ways_on_are_rated_and_what_is_wrong_is_written(
     open_for: Callable[..., Page],
 ) -> None:

@@ -23,7 +23,7 @@ from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-GUIDE = (BASE_DIR / "docs" / "operator-guide.md").read_text()
+GUIDE = (BASE_DIR / "docs" / "guides" / "operator.md").read_text()
 FILES = {
     "secret_key": "the key of the sessions",
     "models/1/model.safetensors": "weights",
@@ -104,7 +104,7 @@ def test_labels_and_files_of_make_run_come_back(run, var, labels):
     run("Restore `make run`")
     until(lambda: started_with(var) == [])
     assert_restored(var)
-    with sole_owner(var), servers(var, given={}) as addresses:
+    with sole_owner(var), servers(var, external={}) as addresses:
         assert labels_in(addresses["DATABASE_URL"]) == labels
 
 
@@ -136,7 +136,7 @@ def test_labels_and_files_of_compose_come_back(run, var, tmp_path, labels):
     path = f"{docker.parent}:{binaries()}:{os.environ['PATH']}"
     for part in ("postgres", "redis", "log", "run"):
         shutil.rmtree(var / part)
-    with servers(tmp_path / "containers", given={"REDIS_URL": settings.REDIS_URL}, durable=False) as addresses:
+    with servers(tmp_path / "containers", external={"REDIS_URL": settings.REDIS_URL}, durable=False) as addresses:
         copy = conninfo_to_dict(addresses["DATABASE_URL"])
         # The volume's database has the name that the guide gives; the test's has one of its own.
         dump = subprocess.run(

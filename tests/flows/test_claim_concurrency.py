@@ -173,7 +173,7 @@ def work(slug, secret, seed):
         while answers[0].status_code == 409:
             # The person's other tab was faster. Either is chosen: this one is sent again as the newest, or it is not.
             told = answers[0].json()
-            assert (told["code"], told["extra"]["given"]["comment"]) == ("revision_conflict", "as it came")
+            assert (told["code"], told["extra"]["submitted"]["comment"]) == ("revision_conflict", "as it came")
             if chance.random() < 0.5:
                 break
             submission["based_on"] = told["extra"]["revision"]

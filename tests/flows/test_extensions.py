@@ -27,7 +27,7 @@ from prm.formats.registry import FORMATS
 from tests import manager_world
 from tests.plugins.extensions import InstallExtension
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
+GUIDE = (Path(__file__).parents[2] / "docs" / "reference" / "extending.md").read_text()
 EXAMPLES = dict(re.findall(r"^## (.*?)\n.*?^```python\n(.*?)^```", GUIDE, re.M | re.S))
 
 

@@ -106,10 +106,10 @@ def address(stepmark: str, folder: Path) -> Iterator[str]:
             line = process.stdout.readline()
             assert line, said
             said += line
-        assert f"http://127.0.0.1:{port}/" in said
         yield f"http://127.0.0.1:{port}"
         process.send_signal(signal.SIGINT)
         process.stdout.read()
+    assert f"http://127.0.0.1:{port}/" in said
     assert process.returncode == 0
     assert started_with(folder / "var") == []
 

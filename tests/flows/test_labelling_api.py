@@ -176,8 +176,8 @@ def test_ones_own_label_is_opened_changed_and_handed_in_again(client, item):
     revised = finished(task, comment="second")
     refused = client.post(address(item.project, "annotations/"), revised)
     assert (refused.status_code, refused.json()["code"]) == (409, "revision_conflict")
-    assert refused.json()["extra"]["kept"]["comment"] == "first"
-    assert refused.json()["extra"]["given"]["comment"] == "second"
+    assert refused.json()["extra"]["latest"]["comment"] == "first"
+    assert refused.json()["extra"]["submitted"]["comment"] == "second"
     receipt = client.post(address(item.project, "annotations/"), revised | {"based_on": 1})
     assert (receipt.status_code, receipt.json()["revision"]) == (201, 2)
     assert receipt.json()["counted"] is True, "it stands in the place that the label it replaces has filled"

@@ -13,7 +13,7 @@ from annotation.files.record_import import import_records
 from annotation.loop import registry
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.loop.gateway.scoring import loaded_scorer
-from annotation.loop.sampling.sampling_runs import Wish, start_sampling
+from annotation.loop.sampling.sampling_runs import SamplingPlan, start_sampling
 from annotation.models import SamplingRun, Solution
 from prm.errors import PolicyError
 from prm.search import ServiceVerifier
@@ -30,7 +30,7 @@ def test_a_killed_sampling_goes_on_and_takes_nothing_in_twice(celery_workers):
     project = create_project(by=by, name="Project", slug="project")
     import_records(project=project, records=Sandbox(solutions=300, seed=0).records(), by=by)
     before = Solution.objects.count()
-    run = start_sampling(by=by, project=project, wish=Wish("sandbox", samples=SAMPLES, seed=1))
+    run = start_sampling(by=by, project=project, plan=SamplingPlan("sandbox", samples=SAMPLES, seed=1))
 
     def state():
         run.refresh_from_db()

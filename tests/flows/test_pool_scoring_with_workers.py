@@ -69,7 +69,7 @@ def test_a_killed_worker_loses_no_solution_and_scores_none_twice(champion, celer
 
     # What is imported afterwards is scored without a round, and without scoring the rest again.
     SolutionFactory.create_batch(5, project=champion.project)
-    jobs.enqueue("rounds.score_news")
+    jobs.enqueue("rounds.score_unscored")
     until(lambda: stored(champion) == POOL + 5)
     assert PoolScoring.objects.get(model_version=champion).wanted == 5
     assert checking.check_scores(champion).differing == []

@@ -190,7 +190,7 @@ def test_a_logged_score_leads_to_the_labels_nearest_to_it(project, manager, sett
     shutil.copy(trained_folder().parent / "train.jsonl", folder)
     said = warm(program_of(manager)).json()
     row = until(lambda: ServedScore.objects.filter(request=said["request_id"]).first())
-    reviewing.ask_for_review_of_row(by=manager, row=row)
+    reviewing.request_review_of_row(by=manager, row=row)
     text = reviewing.text_of(row)
     found = until(lambda: (review := reviewing.find_review(champion, text)) and review.done and review)
     assert found.failure is None

@@ -6,6 +6,7 @@ from typing import Any
 
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import create_project
+from annotation.core.project_templates import guidelines_of
 from annotation.management.demo import creation
 from annotation.models import Annotation, Membership, Project, Step
 from annotation.work.labelling.sending_back import send_back
@@ -105,7 +106,7 @@ def tetrahedron(world: World) -> None:
         by=world["manager"],
         name="Competition mathematics",
         slug="mathematics",
-        guidelines=(creation.HERE / "guidelines.md").read_text(),
+        guidelines=guidelines_of("first_error", "en"),
         examples=json.loads((creation.HERE / "examples.json").read_text()),
     )
     project.scheme = {"error_types": ["wrong fact", "wrong calculation", "misread"]}

@@ -198,7 +198,7 @@ def results_read(page: Page) -> None:
 
 
 def sampling_previewed(page: Page) -> None:
-    page.get_by_role("button", name="Show three samples first").click()
+    page.get_by_role("button", name="Preview three samples").click()
     expect(page.locator("#sampling-preview article").first).to_be_visible()
 
 

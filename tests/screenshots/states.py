@@ -58,6 +58,7 @@ STATES = [
     State("home", "/"),
     State("home-empty", "/", "stranger"),
     State("home-tokens", "/tokens/"),
+    State("home-glossary", "/glossary/"),
     State("home-new-project", "/projects/new/"),
     State("error-not-found", "/nowhere/"),
     State("error-not-allowed", "/p/algebra/settings/", "annotator"),

@@ -1,1 +1,1 @@
-"""Who may do what in which project, and the keys that programs use."""
+"""Membership of projects, roles, accounts, and the API tokens of programs."""

@@ -1,4 +1,4 @@
-"""Who sees a project, and who may act in it."""
+"""Who can see a project, and who may act in it."""
 
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from annotation.models import Membership, Project
 from prm.messages import Message, joined
 
 M = TypeVar("M", bound=Model)
-# Who looks after the work of others, on the pages as over the API.
+# The roles that review the work of others, on the pages and in the API.
 STAFF = (Membership.Role.REVIEWER, Membership.Role.MANAGER)
 _ROLES: dict[str, Message] = {
     Membership.Role.ANNOTATOR: Message("role_annotator"),
@@ -28,7 +28,7 @@ WHERE slug = %(slug)s AND (%(all)s OR EXISTS (
 
 
 def visible_projects(user: User | AnonymousUser) -> QuerySet[Project]:
-    """The projects in which the user has an active membership; all of them for a superuser."""
+    """The projects in which the user has an active membership; every project for a superuser."""
     if not user.is_authenticated:
         return Project.objects.none()
     if user.is_superuser:
@@ -37,9 +37,9 @@ def visible_projects(user: User | AnonymousUser) -> QuerySet[Project]:
 
 
 def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
-    """The project, for members with one of `roles` (any role where none is named).
+    """The project with this slug, for members with one of `roles`, or with any role if none is named.
 
-    Raises Missing where there is no such project, or none that the user may see; Forbidden.
+    Raises Missing if there is no such project or the user may not see it; Forbidden.
     """
     row = fetch_one(FIND, {"slug": slug, "user": user.pk, "all": user.is_superuser}) if user.is_authenticated else None
     if row is None:
@@ -53,7 +53,7 @@ def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
 def find_visible(
     user: User | AnonymousUser, rows: QuerySet[M], pk: int, otherwise: Message, *roles: str, code: str = ""
 ) -> M:
-    """The row with this key, for members of its project with one of `roles` (any role where none is named).
+    """The row with this key, for members of its project with one of `roles`, or with any role if none is named.
 
     Raises Missing with the message `otherwise`, Forbidden.
     """
@@ -62,35 +62,34 @@ def find_visible(
         raise Missing(otherwise, code=code)
     if roles:
         require_role(user, row.project, *roles)
-    found: M = row
-    return found
+    visible: M = row
+    return visible
 
 
 def may_create_projects(user: User | AnonymousUser) -> bool:
-    """Staff, and whoever manages a project already: a project brings the use of the machine's workers with it."""
+    """Whether the user is staff or already manages a project. Others may not, because a project uses the workers."""
     if not user.is_authenticated or not user.is_active:
         return False
     return user.is_staff or Membership.objects.filter(user=user, role=Membership.Role.MANAGER, active=True).exists()
 
 
 def membership_of(user: User | AnonymousUser, project: Project) -> Membership | None:
-    """The user's active membership, None for everyone else."""
+    """The user's active membership; None if the user has none."""
     if not user.is_authenticated:
         return None
     return Membership.objects.filter(user=user, project=project, active=True).first()
 
 
 def role_in_words(role: str) -> str:
-    """As one who has the role is called."""
+    """The name of a role, in the reader's language when shown."""
     return _ROLES.get(role, role)
 
 
 def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> Membership:
-    """The user's membership if its role is one of `roles` (any role where none is named).
+    """The user's membership if its role is one of `roles`, or has any role if none is named.
 
-    A superuser passes everywhere; without a membership of their own they get one that is not stored
-    (`pk` is None), as a manager: they may look after a project, but they cannot label in it.
-    Raises Forbidden.
+    A superuser passes everywhere. Without a membership they get one as a manager that is not stored (`pk` is None):
+    they can manage the project, but not label in it. Raises Forbidden.
     """
     membership = membership_of(user, project)
     if user.is_superuser:

@@ -1,4 +1,4 @@
-"""Accounts: those that managers open, passwords, and what people chose for themselves."""
+"""Accounts: invitations by managers, passwords, and people's own preferences."""
 
 import secrets
 
@@ -20,20 +20,22 @@ USERNAME_LENGTH = 150
 
 @transaction.atomic
 def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Membership, str | None]:
-    """Add the person with this user name to the project; creates an account if there is none.
+    """Add the person with this user name to the project, and create an account if there is none.
 
-    Returns the membership, and a new account's first password (None for an existing account). It cannot be shown
-    again, and the person must change it at the first login. Raises Forbidden, DomainError
+    Returns the membership, and a new account's first password (None for an existing account). The password cannot be
+    shown again, and the person must change it at the first login. Raises Forbidden, DomainError
     (`invalid_username`, `invalid_role`), Conflict (`already_member`).
     """
     require_role(by, project, Membership.Role.MANAGER)
-    username = username.strip()
-    user = User.objects.filter(username=username).first()
-    password = None
+    username = User.normalize_username(username.strip())
+    user, created, password = User.objects.filter(username=username).first(), False, None
     if user is None:
         _check_username(username)
+        user, created = User.objects.get_or_create(username=username)  # another manager may invite the same person
+    if created:
         password = secrets.token_urlsafe(12)
-        user = User.objects.create_user(username, password=password)
+        user.set_password(password)
+        user.save(update_fields=["password"])
         Preference.objects.create(user=user, first_password=True)
         audit.record(by=by, action="account.open", target=user, project=project, after={"username": username})
     return add_member(by=by, project=project, user=user, role=role), password
@@ -41,7 +43,7 @@ def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Mem
 
 @transaction.atomic
 def choose_password(*, by: User, password: str) -> None:
-    """Give `by` a password of their own."""
+    """Set the password of `by`, who has chosen it."""
     by.set_password(password)
     by.save(update_fields=["password"])
     Preference.objects.filter(user=by).update(first_password=False)
@@ -49,7 +51,7 @@ def choose_password(*, by: User, password: str) -> None:
 
 
 def has_first_password(user: User) -> bool:
-    """Whether they still have the password that their account was opened with."""
+    """Whether the user still has the password of the invitation."""
     return Preference.objects.filter(user=user, first_password=True).exists()
 
 
@@ -63,7 +65,7 @@ def _check_username(username: str) -> None:
 
 
 def preference_of(user: User | AnonymousUser) -> Preference:
-    """The person's preferences; an unsaved default for people without any."""
+    """The user's preferences; an unsaved default if there are none."""
     if not user.is_authenticated:
         return Preference()
     return Preference.objects.filter(user=user).first() or Preference(user=user)
@@ -71,7 +73,7 @@ def preference_of(user: User | AnonymousUser) -> Preference:
 
 @transaction.atomic
 def choose_language(*, by: User, language: str) -> Preference:
-    """Let pages speak this language to `by` from now on; empty for that of their browser.
+    """Set the language of the pages for `by`; empty for the language of the browser.
 
     Raises DomainError (`unknown_language`).
     """

@@ -1,4 +1,4 @@
-"""Which backbones a project may name: those that the operator listed, so that no manager reads the server's files."""
+"""Checks that a project's backbone is one that the operator listed, so that managers cannot read server files."""
 
 import os
 from pathlib import Path
@@ -12,10 +12,7 @@ EMBEDDED = "tiny"
 
 
 def check_backbone(backbone: str) -> None:
-    """Accept `tiny`, a name in BACKBONES, and a folder below a path in it.
-
-    Raises DomainError (`backbone_not_listed`) for any other.
-    """
+    """Accept `tiny`, a name in BACKBONES or a folder below a path there. Raises DomainError (`backbone_not_listed`)."""
     if backbone == EMBEDDED or backbone in settings.BACKBONES or _is_below_a_root(backbone):
         return
     reason = Message("unknown_backbone", backbone=backbone, known=", ".join([EMBEDDED, *settings.BACKBONES]))

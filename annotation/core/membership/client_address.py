@@ -1,11 +1,11 @@
-"""Who is calling, by address: what every limit on strangers counts by."""
+"""The client's address, by which calls without a valid token are limited."""
 
 import ipaddress
 
 from django.conf import settings
 from django.http import HttpRequest
 
-HOUSEHOLD = 64  # bits of an IPv6 address that one client does not choose freely
+HOUSEHOLD = 64  # bits of an IPv6 address that a client cannot choose freely
 
 
 def client_address(request: HttpRequest) -> str:
@@ -14,11 +14,11 @@ def client_address(request: HttpRequest) -> str:
     Each of the TRUSTED_PROXY_COUNT proxies in front appends to `X-Forwarded-For` the address that it sees. Entries
     further to the left come from the client and are ignored.
     """
-    forwarded = [entry.strip() for entry in request.headers.get("X-Forwarded-For", "").split(",") if entry.strip()]
+    forwarded = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
     trusted = forwarded[-settings.TRUSTED_PROXY_COUNT :] if settings.TRUSTED_PROXY_COUNT else []
-    written = trusted[0] if trusted else request.META.get("REMOTE_ADDR", "")
+    entry = trusted[0] if trusted else request.META.get("REMOTE_ADDR", "")
     try:
-        address = ipaddress.ip_address(_without_port(written))
+        address = ipaddress.ip_address(_without_port(entry))
     except ValueError:
         return "unknown"
     if isinstance(address, ipaddress.IPv6Address):
@@ -28,7 +28,7 @@ def client_address(request: HttpRequest) -> str:
     return str(address)
 
 
-def _without_port(written: str) -> str:
-    if written.startswith("["):
-        return written[1:].partition("]")[0]
-    return written.partition(":")[0] if written.count(":") == 1 else written
+def _without_port(entry: str) -> str:
+    if entry.startswith("["):
+        return entry[1:].partition("]")[0]
+    return entry.partition(":")[0] if entry.count(":") == 1 else entry

@@ -1,4 +1,4 @@
-"""People join a project, change their role, and leave; what they labelled stays."""
+"""People join a project, change their role and leave. Their labels stay."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from prm.messages import Message
 
 @transaction.atomic
 def add_member(*, by: User, project: Project, user: User, role: str, simulated: bool = False) -> Membership:
-    """Let a user in, or back in; `simulated` marks a program that plays an annotator.
+    """Add a user to a project, or add them again; `simulated` marks a program that simulates an annotator.
 
     Raises Forbidden, DomainError (`invalid_role`), Conflict (`already_member`).
     """
@@ -34,12 +34,12 @@ def add_member(*, by: User, project: Project, user: User, role: str, simulated: 
 
 @transaction.atomic
 def change_role(*, by: User, membership: Membership, role: str) -> Membership:
-    """Raises Forbidden, DomainError (`invalid_role`), Conflict (`last_manager`)."""
+    """Change a member's role. Raises Forbidden, DomainError (`invalid_role`), Conflict (`last_manager`)."""
     require_role(by, membership.project, Membership.Role.MANAGER)
     _check_role(role)
     membership = _lock(membership)
     if role != Membership.Role.MANAGER:
-        _keep_a_manager(membership)
+        _check_other_manager(membership)
     before = {"role": membership.role}
     membership.role = role
     membership.save(update_fields=["role"])
@@ -49,7 +49,7 @@ def change_role(*, by: User, membership: Membership, role: str) -> Membership:
 
 @transaction.atomic
 def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) -> Membership:
-    """Give a person problems of these domains only, or of all (None); what they hold they may finish.
+    """Limit a person to problems of these domains; None lifts the limit. Active leases stay.
 
     Raises Forbidden, DomainError (`unknown_domain`, `no_domain`).
     """
@@ -64,7 +64,7 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
     membership = _lock(membership)
     before, membership.domains = membership.domains, None if domains is None else sorted(set(domains))
     membership.save(update_fields=["domains"])
-    # What they had passed by may be theirs now.
+    # Items that their frontiers have passed may be in their domains now.
     membership.frontiers.all().delete()
     audit.record(
         by=by,
@@ -78,7 +78,7 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
 
 @transaction.atomic
 def mark_machine(*, by: User, membership: Membership, machine: bool) -> Membership:
-    """Mark a member as a program or as a person; it decides the source kind of their future labels.
+    """Mark a member as a program or as a person, which decides the source kind of their future labels.
 
     Stored labels keep their kind. Raises Forbidden.
     """
@@ -93,26 +93,28 @@ def mark_machine(*, by: User, membership: Membership, machine: bool) -> Membersh
 
 
 def domains_of(project: Project) -> list[str]:
-    """The domains of a project's problems, by name."""
+    """The domains of a project's problems, sorted by name."""
     return sorted(project.problems.order_by().values_list("domain", flat=True).distinct())
 
 
 @transaction.atomic
 def remove(*, by: User, membership: Membership) -> None:
-    """End a membership. Their annotations stay; a lease in hand goes back when it expires.
+    """End a membership; a second time changes nothing. Annotations stay, and active leases run until they expire.
 
     Raises Forbidden, Conflict (`last_manager`).
     """
     require_role(by, membership.project, Membership.Role.MANAGER)
     membership = _lock(membership)
-    _keep_a_manager(membership)
+    if not membership.active:
+        return
+    _check_other_manager(membership)
     membership.active = False
     membership.save(update_fields=["active"])
     audit.record(by=by, action="member.remove", target=membership, before={"active": True}, after={"active": False})
 
 
 def _lock(membership: Membership) -> Membership:
-    # The project's row is locked too, so that two managers cannot remove each other at once.
+    """The membership, locked together with its project, so that two managers cannot remove each other."""
     Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
     return (
         Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
@@ -125,7 +127,7 @@ def _check_role(role: str) -> None:
         raise DomainError(Message("invalid_role", role=role, known=known), {"field": "role"})
 
 
-def _keep_a_manager(leaving: Membership) -> None:
+def _check_other_manager(leaving: Membership) -> None:
     if leaving.role != Membership.Role.MANAGER:
         return
     managers = Membership.objects.filter(project=leaving.project, role=Membership.Role.MANAGER, active=True).exclude(

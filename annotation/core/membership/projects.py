@@ -1,4 +1,4 @@
-"""Projects are created and changed here."""
+"""Creates and changes projects."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,7 +30,7 @@ def create_project(
     guidelines: str = "",
     examples: list[dict[str, Any]] | None = None,
 ) -> Project:
-    """Create a project; staff and managers may, and become its manager.
+    """Create a project, with `by` as its manager. Staff and managers of any project may.
 
     `examples` are fields of `Example`. Raises Forbidden (`manager_needed`), Conflict (`slug_taken`) and DomainError
     (`invalid_slug`, `invalid_name`, `invalid_scheme`, `invalid_policy`, `backbone_not_listed`,
@@ -62,9 +62,9 @@ def create_project(
 
 @transaction.atomic
 def change_project(*, by: User, project: Project, **changes: Any) -> Project:
-    """Change `name`, `guidelines`, `examples`, `scheme`, `policy` or `state`; a manager may.
+    """Change `name`, `guidelines`, `examples`, `scheme`, `policy` or `state`. Managers only.
 
-    Raises Forbidden and the errors of `create_project`; `invalid_state` for an unknown state.
+    Raises Forbidden and as `create_project`, DomainError (`invalid_state`, `unknown_field`).
     """
     require_role(by, project, Membership.Role.MANAGER)
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -95,9 +95,9 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
 
 
 def delete_project(*, by: User, project: Project) -> NoReturn:
-    """Refuse: a project stays, with its labels and its audit rows. Whoever tries leaves an audit row.
+    """Always refuse, because labels and audit rows are permanent; the attempt is recorded in the audit log.
 
-    Raises Forbidden for all but its managers, Conflict (`project_kept`) for them.
+    Raises Conflict (`project_kept`) for managers, Forbidden for others.
     """
     audit.record(by=by, action="project.delete_refused", target=project)
     require_role(by, project, Membership.Role.MANAGER)
@@ -137,7 +137,7 @@ def _check_scheme(scheme: dict[str, Any]) -> None:
 
 
 def _check_policy(policy: dict[str, Any], before: dict[str, Any]) -> None:
-    """A backbone that the operator has struck off the list since keeps no other setting from being changed."""
+    """Check a policy. An unchanged backbone passes, even if the operator has removed it from the list since."""
     try:
         backbone = parse_policy(policy).backbone
     except msgspec.ValidationError as error:
@@ -154,7 +154,7 @@ def _check_examples(examples: list[dict[str, Any]]) -> None:
 
 
 def _refused(field: str, error: msgspec.ValidationError, message: str) -> DomainError:
-    """`place` is within the field's value; `reason` is the message without it."""
+    """The error for an invalid field: `place` is where in its value, `reason` is the message without the place."""
     place, reason = fault_of(error)
     return DomainError(message, {"field": field, "place": place, "reason": reason}, code=f"invalid_{field}")
 

@@ -1,4 +1,4 @@
-"""Keys for programs. The secret is shown once; only its SHA-256 is kept."""
+"""API tokens of programs. The secret is shown once; only its SHA-256 is stored."""
 
 import hashlib
 import secrets
@@ -16,7 +16,7 @@ from prm.messages import Message
 
 PREFIX = "stepmark_"
 LARGEST_LIMIT = 2**31 - 1
-USE_IS_NOTED_EVERY = timedelta(minutes=5)
+LAST_USED_PRECISION = timedelta(minutes=5)  # so that most calls write nothing
 FIND = f"""
 SELECT {columns(ApiToken)}, {columns(User)}
 FROM annotation_apitoken JOIN auth_user ON auth_user.id = annotation_apitoken.user_id
@@ -26,10 +26,10 @@ WHERE annotation_apitoken.digest = %(digest)s AND annotation_apitoken.revoked_at
 
 @transaction.atomic
 def issue_token(*, by: User, name: str, for_person: bool = False) -> tuple[ApiToken, str]:
-    """A new key for the user's programs, and its secret, which cannot be shown again.
+    """A new API token of the user, and its secret, which cannot be shown again.
 
-    With `for_person` the labels that come with it are the user's own, made by hand in another tool.
-    Raises DomainError (`invalid_name`).
+    With `for_person`, labels submitted with it count as the user's own, made by hand in another tool. Raises
+    DomainError (`invalid_name`).
     """
     if not name.strip() or len(name) > 100:
         raise DomainError(Message("token_name_length"), {"field": "name"}, code="invalid_name")
@@ -41,7 +41,7 @@ def issue_token(*, by: User, name: str, for_person: bool = False) -> tuple[ApiTo
 
 @transaction.atomic
 def revoke_token(*, by: User, token_id: int) -> None:
-    """Revoke one of the user's own keys; a second time changes nothing. Raises Missing."""
+    """Revoke one of the user's own tokens; a second time changes nothing. Raises Missing."""
     token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by).first()
     if token is None:
         raise Missing(Message("token_not_found"))
@@ -53,9 +53,9 @@ def revoke_token(*, by: User, token_id: int) -> None:
 
 @transaction.atomic
 def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> ApiToken:
-    """Set the scoring limits of one of the user's own keys; None removes a limit.
+    """Set the scoring limits of one of the user's own tokens; None removes a limit.
 
-    `limits` has names of ApiToken.LIMITS. Raises Missing, DomainError (`invalid_limit`).
+    The keys of `limits` are in ApiToken.LIMITS. Raises Missing, DomainError (`invalid_limit`).
     """
     token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by, revoked_at__isnull=True).first()
     if token is None:
@@ -72,17 +72,18 @@ def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> Ap
 
 
 def find_token(secret: str) -> ApiToken | None:
-    """The valid token with this secret; its time of use is noted every few minutes, not at every call."""
+    """The valid token with this secret, None if there is none. Updates `last_used_at`, to LAST_USED_PRECISION."""
     row = fetch_one(FIND, {"digest": digest_of(secret)})
     if row is None:
         return None
     token = instance(ApiToken, row)
     token.user = instance(User, row[len(ApiToken._meta.concrete_fields) :])
     now = timezone.now()
-    if token.last_used_at is None or token.last_used_at < now - USE_IS_NOTED_EVERY:
+    if token.last_used_at is None or token.last_used_at < now - LAST_USED_PRECISION:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token
 
 
 def digest_of(secret: str) -> str:
+    """The SHA-256 of a secret, in hexadecimal."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Dataset cards: what was supervised, by whom, how."""
+"""Dataset cards: what was labelled, by whom and how."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ NEUTRAL = {
 
 
 def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Collection[str] | None = None) -> str:
-    """The card of a snapshot, in Markdown; `neutral` and `splits` are those of the export that it goes with."""
+    """The card of a snapshot, in Markdown; `neutral` and `splits` are the options of the export it describes."""
     counts = snapshot.counts
     sections = [
         f"# {snapshot.project.name}: labelled reasoning steps",

@@ -1,4 +1,4 @@
-"""Which labels a dataset holds."""
+"""Filters of snapshots: which solutions and labels a dataset has."""
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
@@ -18,18 +18,20 @@ from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 
 
 class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
-    """An empty list asks for everything. Times are ISO 8601; `submitted_to` itself is left out.
+    """Filters of a snapshot. An empty list includes everything. Times are ISO 8601; `submitted_to` is exclusive.
 
-    `policies` names the models that wrote; a solution of unknown visibility is of none of the `visibilities`.
-    `min_annotations` counts what the other filters leave; 0 takes solutions without labels too.
-    `revisions` is "latest" for each person's last word on a solution, "all" for the earlier ones too. Batches that are
-    set aside are left out unless `set_aside` is "included". So are gold solutions, and what people answered in the
-    gold and screening lanes, unless `gold` is, or `lanes` names one of these. `critiques` are those that people wrote,
-    in words that could tell who they are. `hints` are labels that were drawn to be made with a model's scores in sight,
-    looked at or not, so that chance decides what is left out and nobody's habits do. `consensus` says how the words on
-    a step are put together: by their "shares", or weighed by each giver's "reliability". `agreement` keeps the
-    solutions on which sources agree, or differ, by all that they said last: also by labels that the other filters leave
-    out.
+    - `policies` are the models that wrote the solutions. A solution of unknown visibility has none of `visibilities`.
+    - `min_annotations` counts the labels that pass the other filters; 0 includes solutions without labels.
+    - `revisions`: the "latest" of each person on a solution, or "all".
+    - `set_aside`: whether batches that were set aside are included.
+    - `gold`: whether gold solutions are included, with the answers in the lanes gold and screening. Naming one of these
+      in `lanes` includes them too.
+    - `critiques` that people wrote are left out by default, because their wording could identify the person.
+    - `hints`: leaving them out drops every label in the hint arm, whether or not a score was seen. So chance decides
+      what is left out, and not the habits of people.
+    - `consensus` combines the ratings of a step by their "shares", or weights them by each annotator's "reliability".
+    - `agreement` keeps the solutions on which sources agree, or differ. It uses their latest labels, including those
+      that the other filters leave out.
     """
 
     splits: list[Split] = []
@@ -73,7 +75,10 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
 
 
 def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
-    """Raises DomainError (`invalid_filters`) naming the field; a time without a zone is UTC, a day its first moment."""
+    """The filters in a JSON object. A time without a zone is in UTC; a date is its midnight.
+
+    Raises DomainError (`invalid_filters`), which names the field.
+    """
     times = {name: _moment(body[name]) for name in ("submitted_from", "submitted_to") if name in body}
     try:
         filters = msgspec.convert(body | times, SnapshotFilters)
@@ -88,7 +93,7 @@ def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
 
 
 def describe_filters(filters: Mapping[str, Any]) -> list[str]:
-    """One phrase per stored filter; empty for no filters."""
+    """A phrase for each stored filter; empty without filters."""
     return [f"{name.replace('_', ' ')}: {_describe_value(value)}" for name, value in filters.items()]
 
 
@@ -99,7 +104,7 @@ def _describe_value(value: Any) -> str:
 
 
 def _moment(value: Any) -> Any:
-    """Parse a time; text that is not one stays as it is, so that the conversion rejects it with its field."""
+    """The time that a text states. Other values are returned unchanged, so that the conversion rejects their field."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""Plans an export: what the file will hold, what it leaves out and why, before it is written."""
+"""Plans an export: what the file will have, what it leaves out and why."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -33,7 +33,7 @@ class Plan:
     refusal: DomainError | None
 
     def sentences(self) -> list[Message]:
-        """All that is lost, a phrase each."""
+        """A phrase for each loss."""
         return [*_phrases(_LEFT_OUT, self.left_out), *_phrases(_ENDS, self.ends_early), *_phrases(_HELD, self.not_held)]
 
 
@@ -81,7 +81,7 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> Exporter:
 
 
 def _splits(snapshot: Snapshot, exporter: Exporter, requested: Collection[str] | None) -> tuple[str, ...]:
-    """The splits requested here or for the snapshot, else all that the format can distinguish."""
+    """The splits requested for the export or the snapshot; else all, or the pool if the format has no splits."""
     wanted = requested or snapshot.filters.get("splits") or (DEFAULT_SPLITS if exporter.nameless else SPLITS)
     return tuple(split for split in SPLITS if split in wanted)
 

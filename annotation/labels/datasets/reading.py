@@ -1,4 +1,4 @@
-"""Solutions with their labels out of the tables, many at a time, as plain rows: a snapshot reads tens for each."""
+"""Reads solutions with their labels, many at a time and as plain rows, because a snapshot reads tens per solution."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from annotation.labels.quality.batches import is_set_aside
 from annotation.models import Annotation
 from prm.formats.record import Completion, HintDraw, PathPosition, Provenance, Rating, Record, RecordAnnotation, Span
 
-# JSON comes as text; almost all of it is empty and is not read.
+# JSON is read as text: almost all of it is empty and is not decoded.
 SOLUTIONS = """
 SELECT solution.id, problem.id AS problem_id, problem.text AS problem, problem.source_group, solution.split,
     problem.domain, problem.reference_answer, problem.reference_solution, problem.extra AS problem_extra,
@@ -67,9 +67,9 @@ Rows = Sequence[Any]  # named tuples of one of the statements above
 
 
 class Label(NamedTuple):
-    """An annotation in record form, with the fields that filters decide on.
+    """An annotation as in a record, with the fields that the filters use.
 
-    `labeller` is the source and, for a person, the member.
+    `labeller` is the source and, for a member, the membership.
     """
 
     id: int
@@ -82,10 +82,9 @@ class Label(NamedTuple):
 def read_solutions(
     ids: Sequence[int], *, batches_set_aside: bool, written_critiques: bool = False
 ) -> list[tuple[Record, list[Label]]]:
-    """Solutions by their ids in ascending order, without labels, each with all its labels, oldest first.
+    """The solutions with these ids, in ascending order, as records without labels, each with its labels, oldest first.
 
-    If no batch of the project is set aside, labels are not looked up in batches. People's own critiques are left out
-    unless requested.
+    Without `batches_set_aside`, no label is set aside. Critiques that people wrote are left out by default.
     """
     steps, critiques = _by_first_column(STEPS, ids), _by_first_column(CRITIQUES, ids)
     places = {step.id: (step.position, step.alternative) for rows in steps.values() for step in rows}
@@ -107,7 +106,7 @@ def read_solutions(
 
 
 def count_ratings(ids: Sequence[int], *, batches_set_aside: bool) -> Iterator[tuple[Label, dict[int, int]]]:
-    """The labels of these solutions without their paths, each with how often it gives which rating."""
+    """The labels of these solutions without paths, each with its number of ratings by rating."""
     rows = [row for rows in _by_first_column(LABELS, ids).values() for row in rows]
     label_ids = [row.id for row in rows]
     aside = _set_aside(label_ids) if batches_set_aside else set()
@@ -124,7 +123,7 @@ def _set_aside(label_ids: Sequence[int]) -> set[int]:
 
 
 def _by_first_column(statement: str, ids: Sequence[int]) -> Mapping[int, Rows]:
-    """The rows of a statement, grouped by its first column, which it is ordered by."""
+    """The rows of a statement, grouped by its first column, by which they are sorted."""
     return {key: list(rows) for key, rows in groupby(fetch_named(statement, {"ids": ids}), itemgetter(0))}
 
 
@@ -211,7 +210,7 @@ def _path(path: Rows, ratings: Rows, places: Places, written_critiques: bool) ->
 
 
 def _spans(text: str) -> list[Span]:
-    """The places without their comments, which could identify the person."""
+    """The spans without their comments, which could identify the person."""
     if text == "[]":
         return []
     return [Span(span.start, span.end, span.error_type) for span in msgspec.json.decode(text, type=list[Span])]

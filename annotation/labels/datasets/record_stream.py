@@ -1,4 +1,4 @@
-"""A project's solutions and labels as records, in a stream of bounded memory."""
+"""Streams a project's solutions and labels as records, with bounded memory."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,19 +19,19 @@ from annotation.work.gold.designation import hidden_gold, is_gold
 from prm.consensus import CONSENSUS, Estimate, Trust, Words
 from prm.formats.record import Record, RecordAnnotation
 
-AT_ONCE = 250  # solutions held in memory
+AT_ONCE = 250  # solutions in memory
 
 
 def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Record]:
-    """The records that pass the filters, by solution, each with the consensus of its labels.
+    """The records that pass the filters, in order of solution, each with the consensus of its labels.
 
-    All are read from one state of the database. People appear under pseudonyms; their comments and reasons are left
-    out, and so are their critiques unless the filters include them. Reliability, if the consensus uses it, is fitted to
-    these labels alone.
+    All are read from one state of the database. People have pseudonyms; their comments and reasons are left out, and so
+    are their critiques unless the filters include them. Reliability, if the consensus uses it, is fitted to these
+    labels only.
     """
     with _one_moment():
         model = CONSENSUS.get(filters.consensus)
-        trust = _learned(model.estimate, project, filters) if model.learns else None
+        trust = _fit_trust(model.estimate, project, filters) if model.learns else None
         critiques = filters.critiques == "included"
         for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
             latest, chosen = _select(labels, filters)
@@ -43,12 +43,12 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
                 yield record
 
 
-def _learned(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:
-    """From the solutions that several labelled, that somebody adjudicated, or that are gold: of these, first words.
+def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:
+    """Fit trust to solutions with several labels or an adjudication, and to the first answers to hidden gold.
 
-    How common each rating is comes from all labels.
+    The frequency of each rating comes from all labels.
     """
-    several = Solution.objects.annotate(words=Count("annotations")).filter(words__gt=1).values("pk")
+    several = Solution.objects.annotate(label_count=Count("annotations")).filter(label_count__gt=1).values("pk")
     settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
     shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
 
@@ -59,23 +59,23 @@ def _learned(estimate: Estimate, project: Project, filters: SnapshotFilters) -> 
 
     gold = _gold(project, filters)
     truths = {record.solution_id: truth for record, truth in gold}
-    alone = _words_alone(project, _solutions(project, filters).exclude(pk__in=shared.values("pk")), filters)
+    alone = _count_single_ratings(project, _solutions(project, filters).exclude(pk__in=shared.values("pk")), filters)
     return reliability_of(estimate, chain(latest(), (record for record, _ in gold)), truths, alone)
 
 
-def _words_alone(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
-    """The count of each person's ratings on these solutions, which have at most one label."""
+def _count_single_ratings(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
+    """The number of each person's ratings, by rating, on these solutions with at most one label."""
     aside = _some_set_aside(project)
     counts: Words = Counter()
     for chunk in _chunks(solutions.exclude(is_gold())):
-        for label, words in count_ratings(chunk, batches_set_aside=aside):
+        for label, ratings in count_ratings(chunk, batches_set_aside=aside):
             latest, _ = _select([label], filters)
-            counts.update({(person_of(label), rating): n for label in latest for rating, n in words.items()})
+            counts.update({(person_of(label), rating): n for label in latest for rating, n in ratings.items()})
     return counts
 
 
 def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
-    """The first answers to each hidden gold solution by givers that pass the filters, and its reference."""
+    """The hidden gold solutions with the first answers by people who pass the filters, each with its reference."""
     hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=[*HIDDEN_LANES])
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
@@ -89,7 +89,7 @@ def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, Reco
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """A transaction that sees one state of the database; a nested one keeps the outer transaction's isolation."""
+    """A transaction that reads one state of the database. A nested one has the isolation level of the outer one."""
     outermost = not connection.in_atomic_block
     with transaction.atomic():
         if outermost:
@@ -116,7 +116,7 @@ def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]
 def _read(
     project: Project, solutions: QuerySet[Solution], *, written_critiques: bool = False
 ) -> Iterator[tuple[Record, list[Label]]]:
-    """The solutions as records without labels, each with its labels; some at a time."""
+    """The solutions as records without labels, each with its labels, read in chunks."""
     aside = _some_set_aside(project)
     for chunk in _chunks(solutions):
         yield from read_solutions(chunk, batches_set_aside=aside, written_critiques=written_critiques)
@@ -133,7 +133,7 @@ def _chunks(solutions: QuerySet[Solution]) -> Iterator[list[int]]:
 
 
 def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bool:
-    """Whether the sources named by the filters agree on the solution as required, by their latest labels."""
+    """Whether the solution passes the filters' agreement rule, judged by the latest labels of each source."""
     rule = filters.agreement
     if rule is None or (rule.splits and record.split not in rule.splits):
         return True

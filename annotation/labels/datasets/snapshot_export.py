@@ -1,4 +1,4 @@
-"""A snapshot in a file format."""
+"""Exports a snapshot in a file format."""
 
 from collections.abc import Collection, Iterator
 from typing import BinaryIO, cast
@@ -16,10 +16,11 @@ def export_snapshot(
 ) -> Iterator[bytes]:
     """Stream the snapshot in a format: `records` are its own lines, with nothing left out.
 
-    `trl` and `trl_parquet` are TRL's stepwise supervision; `csv` and `parquet` a table with a row for each label.
-    `neutral` says what becomes of neutral steps in the first two, which have only yes and no; the others keep all three
-    classes. The file holds solutions of `splits`. Without them, it holds every split where each line says its own; TRL
-    cannot, and holds the splits that the snapshot was asked for, else the pool alone.
+    `trl` and `trl_parquet` are TRL's stepwise supervision, `csv` and `parquet` a table with a row for each label.
+    `neutral` maps neutral steps in the TRL formats, which have two classes; the others have all three. The file has the
+    solutions of `splits`. By default it has every split; the TRL formats, whose lines have no split, have the splits in
+    the snapshot's filters, else the pool only.
+
     Raises as `plan_export`, DomainError (`mixed_kinds`, `empty_export`), and as `open_snapshot`.
     """
     plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
@@ -32,7 +33,7 @@ def export_snapshot(
 
 
 def export_name(snapshot: Snapshot, format: str) -> str:
-    """A file name that tells project, content and format."""
+    """A file name with the project, the snapshot and the format."""
     return f"{snapshot.project.slug}-{snapshot.sha256[:12]}-{format}.{EXPORTERS.get(format).suffix}"
 
 

@@ -1,4 +1,4 @@
-"""Snapshots: frozen files of records, named by their content."""
+"""Snapshots: immutable files of records, named by the hash of their content."""
 
 import hashlib
 import os
@@ -30,10 +30,10 @@ log = structlog.get_logger(__name__)
 
 
 def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any]) -> Snapshot:
-    """Freeze the project's labels that pass the filters (see SnapshotFilters).
+    """Make a snapshot of the project's labels that pass the filters (see SnapshotFilters).
 
-    The same content with the same filters is the same snapshot. `by` is None for the platform itself.
-    Raises Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`).
+    The same content with the same filters gives the same snapshot. `by` is None for the platform itself. Raises
+    Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`).
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
@@ -58,15 +58,15 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
 
 
 def read_snapshot(snapshot: Snapshot) -> Iterator[Record]:
-    """Stream the records of a snapshot. Raises as `open_snapshot`, before the first of them."""
+    """Stream the records of a snapshot. Raises as `open_snapshot`, before the first record."""
     return _records(open_snapshot(snapshot))
 
 
 def open_snapshot(snapshot: Snapshot) -> BinaryIO:
-    """The snapshot's file, opened at its start after its hash has been verified.
+    """The snapshot's file, opened after its hash is verified.
 
-    Raises Missing (`snapshot_file_missing`), Conflict (`snapshot_file_changed`). The latter is logged and recorded for
-    the managers.
+    Raises Missing (`snapshot_file_missing`), Conflict (`snapshot_file_changed`, which is also logged and recorded for
+    the managers).
     """
     try:
         file = snapshot_file(snapshot).open("rb")
@@ -92,7 +92,7 @@ def snapshot_file(snapshot: Snapshot) -> Path:
 
 
 def changed_snapshots(project: Project, *, since: datetime) -> int:
-    """The number of snapshots whose file no longer matched its hash."""
+    """The number of snapshots whose file did not match its hash since then."""
     entries = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
     return entries.values("target_id").distinct().count()
 
@@ -121,7 +121,7 @@ def _name(sha256: str) -> str:
 
 
 def _write(records: Iterable[Record]) -> str:
-    """Write the records to a file that appears whole, under the name of its SHA-256, or not at all."""
+    """Write the records to a file that appears only when it is complete; returns its SHA-256, which names it."""
     root: Path = settings.SNAPSHOT_ROOT
     root.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""What a dataset holds, counted while it streams by."""
+"""Counts the contents of a dataset while it is streamed."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ class Tally:
     """Counts of records.
 
     Solutions by split, domain, policy, visibility and outcome; labels by kind, finish reason and lane; ratings;
-    agreement; what TRL's lines hold, by split and by whether neutral steps are kept.
+    agreement; the losses in TRL's lines, by split and by whether neutral steps are kept.
     """
 
     def __init__(self) -> None:
@@ -47,17 +47,16 @@ class Tally:
         self._solutions = self._annotations = self._own_steps = self._accepted = self._alternatives = 0
 
     def of(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Pass the records on, counting them."""
+        """Yield the records and count them."""
         for record in records:
             self._add(record)
             yield record
 
     def counts(self) -> dict[str, Any]:
-        """JSON-able; `people` counts the givers of human labels, `sources` the labels of every other giver.
+        """The counts as JSON. `people` counts the annotators of human labels, `sources` the labels of all others.
 
-        `agreement` compares every two people who settled the first error of one solution; machines are left out.
-
-        `reliability` by giver is there where the consensus was weighed by it.
+        `agreement` compares every two people who decided the first error of one solution, without machines.
+        `reliability` by annotator exists if the consensus is weighted by it.
         """
         return {
             "problems": len(self._problems),
@@ -129,7 +128,7 @@ class Tally:
 
 
 def _beside(annotation: RecordAnnotation) -> int:
-    """How many ratings are of completions that the label's own path does not take."""
+    """The number of ratings of completions that are not on the label's own path."""
     if all(len(place.ratings) < 2 for place in annotation.path):
         return 0
     on_path = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
@@ -147,7 +146,7 @@ def _arm(hint: HintDraw) -> Iterator[str]:
 
 
 def _dimensions(rating: Rating) -> Iterator[str]:
-    """The names of the details given for a step beside its rating."""
+    """The names of the answers about a step besides its rating."""
     for name, value in rating.dimensions.items():
         if name == "clauses":
             yield from (f"breaks clause {clause}" for clause in value)

@@ -1,1 +1,1 @@
-"""How good the labels are, and how the work goes."""
+"""The quality of labels, the analysis of annotators, and statistics of the work."""

@@ -1,4 +1,4 @@
-"""How far people agree on where the first error is."""
+"""Agreement of people on the first error."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from annotation.work.gold.designation import is_gold
 
 
 class Pairs(NamedTuple):
-    """Pairs of people on one solution: all, with the same first error, at most one step apart."""
+    """Numbers of pairs of people on one solution: all, those with the same first error, those at most a step apart."""
 
     all: int = 0
     exact: int = 0
@@ -25,7 +25,7 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True)
 class Agreement:
-    """Shares of the pairs of people that labelled the same solution; None where there is no pair."""
+    """Shares of the pairs of people who labelled the same solution; None without pairs."""
 
     solutions: int
     pairs: int
@@ -33,23 +33,23 @@ class Agreement:
     within_one: float | None
 
 
-def count_pairs(words: Iterable[int]) -> Pairs:
-    """Of the first errors that people gave on one solution; "no error" (-1) has no neighbour. Pure."""
-    pairs = list(combinations(words, 2))
+def count_pairs(first_errors: Iterable[int]) -> Pairs:
+    """The pairs among the first errors of one solution; "no error" (-1) is never one step apart. Pure."""
+    pairs = list(combinations(first_errors, 2))
     exact = sum(first == second for first, second in pairs)
     next_to = sum(min(pair) >= 0 and abs(pair[0] - pair[1]) == 1 for pair in pairs)
     return Pairs(len(pairs), exact, exact + next_to)
 
 
 def first_error_agreement(project: Project) -> Agreement:
-    """Over the solutions on which two or more people, real or simulated, have told a first error."""
-    solutions = _shared_solutions(project).annotate(words=ArrayAgg("first_error"))
-    return agreement_of(list(solutions.values_list("words", flat=True)))
+    """Agreement over the solutions on which two or more people, real or simulated, decided a first error."""
+    solutions = _shared_solutions(project).annotate(first_errors=ArrayAgg("first_error"))
+    return agreement_of(list(solutions.values_list("first_errors", flat=True)))
 
 
 def agreement_of(first_errors: list[list[int]]) -> Agreement:
-    """`first_errors` lists, for each solution, the first errors that people gave. Pure."""
-    counted = [count_pairs(words) for words in first_errors]
+    """The agreement in lists of first errors, one list per solution. Pure."""
+    counted = [count_pairs(of_solution) for of_solution in first_errors]
     pairs, exact, within_one = (sum(column) for column in zip(Pairs(), *counted, strict=True))
     return Agreement(
         solutions=sum(count.all > 0 for count in counted),
@@ -60,38 +60,38 @@ def agreement_of(first_errors: list[list[int]]) -> Agreement:
 
 
 def agreement_by_day(project: Project) -> list[tuple[date, Pairs]]:
-    """Pairs by the day, in UTC, on which the latest opinion on their solution came in."""
+    """Pairs by the day, in UTC, on which the latest label on their solution was submitted."""
     days: dict[date, list[Pairs]] = {}
-    solutions = _shared_solutions(project).annotate(words=ArrayAgg("first_error"), at=Max("submitted_at"))
-    for words, at in solutions.values_list("words", "at"):
-        days.setdefault(at.date(), []).append(count_pairs(words))
+    solutions = _shared_solutions(project).annotate(first_errors=ArrayAgg("first_error"), at=Max("submitted_at"))
+    for first_errors, at in solutions.values_list("first_errors", "at"):
+        days.setdefault(at.date(), []).append(count_pairs(first_errors))
     return [(day, Pairs(*map(sum, zip(*days[day], strict=True)))) for day in sorted(days)]
 
 
 def agreement_by_member(project: Project) -> dict[int, float]:
-    """Membership id -> share of pairs with others on a shared solution that name the same first error."""
+    """The share of each member's pairs with others that have the same first error, by membership id."""
     solutions = _shared_solutions(project).annotate(
-        people=ArrayAgg("annotator", order_by="pk"), words=ArrayAgg("first_error", order_by="pk")
+        people=ArrayAgg("annotator", order_by="pk"), first_errors=ArrayAgg("first_error", order_by="pk")
     )
     same: Counter[int] = Counter()
     pairs: Counter[int] = Counter()
-    for people, words in solutions.values_list("people", "words"):
-        for (first, word), (second, other_word) in combinations(zip(people, words, strict=True), 2):
-            for person in (first, second):
+    for people, first_errors in solutions.values_list("people", "first_errors"):
+        for (one, error), (other, other_error) in combinations(zip(people, first_errors, strict=True), 2):
+            for person in (one, other):
                 pairs[person] += 1
-                same[person] += word == other_word
+                same[person] += error == other_error
     return {person: same[person] / n for person, n in pairs.items()}
 
 
 def disagreements(project: Project) -> QuerySet[Solution]:
     """Undecided solutions on which people disagree about the first error; gold counts as decided."""
-    split = _shared_solutions(project).annotate(words=Count("first_error", distinct=True)).filter(words__gt=1)
-    return Solution.objects.filter(project=project, pk__in=split.values("solution")).filter(
+    differing = _shared_solutions(project).annotate(n=Count("first_error", distinct=True)).filter(n__gt=1)
+    return Solution.objects.filter(project=project, pk__in=differing.values("solution")).filter(
         ~is_adjudicated(), ~is_gold()
     )
 
 
 def _shared_solutions(project: Project) -> QuerySet[Annotation, Any]:
-    """Solutions for which two or more people gave a first error, grouped for aggregates over their labels."""
+    """Solutions on which two or more people decided a first error, grouped for aggregates over their labels."""
     known = own_opinions(project).filter(first_error__isnull=False).exclude(lane__in=HIDDEN_LANES)
     return known.values("solution").annotate(people_count=Count("pk")).filter(people_count__gt=1)

@@ -1,13 +1,13 @@
-"""Batches of labels that differ from their giver's earlier labels and from other people's. Pure.
+"""Detects batches of labels that differ more than their annotator's earlier labels and other people's. Pure.
 
-Each label either differs or not from a reference that its giver did not influence. A CUSUM
+Each label either differs or not from a reference that its annotator did not influence. A CUSUM
 (E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954) adds up, label by label, the log likelihood ratio of
-"differs at thrice the usual odds" to "differs as usual", and never falls below zero. The alarm threshold is
-the logarithm of `labels_between_false_alarms`, the least average number of judged labels between two false alarms
-(G. Lorden, Annals of Mathematical Statistics 42, 1971). The batch begins where the sum was last zero.
+"differs at thrice the usual odds" to "differs as usual", and never falls below zero. The alarm threshold is the
+logarithm of `labels_between_false_alarms`, a lower bound of the average number of judged labels between two false
+alarms (G. Lorden, Annals of Mathematical Statistics 42, 1971). The batch begins where the sum was last zero.
 
-The usual rate is the person's own past, mixed with other people's while that is short. References with and without an
-error have separate rates, so that missing every error stands out as much as finding false ones.
+The usual rate is the person's own past rate, mixed with other people's while the past is short. References with and
+without an error have separate rates, so that missing every error stands out as much as finding false ones.
 """
 
 import math
@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 ODDS = 3.0
-OTHERS_COUNT = 20.0  # judged labels of one's own that weigh as much as what all others do
-RECENT = 40  # one's latest judged labels are not yet one's past
-LEAST, MOST = 0.02, 0.9  # a rate outside would make single labels decide
+OTHERS_COUNT = 20.0  # the weight of other people's rate, in judged labels
+RECENT = 40  # latest judged labels, which are not part of the past yet
+LEAST, MOST = 0.02, 0.9  # bounds of a rate; beyond them, single labels would decide
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A label by `who`. `error` says whether the reference has one, `against` whose word the reference is."""
+    """A judged label by `who`. `error` is whether the reference has an error, `against` whose labels it comes from."""
 
     label: int
     who: str
@@ -57,17 +57,17 @@ def find_alarms(
     labels_between_false_alarms: int,
     cleared_until: Mapping[str, datetime] | None = None,
 ) -> list[Alarm]:
-    """The batches that stand out, the worst first.
+    """The batches that raise an alarm, worst first.
 
-    After each alarm the rest are judged without that giver's labels, so that nobody is blamed for differing from a bad
-    annotator. A person has reviewed labels up to `cleared_until`: they only count as past.
+    After each alarm the rest are judged without that annotator's labels, so that nobody is blamed for differing from a
+    bad annotator. Labels up to `cleared_until` were reviewed by a person and only count as past.
     """
     threshold = math.log(labels_between_false_alarms)
     cleared = cleared_until or {}
     remaining, raised = list(judged), list[Alarm]()
     while True:
-        givers = {label.who for label in remaining}
-        alarms = [alarm for giver in givers if (alarm := _watch(giver, remaining, threshold, cleared))]
+        annotators = {label.who for label in remaining}
+        alarms = [alarm for annotator in annotators if (alarm := _watch(annotator, remaining, threshold, cleared))]
         if not alarms:
             return raised
         worst = max(alarms, key=lambda alarm: (alarm.score, alarm.who))
@@ -75,10 +75,10 @@ def find_alarms(
         remaining = [label for label in remaining if label.who != worst.who and worst.who not in label.against]
 
 
-def _watch(giver: str, judged: Sequence[Judged], threshold: float, cleared: Mapping[str, datetime]) -> Alarm | None:
-    """The person's highest rise, if it passes the threshold."""
-    usual = _usual(label for label in judged if label.who != giver and giver not in label.against)
-    own = sorted((label for label in judged if label.who == giver), key=lambda label: (label.at, label.label))
+def _watch(annotator: str, judged: Sequence[Judged], threshold: float, cleared: Mapping[str, datetime]) -> Alarm | None:
+    """The alarm at the highest sum of one annotator, None if it stays below the threshold."""
+    usual = _usual(label for label in judged if label.who != annotator and annotator not in label.against)
+    own = sorted((label for label in judged if label.who == annotator), key=lambda label: (label.at, label.label))
     past = {True: _Past(usual[True]), False: _Past(usual[False])}
     best: Alarm | None = None
     total, expected, rising = 0.0, 0.0, list[Judged]()
@@ -87,7 +87,7 @@ def _watch(giver: str, judged: Sequence[Judged], threshold: float, cleared: Mapp
             past[own[number - RECENT].error].add(own[number - RECENT].differs)
         rate = past[label.error].rate
         total = max(total + _log_ratio(rate, label.differs), 0.0)
-        if total == 0.0 or (giver in cleared and label.at <= cleared[giver]):
+        if total == 0.0 or (annotator in cleared and label.at <= cleared[annotator]):
             total, expected, rising = 0.0, 0.0, []
             continue
         rising.append(label)
@@ -113,7 +113,7 @@ class _Past:
 
 
 def _usual(labels: Iterable[Judged]) -> dict[bool, float]:
-    """Share that differs, by whether the reference has an error, with one of each added."""
+    """The share that differs, by whether the reference has an error; one of each is added to the counts."""
     counts = {True: [1, 2], False: [1, 2]}
     for label in labels:
         counts[label.error][0] += label.differs

@@ -1,6 +1,6 @@
-"""Compares labels made with the model's scores in sight and labels made without. Pure.
+"""Compares labels made with hints (the model's scores) and labels made without. Pure.
 
-A hint is drawn for each person and solution, so the arms differ by chance and by the hint alone.
+A hint is drawn at random for each person and solution, so the arms differ only by chance and by the hint.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ Ends = tuple[float, float, float]  # a share and its interval
 
 @dataclass(frozen=True)
 class Gap:
-    """One group against another, with the 95 % interval: a difference of shares, or a ratio of times."""
+    """A difference of two shares, or a ratio of two times, with its 95 % interval."""
 
     value: float
     low: float
@@ -23,7 +23,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Logs:
-    """Logarithms of the seconds a step took, one a label: how many, their mean and their standard deviation."""
+    """The logarithms of the seconds per step of labels: their number, mean and standard deviation."""
 
     count: int = 0
     mean: float | None = None
@@ -32,7 +32,7 @@ class Logs:
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds a step, the geometric mean over labels, with its 95 % interval."""
+    """Seconds per step: the geometric mean over labels, with its 95 % interval."""
 
     count: int
     seconds: float | None = None
@@ -42,10 +42,10 @@ class Pace:
 
 @dataclass(frozen=True)
 class Arm:
-    """Labels of one arm.
+    """The labels of one arm.
 
-    `agrees` with the model's verdict on the first error; `finds` an error at all; `right` where the first error is
-    known; `misled` to the very first error that the model names, where that is known to be wrong.
+    Shares of labels that agree with the model's verdict on the first error (`agrees`), that find an error (`finds`),
+    that are `right` on gold, and that have the model's first error on gold where it is wrong (`misled`).
     """
 
     labels: int
@@ -58,7 +58,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class Gaps:
-    """Hinted minus blind, in shares; `pace` is the ratio of seconds a step. None where an arm has nothing to tell."""
+    """Hinted minus blind, in shares; `pace` is the ratio of seconds per step. None if an arm has no labels for it."""
 
     agrees: Gap | None
     finds: Gap | None
@@ -69,7 +69,7 @@ class Gaps:
 
 @dataclass(frozen=True)
 class Known:
-    """A label on a solution whose first error is known, and what the model took for it (None where it cannot say)."""
+    """A label on a gold solution, with the model's verdict on the first error, None if it has none."""
 
     answer: Answer
     verdict: int | None
@@ -80,10 +80,10 @@ def on_known(labels: Iterable[Known], *, tolerance: int = 0) -> tuple[Share, Sha
     right = of = followed = wrong = 0
     for label in labels:
         answer, verdict = label.answer, label.verdict
-        right += is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance)
+        right += answer.is_right(tolerance=tolerance)
         of += 1
-        if verdict is not None and not is_right(verdict, answer.known, answer.accepted, tolerance=tolerance):
-            followed += answer.said == verdict
+        if verdict is not None and not is_right(verdict, answer.reference, answer.accepted, tolerance=tolerance):
+            followed += answer.first_error == verdict
             wrong += 1
     return share_of(right, of), share_of(followed, wrong)
 
@@ -102,14 +102,14 @@ def gap_between(hinted: Ends, blind: Ends) -> Gap:
 
 
 def _ends(share: Share) -> Ends | None:
-    """The value and its interval; None for a share of nothing."""
+    """The value of a share and its interval; None if it has no answers."""
     if share.value is None or share.low is None or share.high is None:
         return None
     return share.value, share.low, share.high
 
 
 def pace_of(logs: Logs) -> Pace:
-    """Times are skewed to the right: their logarithms are averaged, and Student's interval is taken there."""
+    """The pace with Student's interval of the mean logarithm, because times are skewed to the right."""
     if logs.mean is None:
         return Pace(0)
     if logs.count < 2 or logs.deviation is None:
@@ -119,7 +119,7 @@ def pace_of(logs: Logs) -> Pace:
 
 
 def ratio(hinted: Logs, blind: Logs) -> Gap | None:
-    """How many times the blind arm's time a step takes, with B. L. Welch's interval (Biometrika 34, 1947)."""
+    """The hinted arm's time per step over the blind arm's, with B. L. Welch's interval (Biometrika 34, 1947)."""
     if hinted.mean is None or blind.mean is None or min(hinted.count, blind.count) < 2:
         return None
     value = hinted.mean - blind.mean
@@ -135,7 +135,7 @@ def ratio(hinted: Logs, blind: Logs) -> Gap | None:
 def _student(freedom: float) -> float:
     """The 97.5 % point of Student's t (M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 26.7.5).
 
-    Within half a percent from 3 degrees of freedom on; below that it is too small.
+    It is within half a percent for 3 degrees of freedom or more, and too small for fewer.
     """
     z = Z
     return (

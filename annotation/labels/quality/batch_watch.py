@@ -1,4 +1,4 @@
-"""The watch over labels as they come in: suspected batches are written down, for a person to decide on."""
+"""Monitors new labels and stores suspected batches, on which a person decides."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,16 +19,16 @@ Judge, State = LabelBatch.Judge, LabelBatch.State
 
 
 def watch_projects() -> int:
-    """Look at the labels of every active project; returns how many new batches are suspected."""
+    """Check the labels of every active project; returns how many new batches are suspected."""
     return sum(len(watch(project)) for project in Project.objects.filter(state=Project.State.ACTIVE))
 
 
 def watch(project: Project) -> list[LabelBatch]:
     """Store new suspected batches and extend known ones; returns the new ones.
 
-    Other people's labels judge first, then the model judges the remaining people, then the pace per step. If the
-    policy says so, batches found by people's labels are set aside at once. The model and the pace never set labels
-    aside: a surprise may be what the model has to learn, and a person can be fast and right.
+    Labels are judged by other people's labels first, then by the model for people without an alarm so far, then by the
+    pace per step. If the policy says so, batches that people's labels reveal are set aside at once. The model and the
+    pace never set labels aside: a surprise may be what the model has to learn, and a person can be fast and right.
     """
     labels = latest_labels(project)
     new: list[LabelBatch | None] = []
@@ -54,7 +54,7 @@ def _alarms(project: Project, judged: list[Judged]) -> list[Alarm]:
 
 
 def _cleared(project: Project) -> Mapping[str, datetime]:
-    """Until when each person's labels were looked at and taken as they are."""
+    """The time up to which each person's labels were reviewed and accepted."""
     rows = (
         project.label_batches.filter(state=State.IN_USE)
         .order_by()

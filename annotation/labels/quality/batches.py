@@ -1,4 +1,4 @@
-"""Batches of labels that are suspected, set aside, and taken back into use. No label is ever changed for it."""
+"""Batches of labels that are suspected, set aside and taken back into use. The labels themselves never change."""
 
 from datetime import datetime
 
@@ -26,18 +26,18 @@ def is_set_aside() -> Q:
 
 
 def in_use(labels: QuerySet[Annotation]) -> QuerySet[Annotation]:
-    """Those that count: not set aside."""
+    """The labels that are not set aside."""
     return labels.exclude(is_set_aside())
 
 
 def labels_of_batch(batch: LabelBatch) -> QuerySet[Annotation]:
-    """The batch's labels, earlier revisions too."""
+    """The labels of the batch, including earlier revisions."""
     labels = Annotation.objects.filter(project=batch.project_id, submitted_at__range=(batch.since, batch.until))
     return labels.filter(annotator=batch.annotator_id, **({} if batch.annotator_id else {"source": batch.source_id}))
 
 
 def waits_for_decision(project: Project) -> bool:
-    """Whether the policy holds automatic rounds because of a batch that nobody has decided on."""
+    """Whether the policy stops automatic rounds because a suspected batch waits for a decision."""
     if not project.policies.quality.hold_rounds:
         return False
     return project.label_batches.filter(state=State.SUSPECTED).exists()
@@ -54,7 +54,7 @@ def set_aside(*, by: User | None, batch: LabelBatch, reason: str = "") -> LabelB
 
 @transaction.atomic
 def resume(*, by: User, batch: LabelBatch, reason: str = "") -> LabelBatch:
-    """Let the batch's labels count: a suspicion was false, or a batch is taken back. Raises as `set_aside` does."""
+    """Take the batch's labels back into use, or end a false suspicion. Raises as `set_aside`."""
     return _decide(by, batch, State.IN_USE, reason)
 
 
@@ -69,7 +69,7 @@ def set_aside_by_hand(
     until: datetime,
     reason: str,
 ) -> LabelBatch:
-    """Set aside labels that no alarm has named, of one annotator or one source.
+    """Set aside labels of one annotator or one source without an alarm.
 
     Raises Forbidden, DomainError (`invalid_batch`, `empty_batch`).
     """

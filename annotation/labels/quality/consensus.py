@@ -1,4 +1,4 @@
-"""The consensus of one solution's annotations on each of its steps."""
+"""The consensus of a solution's annotations on each of its steps."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -14,37 +14,39 @@ from prm.messages import Message
 from prm.vocabulary import RATINGS
 
 Place = tuple[int, int]  # a completion: its position and alternative
-DIGITS = 4  # of a posterior: the same labels give the same file on any machine
+DIGITS = 4  # of a posterior, so that the same labels give the same file on any machine
 
 
 def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Trust | None = None) -> list[Consensus]:
-    """The posterior of each rated completion, by position and alternative; give latest revisions only.
+    """The posterior of each rated completion, by position and alternative. Pass latest revisions only.
 
-    It is the share of each rating among the votes, or with `reliability` the probability of each given who voted; the
-    weight is then the chance that at least one voter distinguishes good from bad. A step rated by an adjudication has
-    that rating alone; the last adjudication decides. If it ends before the solution does, votes on later steps do not
-    count, since they ignored the error or the bad problem. An unsure step is no vote. If people chose different paths,
-    only votes along the agreed path count: the others read the same completion after different steps.
+    - The posterior is the share of each rating among the votes, or with `reliability` the probability of each rating
+      given who voted. The weight is then the probability that at least one voter distinguishes good from bad.
+    - A step rated by an adjudication has that rating; the last adjudication decides. If it ends before the solution
+      does, votes on later steps do not count, because they missed the error or the bad problem.
+    - An unsure step is not a vote.
+    - If people chose different paths, only votes along the agreed path count, because the others rated the same
+      completion after different steps.
     """
-    words: dict[Place, list[tuple[str, int]]] = defaultdict(list)
+    votes_on_path: dict[Place, list[tuple[str, int]]] = defaultdict(list)
     elsewhere: dict[Place, list[tuple[str, int]]] = defaultdict(list)
     settled: dict[Place, int] = {}
     last = inf
     for annotation, parted in zip(annotations, _partings(annotations), strict=True):
         person = person_of(annotation)
         for step, rating in _rated(annotation):
-            (words if step[0] <= parted else elsewhere)[step].append((person, rating))
+            (votes_on_path if step[0] <= parted else elsewhere)[step].append((person, rating))
             if annotation.adjudicates:
                 settled[step] = rating
         if annotation.adjudicates:
             last = _last_decided(annotation)
-    counted = sorted((elsewhere | words).items())
+    counted = sorted((elsewhere | votes_on_path).items())
     return [_agreed(step, votes, settled.get(step), reliability) for step, votes in counted if step[0] <= last]
 
 
 @consensus_model("shares", title=Message("consensus_alike"), learns=False)
 def shares(votes: Sequence[Vote], *, settled: Mapping[Hashable, int], alone: Words | None) -> None:
-    """Every word counts alike."""
+    """All ratings count equally."""
 
 
 def reliability_of(
@@ -53,11 +55,10 @@ def reliability_of(
     truths: Mapping[int | None, RecordAnnotation] | None = None,
     alone: Words | None = None,
 ) -> Trust | None:
-    """What `estimate` learns of each person from the votes on shared steps. Pass latest revisions only.
+    """Fit `estimate` to the votes on shared steps. Pass latest revisions only.
 
-    An adjudication fixes the truth and does not count for its giver, who would always be right. `truths` has, by
-    solution, a label that is certainly right and does not count for its giver. `alone` are the votes on all other
-    solutions.
+    An adjudication fixes the truth and is not a vote of its author, who would always be right. `truths` has a reference
+    label by solution, which is not a vote either. `alone` are the votes on all other solutions.
     """
     votes: list[Vote] = []
     settled: dict[Hashable, int] = {}
@@ -75,7 +76,7 @@ def reliability_of(
 
 
 def with_reliability(annotation: RecordAnnotation, reliability: Reliability) -> RecordAnnotation:
-    """The annotation with how informed its giver is, and what their own words on shared steps show of that."""
+    """The annotation with its annotator's informedness, and the measurement of it on their own shared steps."""
     person = person_of(annotation)
     informed = round(reliability.informedness(person), DIGITS)
     shared = reliability.votes.get(person, 0)
@@ -85,12 +86,12 @@ def with_reliability(annotation: RecordAnnotation, reliability: Reliability) -> 
 
 
 def person_of(annotation: RecordAnnotation) -> str:
-    """Who is to be trusted or not: a pseudonym, or the source of a file."""
+    """The labeller whose reliability is estimated: a pseudonym, or an imported source."""
     return annotation.annotator or f"{annotation.source_kind} {annotation.source_name}"
 
 
 def _partings(annotations: Sequence[RecordAnnotation]) -> Sequence[float]:
-    """Behind which position each annotation speaks of another path than the agreed one; mostly none does."""
+    """The position after which each annotation's path differs from the agreed one; infinity if it does not."""
     if len(annotations) < 2 or not any(place.chosen or place.own_text for a in annotations for place in a.path):
         return [inf] * len(annotations)
     agreed = agreed_path(annotations)
@@ -119,7 +120,7 @@ def _agreed(
     if reliability is None and len(votes) == 1:
         return Consensus(*step, *ALONE[votes[0][1]], votes=1)
     if reliability is None:
-        return Consensus(*step, *_shares([word for _, word in votes]), votes=len(votes))
+        return Consensus(*step, *_shares([rating for _, rating in votes]), votes=len(votes))
     good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(votes))
     bad = round(max(1 - good - neutral, 0.0), DIGITS)
     informed = reliability.informedness if isinstance(reliability, Reliability) else lambda person: 1.0
@@ -127,10 +128,10 @@ def _agreed(
     return Consensus(*step, good, neutral, bad, votes=len(votes), weight=round(1 - ignorant, DIGITS))
 
 
-def _shares(words: list[int]) -> tuple[float, float, float]:
-    good, neutral, bad = (words.count(rating) / len(words) for rating in RATINGS)
+def _shares(ratings: list[int]) -> tuple[float, float, float]:
+    good, neutral, bad = (ratings.count(rating) / len(ratings) for rating in RATINGS)
     return good, neutral, bad
 
 
-# Most steps have one word only.
+# Precomputed, because most steps have one vote.
 ALONE: dict[int, tuple[float, float, float]] = {rating: _shares([rating]) for rating in RATINGS}

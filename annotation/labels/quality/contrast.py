@@ -20,7 +20,7 @@ NONE = -1
 
 
 class SourceVerdict(NamedTuple):
-    """One source's first error of a solution, None if unknown."""
+    """A source's first error on a solution, None if unknown."""
 
     kind: str
     name: str
@@ -29,10 +29,10 @@ class SourceVerdict(NamedTuple):
 
 @dataclass
 class Contrast:
-    """Pairs of labels by two sources on one solution.
+    """Numbers of pairs of labels by two sources on one solution.
 
-    Those with the same first error and those at most one step apart; those where both find an error, neither does,
-    only the one, only the other.
+    Pairs with the same first error (`exact`) and at most one step apart (`within_one`); pairs in which `both` find an
+    error, `neither` does, or only one source does.
     """
 
     pairs: int = 0
@@ -59,19 +59,19 @@ class Contrast:
 
 
 def agree(one: int, other: int, on: AgreeOn) -> bool:
-    """Whether two first errors are the same by the rule; "no error" (NONE) has no neighbour."""
+    """Whether two first errors agree by the criterion; "no error" (NONE) is never one step apart."""
     if on == "presence":
         return (one == NONE) == (other == NONE)
     return one == other or (on == "within_one" and min(one, other) != NONE and abs(one - other) == 1)
 
 
 def passes_rule(rule: AgreementRule, labels: Iterable[SourceVerdict]) -> bool:
-    """Whether a solution with these labels is one that the rule keeps."""
+    """Whether the rule keeps a solution with these labels."""
     known = [(label, label.first_error) for label in labels if label.first_error is not None]
-    words = [{error for label, error in known if _is_of(label, source)} for source in rule.sources]
-    if not all(words):
+    by_source = [{error for label, error in known if _is_of(label, source)} for source in rule.sources]
+    if not all(by_source):
         return rule.silent == "kept"
-    errors = set().union(*words)
+    errors = set().union(*by_source)
     agreeing = all(agree(one, other, rule.on) for one, other in combinations(errors, 2))
     return agreeing == (rule.keep == "agreeing")
 
@@ -82,11 +82,11 @@ def _is_of(label: SourceVerdict, source: str) -> bool:
 
 
 def contrasts(project: Project) -> list[tuple[LabelSource, LabelSource, Contrast]]:
-    """Every two sources with a first error on the same solution, the most pairs first."""
+    """Every two sources with a first error on the same solution, those with most pairs first."""
     sources = {source.pk: source for source in LabelSource.objects.filter(project=project)}
     by_pair: dict[tuple[int, int], Contrast] = {}
     with connection.cursor() as cursor:
-        cursor.execute(_TOLD + _PAIRS, [project.pk])
+        cursor.execute(_LATEST + _PAIRS, [project.pk])
         for one, other, error, other_error, pairs in cursor:
             by_pair.setdefault((one, other), Contrast()).add(error, other_error, pairs)
     rows = [(sources[one], sources[other], contrast) for (one, other), contrast in by_pair.items()]
@@ -94,8 +94,8 @@ def contrasts(project: Project) -> list[tuple[LabelSource, LabelSource, Contrast
 
 
 def contrasted(*, one: LabelSource, other: LabelSource, way: str) -> QuerySet[Solution]:
-    """The solutions that two sources labelled in one of WAYS, which are the fields of Contrast and `differing`."""
-    chosen = RawSQL(f"{_TOLD} {_SOLUTIONS} AND {WAYS[way]}", [one.project_id, one.pk, other.pk])
+    """The solutions whose pairs of labels by two sources meet a condition: a key of WAYS, as the fields of Contrast."""
+    chosen = RawSQL(f"{_LATEST} {_SOLUTIONS} AND {WAYS[way]}", [one.project_id, one.pk, other.pk])
     return Solution.objects.filter(project=one.project_id, pk__in=chosen)
 
 
@@ -110,8 +110,8 @@ WAYS = {
     "only_one": "one.first_error >= 0 AND other.first_error < 0",
     "only_other": "one.first_error < 0 AND other.first_error >= 0",
 }
-_TOLD = """
-WITH told AS (
+_LATEST = """
+WITH latest AS (
     SELECT DISTINCT ON (solution_id, source_id, annotator_id) solution_id, source_id, first_error
     FROM annotation_annotation
     WHERE project_id = %s
@@ -120,11 +120,11 @@ WITH told AS (
 """
 _PAIRS = """
 SELECT one.source_id, other.source_id, one.first_error, other.first_error, count(*)
-FROM told one JOIN told other USING (solution_id)
+FROM latest one JOIN latest other USING (solution_id)
 WHERE one.source_id < other.source_id AND one.first_error IS NOT NULL AND other.first_error IS NOT NULL
 GROUP BY 1, 2, 3, 4
 """
 _SOLUTIONS = """
-SELECT solution_id FROM told one JOIN told other USING (solution_id)
+SELECT solution_id FROM latest one JOIN latest other USING (solution_id)
 WHERE one.source_id = %s AND other.source_id = %s
 """

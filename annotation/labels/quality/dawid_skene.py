@@ -1,7 +1,7 @@
-"""Dawid and Skene's model of labels by people who err, each in their own way, fitted by EM. Pure numpy.
+"""Dawid and Skene's model of labels by people with individual error rates, fitted by EM. Pure numpy.
 
 A. P. Dawid and A. M. Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm",
-Applied Statistics 28 (1979): an item has one true class, and each person says class l of an item of true class k
+Applied Statistics 28 (1979): an item has one true class, and each person labels an item of true class k as class l
 with a probability of their own.
 """
 
@@ -23,8 +23,8 @@ class Fit:
     """`prior` [classes] of the true classes; `confusion` [people, classes, classes], rows the truth; `average`
     [classes, classes] that of all people together; `truth` [items, classes], the posterior of each item.
 
-    `counts` [people, classes, classes] are each person's own words on items of each true class, as far as the truth
-    is known: not whole numbers, and without any smoothing.
+    `counts` [people, classes, classes] are each person's own labels on items of each true class, weighted by the
+    posterior of the truth: not whole numbers, and without smoothing.
     """
 
     prior: Array
@@ -44,11 +44,11 @@ def fit(
     smoothing: float = 0.0,
     imagined: Array | None = None,
 ) -> Fit:
-    """EM from shares of votes, on three columns [votes] of indices: who said which class of which item.
+    """Fit the model by EM, starting from shares of votes. `items`, `people` and `words` are columns of the votes.
 
-    `known` items have that class for certain. With `smoothing`, each person's row for a true class gets that many
-    words of the average person; `imagined` [classes, classes], rows the truth, adds words to the average person and
-    items to the prior. Without both this is the paper's maximum likelihood.
+    `words` are the classes that people chose; `known` items certainly have that class. With `smoothing`, each person's
+    row for a true class gets that many votes of the average person. `imagined` [classes, classes], rows the truth, adds
+    votes to the average person and items to the prior. Without both this is the paper's maximum likelihood.
     """
     crowd = int(people.max()) + 1
     added = np.zeros((classes, classes)) if imagined is None else imagined
@@ -67,11 +67,11 @@ def fit(
 
 
 def prior_of_all(estimates: Fit, alone: Array, confusion: Array, imagined: Array) -> Array:
-    """The prior [classes] of all items: those of the fit, and those that one person alone rated.
+    """The prior [classes] of all items: those of the fit, and those that only one person rated.
 
-    `alone` [people, classes] counts the latter by word, `confusion` [people, classes, classes] is these people's, and
-    `imagined` is as in `fit`. The confusions stay as they are: a word that nobody checked shows how common a class is,
-    and nothing about the person. The likelihood is then concave in the prior, so EM finds its one maximum.
+    `alone` [people, classes] counts the latter by the chosen class, `confusion` [people, classes, classes] is these
+    people's, and `imagined` is as in `fit`. The confusions stay fixed: a single vote shows how common a class is, but
+    nothing about the person. The likelihood is then concave in the prior, so EM finds its one maximum.
     """
     prior = estimates.prior
     fixed = estimates.truth.sum(axis=0) + imagined.sum(axis=1)
@@ -90,7 +90,7 @@ def _settle(truth: Array, known: Mapping[int, int]) -> Array:
 
 
 def _count(truth: Array, items: Indices, people: Indices, words: Indices, crowd: int) -> Array:
-    """The counts behind equation 2.3: each person's words by true class."""
+    """The counts in equation 2.3: each person's votes by true class."""
     classes = truth.shape[1]
     counts = np.full((crowd, classes, classes), NEVER)
     for true in range(classes):

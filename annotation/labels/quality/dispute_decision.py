@@ -1,4 +1,4 @@
-"""A reviewer's decision on a claim that a reference is wrong."""
+"""Resolves disputes: a reviewer decides on a claim that a reference is wrong."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
-from annotation.core.membership.access import require_role
+from annotation.core.membership.access import STAFF, require_role
 from annotation.files.answer_checks import regrade
 from annotation.models import Dispute, Membership, Problem
 from prm.messages import Message
@@ -17,11 +17,11 @@ from prm.messages import Message
 def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, reference: str = "") -> Dispute:
     """Settle a dispute, and all open ones on the same problem, with a reason.
 
-    If the dispute is upheld, `reference` replaces the wrong answer and the problem's solutions are
-    graded again at once. Raises Forbidden, DomainError (`resolution_needed`; `reference_stands`, dismissed with another
-    one), Conflict (`dispute_settled`).
+    If the dispute is upheld, `reference` replaces the wrong answer and the problem's solutions are graded again at
+    once. Raises Forbidden, DomainError (`resolution_needed`; `reference_stands`: dismissed, but with another
+    reference), Conflict (`dispute_settled`).
     """
-    membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
+    membership = require_role(by, dispute.project, *STAFF)
     if not resolution.strip():
         raise DomainError(Message("resolution_needed"), {"field": "resolution"})
     if reference.strip() and not upheld:
@@ -39,7 +39,7 @@ def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, refere
 
 
 def of_problem(problem: Problem) -> QuerySet[Dispute]:
-    """Every dispute of the problem's reference, settled or not."""
+    """Every dispute about the problem's reference, settled or not."""
     return Dispute.objects.filter(annotation__solution__problem=problem)
 
 

@@ -1,4 +1,4 @@
-"""Labels with a hint against labels without, read for each way in which hints were drawn."""
+"""Reads the labels with and without hints, for each policy under which hints were drawn."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from annotation.work.gold.gold_accuracy import Answer, Share, share_of
 
 
 class Design(NamedTuple):
-    """How hints were drawn: on which share, and when a score comes into sight."""
+    """A policy of hints: the share of solutions with a hint, and when a score is revealed."""
 
     share: float
     reveal: str
@@ -25,8 +25,8 @@ class Design(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The two arms of one design. `opened` are the hinted labels in which a score was seen at all, `changed` the
-    ratings given before the step's score was seen and changed afterwards."""
+    """The two arms of one design. `opened` is the share of hinted labels in which a score was seen, `changed` the share
+    of ratings before the step's score was seen that were changed afterwards."""
 
     design: Design
     since: datetime
@@ -39,23 +39,23 @@ class Comparison:
 
 
 CHANGED = """
-SELECT count(*) FILTER (WHERE rating.rating IS DISTINCT FROM (seen.told->>1)::int), count(*)
+SELECT count(*) FILTER (WHERE rating.rating IS DISTINCT FROM (seen.pair->>1)::int), count(*)
 FROM annotation_hint hint
 JOIN annotation_annotation label ON label.lease_id = hint.lease_id AND label.revision = 1
 JOIN annotation_labelsource source ON source.id = label.source_id
-CROSS JOIN jsonb_array_elements(hint.seen) AS seen(told)
+CROSS JOIN jsonb_array_elements(hint.seen) AS seen(pair)
 JOIN annotation_step step ON step.solution_id = label.solution_id AND step.alternative = 0
-    AND step.position = (seen.told->>0)::int
+    AND step.position = (seen.pair->>0)::int
 JOIN annotation_steprating rating ON rating.annotation_id = label.id AND rating.step_id = step.id
 WHERE label.project_id = %(project)s AND hint.shown AND hint.share = %(share)s AND hint.reveal = %(reveal)s
-    AND source.kind = 'human' AND seen.told->>1 IS NOT NULL
+    AND source.kind = 'human' AND seen.pair->>1 IS NOT NULL
 """
 
 
 def labels_drawn(project: Project, *, shown: bool | None = None) -> QuerySet[Annotation]:
-    """People's first words on solutions for which it was drawn whether they see a hint; of one arm, or of both.
+    """People's first revisions on solutions with a draw for a hint, of both arms or, with `shown`, of one.
 
-    Labels without a first error, because their givers gave up, are left out.
+    Labels without a first error, after giving up, are left out.
     """
     drawn = first_annotations(project).filter(
         lease__hint__isnull=False, source__kind="human", first_error__isnull=False
@@ -64,7 +64,7 @@ def labels_drawn(project: Project, *, shown: bool | None = None) -> QuerySet[Ann
 
 
 def compare_hints(project: Project) -> list[Comparison]:
-    """The arms of each design under which somebody labelled, the latest design first."""
+    """The comparison of the two arms for each design with labels, latest design first."""
     known = _known(project)
     comparisons = []
     for design, rows in groupby(_figures(project), key=lambda row: Design(row["share"], row["reveal"])):
@@ -112,7 +112,7 @@ def _logs(row: dict[str, Any] | None) -> Logs:
 
 
 def _figures(project: Project) -> Iterator[Any]:
-    """A row for each arm of each design, counted by the database."""
+    """The figures of each arm of each design, aggregated by the database."""
     steps: Any = F("lease__hint__scores__len")
     if project.label_scheme.stop_at_first_error:
         steps = Case(When(first_error__gte=0, then=F("first_error") + 1), default=steps)
@@ -139,7 +139,7 @@ def _figures(project: Project) -> Iterator[Any]:
 
 
 def _known(project: Project) -> dict[tuple[Design, bool], list[Known]]:
-    """Labels on active gold by design and arm, but for those that are its reference themselves."""
+    """Labels on active gold by design and arm, without the references themselves."""
     rows = (
         labels_drawn(project)
         .filter(solution__gold_answer__active=True, solution__gold_answer__annotation__first_error__isnull=False)

@@ -1,4 +1,4 @@
-"""Labels judged by an independent reference: other people's labels, or the champion's verdict."""
+"""Judges labels by an independent reference: other people's labels, or the champion's verdict."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -30,10 +30,10 @@ class FirstErrorLabel:
 
 
 def latest_labels(project: Project) -> list[FirstErrorLabel]:
-    """The latest labels that count, people's and imported ones, oldest first.
+    """The latest labels in use, people's and imported ones, oldest first.
 
-    A gold reference decides like an adjudication. On hidden gold only a person's first revision counts, since a later
-    one may know the reference. Screening answers are left out.
+    A gold reference decides like an adjudication. On hidden gold only a person's first revision counts, because later
+    ones may be based on the reference. Answers in screening are left out.
     """
     ordinary = latest_annotations(project).exclude(lane__in=HIDDEN_LANES)
     labels = ordinary | first_annotations(project).filter(lane=Lane.GOLD)
@@ -86,7 +86,7 @@ def judge_by_model(project: Project, labels: Sequence[FirstErrorLabel]) -> list[
 
 
 def _verdicts(version: ModelVersion, solutions: Iterable[int]) -> dict[int, int]:
-    """The model's first error (-1 for none) of each solution that it could read to the end."""
+    """The model's first error (-1 for none) of each solution for which it scored every step."""
     scores = PoolScore.objects.filter(model_version=version, solution__in=solutions)
     threshold = version.manifest["threshold"]
     verdicts = {}

@@ -1,4 +1,4 @@
-"""A person's own work: labels, time, and agreement with gold and with other people."""
+"""Statistics of a person's own work: labels, time, accuracy on gold and agreement with others."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -10,11 +10,11 @@ from django.utils import timezone
 from annotation.labels.quality.statistics import Median
 from annotation.models import HIDDEN_LANES, Membership
 from annotation.work.annotations import latest_annotations
-from annotation.work.gold.gold_accuracy import Share, is_right, share_of
+from annotation.work.gold.gold_accuracy import Share, share_of
 from annotation.work.gold.gold_answers import answers_to, read_answers
 
 DAYS = 30
-# Told live or of a few, a share would tell which of the latest solutions was gold, or what others said of it.
+# A share of today's answers, or of a few, would reveal which solution was gold, or how others labelled it.
 LEAST = 10
 
 
@@ -26,10 +26,10 @@ class Day:
 
 @dataclass(frozen=True)
 class OwnWork:
-    """Labels and time, all in the latest revision of each; `days` are the last thirty of the project's time zone.
+    """Numbers and times of latest revisions; `days` are the last thirty days in the project's time zone.
 
-    `gold` and `peers` are shares of right answers on hidden gold, and of others' words on the same solutions that name
-    the same first error: of days that are over, of ten or more, and where the policy tells them; else None.
+    `gold` is the share of right answers on hidden gold, `peers` the share of others' labels on the same solutions with
+    the same first error. Both are of past days only, and None for fewer than LEAST or if the policy hides them.
     """
 
     today: int
@@ -42,7 +42,7 @@ class OwnWork:
 
 
 def own_work(membership: Membership) -> OwnWork:
-    """What the person is told of their own work."""
+    """The statistics that a person sees of their own work."""
     policies = membership.project.policies
     midnight = policies.rounds.start_of_day(timezone.now())
     labels = latest_annotations(membership.project).filter(annotator=membership.pk)
@@ -76,7 +76,7 @@ def _days(membership: Membership, midnight: datetime) -> dict[date, Day]:
 def _on_gold(membership: Membership, before: datetime) -> Share:
     answers = read_answers(answers_to(membership.project, annotator=membership.pk, submitted_at__lt=before))
     tolerance = membership.project.policies.gold.tolerance
-    right = sum(is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance) for answer in answers)
+    right = sum(answer.is_right(tolerance=tolerance) for answer in answers)
     return share_of(right, len(answers))
 
 
@@ -85,8 +85,8 @@ def _with_peers(membership: Membership, before: datetime) -> Share:
     labels = labels.exclude(lane__in=HIDDEN_LANES).exclude(adjudicates=True)
     own = dict(labels.filter(annotator=membership.pk).values_list("solution", "first_error"))
     shared = labels.filter(solution__in=labels.filter(annotator=membership.pk).values("solution"))
-    words = shared.exclude(annotator=membership.pk).values_list("solution", "first_error")
-    pairs = [own[solution] == word for solution, word in words]
+    others = shared.exclude(annotator=membership.pk).values_list("solution", "first_error")
+    pairs = [own[solution] == first_error for solution, first_error in others]
     return share_of(sum(pairs), len(pairs))
 
 

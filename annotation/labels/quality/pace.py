@@ -1,4 +1,4 @@
-"""How people go about it: the time that they take, and how much of what they said one key accepted."""
+"""How people work: their time per label and step, and the share of ratings that one key gave."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,13 +15,13 @@ from annotation.work.annotations import own_opinions
 from annotation.work.gold.gold_accuracy import Share, share_of
 from prm.vocabulary import FINISHED
 
-LOOKED_AT = timedelta(days=90)  # labels as they come in: who was too fast long ago is no news
+PERIOD = timedelta(days=90)  # older labels do not raise an alarm
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Of somebody's latest labels, decisions apart: the medians of the time on one and on a step, in seconds, None
-    where none was kept; and the share of their ratings that one key gave together with others."""
+    """The pace of a person's latest labels, without adjudications: median seconds per label and per step, None if there
+    are no times, and the share of ratings that one key gave together with others."""
 
     labels: int
     label_seconds: float | None
@@ -30,7 +30,7 @@ class Pace:
 
 
 def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pace]:
-    """By membership: of one `person`, else of all who labelled."""
+    """The pace of each person who labelled, or of one `person`, by membership."""
     labels = own_opinions(project)
     if person is not None:
         labels = labels.filter(annotator=person)
@@ -53,12 +53,12 @@ def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pac
 
 
 def timed_labels(project: Project) -> list[Timed]:
-    """What everybody's latest labels took, those of simulated people apart: labels that rate steps, and count."""
+    """The times of the latest labels that rate steps and are in use, without those of simulated people."""
     labels = own_opinions(project).filter(
         annotator__simulated=False,
         total_ms__gt=0,
         finish_reason__in=FINISHED,
-        submitted_at__gte=timezone.now() - LOOKED_AT,
+        submitted_at__gte=timezone.now() - PERIOD,
     )
     latest = Annotation.objects.filter(pk__in=in_use(labels).order_by("-pk").values("pk")[:LATEST])
     rated = latest.annotate(steps=Count("ratings", filter=Q(ratings__state="rated"))).filter(steps__gt=0)

@@ -1,4 +1,4 @@
-"""How far each annotator's word on a step can be trusted, learned from the steps that several rated. Pure."""
+"""Estimates the reliability of each annotator's ratings from the steps that several people rated. Pure."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -15,16 +15,16 @@ from prm.vocabulary import RATINGS
 
 BAD = RATINGS.index(-1)
 SMOOTHING = 10.0
-# One step of each true rating, which the average person gets right at .8: without it a rating that no shared step has
-# would be impossible, and everybody would be taken to guess it.
+# One step of each true rating, which the average person gets right with probability 0.8. Without it, a rating that no
+# shared step has would be impossible, and everybody would seem to guess it.
 IMAGINED = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
 
 
 @dataclass(frozen=True)
 class Reliability:
     """Classes are in the order of RATINGS: `prior` [3] of the true ratings, `confusion` [3, 3] of each person, rows
-    the truth, and `average` of a person without shared steps. `votes` counts each person's words on shared steps, and
-    `counts` [3, 3] the same words by what was probably true."""
+    the truth, and `average` of a person without shared steps. `votes` counts each person's votes on shared steps, and
+    `counts` [3, 3] the same votes by the probable truth."""
 
     prior: Array
     average: Array
@@ -36,32 +36,32 @@ class Reliability:
         return self.confusion.get(person, self.average)
 
     def informedness(self, person: str) -> float:
-        """How much more often bad steps are called bad than others are (Youden's J), as the consensus uses it.
+        """How much more often the person rates bad steps bad than other steps (Youden's J), as the consensus uses it.
 
-        1 for always right, 0 for a word that tells nothing (always the same, or by chance), negative for one
-        that misleads. A person with few shared steps is close to the average person.
+        1 if always right, 0 if no better than chance, negative if misleading. A person with few shared steps is close
+        to the average person.
         """
         rows = self.of(person)
         others = (self.prior[:BAD] + NEVER) / (self.prior[:BAD] + NEVER).sum()
         return float(rows[BAD, BAD] - others @ rows[:BAD, BAD])
 
     def measured(self, person: str) -> Gap:
-        """The informedness that this person's own words show, with its 95 % interval: without the pull to the average.
+        """The informedness in this person's own votes, without smoothing, with its 95 % interval.
 
-        The truth of a step is an estimate, whose own error the interval leaves out.
+        The interval leaves out that the truth of a step is itself an estimate.
         """
-        (found, bad), (invented, others) = self.bad_and_others(person)
-        finds, invents = (_share(*share) for share in ((found, bad), (invented, others)))
+        (hits, bad), (invented, others) = self.bad_and_others(person)
+        finds, invents = (_share(*share) for share in ((hits, bad), (invented, others)))
         return gap_between(finds, invents)
 
     def bad_and_others(self, person: str) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Of the probably bad steps, and of the others: how many this person called bad, and how many they rated."""
+        """For the probably bad steps, and for the others: how many this person rated bad, and how many they rated."""
         counts = self.counts[person]
         others = counts[:BAD]
         return (float(counts[BAD, BAD]), float(counts[BAD].sum())), (float(others[:, BAD].sum()), float(others.sum()))
 
     def posterior(self, votes: Iterable[tuple[str, int]]) -> Array:
-        """Probability [3] of each true rating after these (person, rating) words on one step."""
+        """The probability [3] of each true rating after these (person, rating) votes on one step."""
         logs = np.log(self.prior + NEVER)
         for person, rating in votes:
             logs = logs + np.log(self.of(person)[:, RATINGS.index(rating)])
@@ -80,8 +80,8 @@ def estimate(
 ) -> Reliability | None:
     """Fit reliability to steps with two or more votes or a `settled` rating; None if there are none.
 
-    How common each rating is comes from all steps: these, the other `votes`, and `alone`, the
-    words on steps that nobody else rated.
+    The frequency of each rating comes from all steps: these, the other `votes`, and `alone`, the votes on steps that
+    nobody else rated.
     """
     known = settled or {}
     shared, single = _split(votes, known)
@@ -116,7 +116,7 @@ def estimate(
 
 
 def _split(votes: Sequence[Vote], known: Mapping[Hashable, int]) -> tuple[list[Vote], Words]:
-    """The votes on shared or settled steps, and the words on all others."""
+    """The votes on shared or settled steps, and the numbers of votes on all others."""
     raters: dict[Hashable, set[str]] = {}
     for vote in votes:
         raters.setdefault(vote.step, set()).add(vote.person)
@@ -126,6 +126,6 @@ def _split(votes: Sequence[Vote], known: Mapping[Hashable, int]) -> tuple[list[V
 
 
 def _share(count: float, of: float) -> Ends:
-    """A share with its interval; next to no steps leave it open."""
+    """A share with its interval, which is wide for few steps."""
     share = count / of
     return share, *score_interval(share, of)

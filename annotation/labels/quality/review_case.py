@@ -29,9 +29,9 @@ class CaseRow:
 
 @dataclass(frozen=True)
 class Case:
-    """A solution before a reviewer: people's latest labels, oldest first, adjudications last.
+    """A solution to review: people's latest labels, oldest first, adjudications last.
 
-    `newest` is the highest id of any label of it; `first_difference` the index of the first row that differs.
+    `newest` is the highest id of all its labels, `first_difference` the index of the first row that differs.
     """
 
     solution: Solution
@@ -50,10 +50,10 @@ class Case:
 
 
 def case_of(solution: Solution) -> Case:
-    """The case of a solution. Answers to gold and machines' labels are no part of it."""
+    """The case of a solution, without answers to gold and machines' labels."""
     requests = Prefetch("sent_back", SentBack.objects.filter(state=SentBack.State.OPEN), "open_requests")
-    everyones = solution.annotations.select_related("annotator__user", "source")
-    all_labels = list(everyones.prefetch_related("ratings__step", "path", requests).order_by("pk"))
+    labels_of_all = solution.annotations.select_related("annotator__user", "source")
+    all_labels = list(labels_of_all.prefetch_related("ratings__step", "path", requests).order_by("pk"))
     last = {(label.source_id, label.annotator_id): label for label in all_labels}
     shown = [label for label in last.values() if label.source.kind not in MACHINES and label.lane not in HIDDEN_LANES]
     labels = sorted(shown, key=lambda label: (label.adjudicates, label.pk))
@@ -84,7 +84,7 @@ def _rows(steps: Sequence[Step], labels: Sequence[Annotation]) -> list[CaseRow]:
 
 
 def _path(steps: Sequence[Step], labels: Sequence[Annotation]) -> set[int]:
-    """At each position the completion that most chose, else the one that was sampled."""
+    """The completion at each position that most labels chose, else the sampled one."""
     chosen = [place.chosen_id for label in labels for place in label.path.all()]
     best: dict[int, tuple[int, int, int]] = {}
     for step in steps:

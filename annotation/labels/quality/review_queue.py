@@ -1,4 +1,4 @@
-"""What waits for a reviewer: disagreements first, then disputed references, then steps in doubt."""
+"""The review queue: disagreements first, then disputed references, then steps in doubt."""
 
 from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, When
 
@@ -13,8 +13,8 @@ REASONS = ("disagreement", "dispute", "doubt")
 def to_review(project: Project, reason: str = "") -> QuerySet[Solution]:
     """Solutions that wait for a reviewer, in order of `urgency`, each with `differs`, `disputed` and `doubted`.
 
-    One of REASONS narrows them to those that wait for it, perhaps among others. What was sent back waits for its
-    annotator first, unless its reference is disputed too.
+    A `reason` of REASONS selects those that wait for it; they may have other reasons too. A solution whose label was
+    sent back waits for the annotator first, unless its reference is also disputed.
     """
     waiting = Exists(sent_back(project).filter(annotation__solution=OuterRef("pk")))
     open_disputes = Dispute.objects.filter(annotation__solution=OuterRef("pk"), state=Dispute.State.OPEN)
@@ -29,14 +29,14 @@ def to_review(project: Project, reason: str = "") -> QuerySet[Solution]:
 
 
 def next_to_review(project: Project, *, after: int, reason: str = "") -> int | None:
-    """The solution that comes after another one in `to_review`, or the first; None where no other waits."""
+    """The solution after another one in `to_review`, or the first; None if no other waits."""
     waiting = list(to_review(project, reason).values_list("pk", flat=True))
     place = waiting.index(after) + 1 if after in waiting else 0
     return next((pk for pk in waiting[place:] + waiting[:place] if pk != after), None)
 
 
 def review_counts(project: Project) -> dict[str, int]:
-    """How many solutions wait for each of REASONS, how many in `all`, and how many labels are `sent_back`."""
+    """The numbers of solutions that wait for each of REASONS and in `all`, and of labels that are `sent_back`."""
     counts = to_review(project).aggregate(
         all=Count("pk"),
         disagreement=Count("pk", filter=Q(differs=True)),
@@ -47,11 +47,11 @@ def review_counts(project: Project) -> dict[str, int]:
 
 
 def sent_back(project: Project) -> QuerySet[SentBack]:
-    """What waits for its annotators to look at again."""
+    """The open requests to annotators to revise a label."""
     return SentBack.objects.filter(project=project, state=SentBack.State.OPEN)
 
 
 def _in_doubt(project: Project) -> QuerySet[Annotation]:
-    """Labels that flag a step, or are unsure of one."""
+    """Labels with a flagged or unsure step."""
     doubts = StepRating.objects.filter(IN_DOUBT).values("annotation")
     return latest_annotations(project).filter(pk__in=doubts).exclude(lane__in=HIDDEN_LANES)

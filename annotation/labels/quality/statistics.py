@@ -1,4 +1,4 @@
-"""Figures of a project's work, a query or two each, of the latest revision of each annotation."""
+"""Statistics of a project's work, from the latest revision of each annotation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from annotation.work.annotations import latest_annotations
 
 
 class Median(Aggregate):
-    """Continuous median of a number."""
+    """The continuous median of a number."""
 
     function = "PERCENTILE_CONT"
     template = "%(function)s(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
@@ -36,7 +36,7 @@ def my_progress(*, by: User, project: Project) -> dict[str, Any]:
 
 
 def lanes_of_open_generation(project: Project) -> list[Mapping[str, Any]]:
-    """`{lane, items, wanted, done}` of each lane in the generation that is being labelled, by name."""
+    """`{lane, items, wanted, done}` of each lane of the open generation, sorted by name."""
     return list(
         QueueItem.objects.filter(project=project, generation__state=Generation.State.OPEN)
         .values("lane")
@@ -46,7 +46,7 @@ def lanes_of_open_generation(project: Project) -> list[Mapping[str, Any]]:
 
 
 def labels_of(project: Project) -> dict[str, Any]:
-    """`{total, first_errors, median_seconds}` of all that the project's annotators submitted."""
+    """`{total, first_errors, median_seconds}` of all labels by the project's annotators."""
     figures = latest_annotations(project).aggregate(
         total=Count("pk"), first_errors=Count("pk", filter=Q(first_error__gte=0))
     )
@@ -54,10 +54,10 @@ def labels_of(project: Project) -> dict[str, Any]:
 
 
 def median_seconds(project: Project) -> float | None:
-    """The cost of a label: its median time, of people if there are any, else of simulated annotators."""
+    """The median time of people's labels, or of simulated annotators' if people have none; None without times."""
     for kind in ("human", "simulated"):
         labels = latest_annotations(project).filter(source__kind=kind)
-        middle = labels.aggregate(middle=Median("total_ms"))["middle"]
-        if middle is not None:
-            return float(middle) / 1000
+        median = labels.aggregate(median=Median("total_ms"))["median"]
+        if median is not None:
+            return float(median) / 1000
     return None

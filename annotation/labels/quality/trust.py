@@ -1,4 +1,4 @@
-"""How far each annotator, and each source of imported labels, can be trusted in a project."""
+"""The reliability of each annotator, and of each source of imported labels, in a project."""
 
 from collections import Counter
 from collections.abc import Hashable
@@ -12,15 +12,15 @@ from annotation.labels.quality.reliability import Reliability, estimate
 from annotation.models import Project, StepRating
 from prm.consensus import Vote, Words
 
-ONE_STEP = 0.5  # expected steps that are more likely one than none
+ONE_STEP = 0.5  # expected number of steps from which there is more likely one than none
 
 
 @dataclass(frozen=True)
 class Trust:
     """`who` as in `judged_labels.name_of`. `informedness` is what the consensus uses: shrunk to the average person if
-    there are few shared steps. The rest comes from the person's own votes: the shares of probably bad steps called bad
-    (`finds`), and of others called bad (`invents`), None without such a step; `measured` is their difference with its
-    95 % interval. `votes` counts votes on shared steps in that many `labels`."""
+    there are few shared steps. The rest comes from the person's own votes: the shares of probably bad steps rated bad
+    (`finds`) and of others rated bad (`invents`), None without such a step; `measured` is their difference with its
+    95 % interval. `votes` counts votes on shared steps, `labels` the labels that they are in."""
 
     who: str
     labels: int
@@ -32,7 +32,7 @@ class Trust:
 
 
 def trust_by_person(project: Project) -> dict[str, Trust]:
-    """Each person's trust, from their latest labels without machines'; empty if no step is shared."""
+    """The trust in each person by `who`, from latest labels without machines'; empty if no step is shared."""
     human = [label for label in latest_labels(project) if not label.machine]
     shared = _shared(human)
     rated = StepRating.objects.filter(state="rated")
@@ -52,30 +52,30 @@ def trust_by_person(project: Project) -> dict[str, Trust]:
     if reliability is None:
         return {}
     labels = Counter(label.who for label in shared)
-    return {giver: _trust(giver, labels[giver], reliability) for giver in reliability.votes}
+    return {person: _trust(person, labels[person], reliability) for person in reliability.votes}
 
 
-def _trust(giver: str, labels: int, reliability: Reliability) -> Trust:
-    (bad, of_bad), (others, of_others) = reliability.bad_and_others(giver)
+def _trust(person: str, labels: int, reliability: Reliability) -> Trust:
+    (bad, of_bad), (others, of_others) = reliability.bad_and_others(person)
     return Trust(
-        who=giver,
+        who=person,
         labels=labels,
-        votes=reliability.votes[giver],
+        votes=reliability.votes[person],
         finds=bad / of_bad if of_bad >= ONE_STEP else None,
         invents=others / of_others if of_others >= ONE_STEP else None,
-        measured=reliability.measured(giver),
-        informedness=reliability.informedness(giver),
+        measured=reliability.measured(person),
+        informedness=reliability.informedness(person),
     )
 
 
 def _words(ratings: QuerySet[StepRating]) -> Words:
     rows = ratings.order_by().values_list("annotation__annotator", "annotation__source", "rating")
-    words: Words = Counter()
+    counts: Words = Counter()
     for annotator, source, rating, n in rows.annotate(n=Count("pk")):
-        words[name_of(annotator, source), int(rating or 0)] += n
-    return words
+        counts[name_of(annotator, source), int(rating or 0)] += n
+    return counts
 
 
 def _shared(labels: list[FirstErrorLabel]) -> list[FirstErrorLabel]:
-    words = Counter(label.solution for label in labels)
-    return [label for label in labels if words[label.solution] > 1]
+    label_counts = Counter(label.solution for label in labels)
+    return [label for label in labels if label_counts[label.solution] > 1]

@@ -1,4 +1,4 @@
-"""The only door to `prm`: records become traces, scores become rows, the library's errors become ours.
+"""The only access to code of `prm` that needs torch: converts records to traces, scores to rows, and errors to ours.
 
-The web application imports these modules, and must not import torch: what needs it is imported inside the functions.
+The web application imports these modules and must not import torch, so that functions import what needs it.
 """

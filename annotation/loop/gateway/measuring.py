@@ -1,4 +1,4 @@
-"""Metrics of scores on labelled traces, one model against another, and the card that shows them."""
+"""Measures scores on labelled traces, compares two models, and writes the model card."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ EVALUATION = "holdout.json"
 
 
 def report(data: Path, scores: Path, *, model: Path | None, threshold: float, seed: int) -> Report:
-    """The metrics of a model's scores (None: of no model) on labelled traces, each with its interval."""
+    """The metrics of a model's scores on labelled traces, with intervals; a `model` of None is the baseline."""
     return evaluation.evaluate(
         list(read_traces(data)),
         read_scores(scores),
@@ -33,7 +33,7 @@ def report(data: Path, scores: Path, *, model: Path | None, threshold: float, se
 
 
 def headline(report: Report) -> Message:
-    """The figures that sum a report up."""
+    """The main figures of a report in a sentence."""
     overall = report.overall
     f1, auroc = _percent(overall.processbench_f1), _percent(overall.step_auroc)
     return Message("evaluation_headline", f1=f1, auroc=auroc, n=overall.n_solutions)

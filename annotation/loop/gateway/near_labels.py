@@ -17,7 +17,7 @@ STRONGEST = 3
 
 
 class NearLabel(msgspec.Struct):
-    """A labelled step of the training data; `solution` and `position` name it in the project, 0 is the same place."""
+    """A labelled step of the training data: its solution (0: unknown), position, and distance from the scored step."""
 
     distance: float
     solution: int
@@ -29,8 +29,7 @@ class NearLabel(msgspec.Struct):
 
 
 class StepReason(msgspec.Struct):
-    """`moved_by` names what moved the score most and by how many logits; `near_good` is the share of near labels
-    without an error."""
+    """Why a step has its score: the features that `moved_by` it most, in logits, and the share of good near labels."""
 
     position: int
     score: float

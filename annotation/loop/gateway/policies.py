@@ -1,4 +1,4 @@
-"""Policies to sample from: their endpoints by name, what they write, and whether it gives the reference answer."""
+"""Samples from policies: their endpoints by name, and their replies."""
 
 import threading
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from prm.errors import PolicyError
 from prm.messages import Message
 from prm.search import Endpoint, Prefix, Sampling
 
-SANDBOX = "sandbox:"  # the address of the policies of the generated world, served by this process
+SANDBOX = "sandbox:"  # the address of the demo's policies, which this process serves
 PROMPT = "{problem}"
 CONCURRENCY = 8
 RUN_RETRIES, PREVIEW_RETRIES = 5, 1
@@ -30,7 +30,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Reply:
-    """The samples of one problem, or why there are none."""
+    """The samples of one problem, or the error instead of them."""
 
     samples: list[Sample]
     calls: int = 0
@@ -45,12 +45,12 @@ def endpoint_names() -> dict[str, str]:
 
 
 def proposed_prompt(endpoint: str) -> str:
-    """The prompt that the operator gave with the endpoint."""
+    """The prompt that the operator configured for the endpoint."""
     return str(settings.POLICY_ENDPOINTS.get(endpoint, {}).get("prompt", PROMPT))
 
 
 def model_of(endpoint: str) -> str:
-    """Raises DomainError (`unknown_endpoint`)."""
+    """The name of an endpoint's model. Raises DomainError (`unknown_endpoint`)."""
     entry = settings.POLICY_ENDPOINTS.get(endpoint)
     if entry is None:
         known = ", ".join(settings.POLICY_ENDPOINTS) or Message("no_endpoints")
@@ -58,8 +58,8 @@ def model_of(endpoint: str) -> str:
     return str(entry["model"])
 
 
-class AskedPolicy:
-    """One endpoint with its settings. Raises DomainError (`unknown_endpoint`, `invalid_sampling`)."""
+class PolicyClient:
+    """An endpoint with settings, ready to sample. Raises DomainError (`unknown_endpoint`, `invalid_sampling`)."""
 
     def __init__(
         self, endpoint: str, *, prompt: str, temperature: float, max_tokens: int, for_preview: bool = False
@@ -81,12 +81,14 @@ class AskedPolicy:
         except PolicyError as error:
             raise DomainError(Message("invalid_sampling", error=error), {"field": "prompt"}) from error
 
-    def ask(self, problems: Sequence[str], *, samples: int, seeds: Sequence[int]) -> list[Reply]:
-        """`samples` solutions of each problem, several problems at a time; a failure does not affect other problems."""
+    def sample(self, problems: Sequence[str], *, samples: int, seeds: Sequence[int]) -> list[Reply]:
+        """Sample solutions of each problem, several problems at a time; a failure does not affect other problems."""
         with ThreadPoolExecutor(CONCURRENCY) as pool:
-            return list(pool.map(lambda pair: self._ask(pair[0], samples, pair[1]), zip(problems, seeds, strict=True)))
+            return list(
+                pool.map(lambda pair: self._sample(pair[0], samples, pair[1]), zip(problems, seeds, strict=True))
+            )
 
-    def _ask(self, problem: str, samples: int, seed: int) -> Reply:
+    def _sample(self, problem: str, samples: int, seed: int) -> Reply:
         try:
             answers = self._endpoint.sample([Prefix(problem)], n=samples, seed=seed)
         except PolicyError as error:
@@ -98,7 +100,7 @@ class AskedPolicy:
 
 @lru_cache(maxsize=1)
 def _sandbox_url() -> str:
-    """The sandbox's solvers, served to this process by a thread of its own, from the first call to its end."""
+    """The address of the sandbox's solvers, which a thread of this process serves from the first call."""
     from prm.sandbox.endpoint import serve
 
     server = serve(port=0)

@@ -1,4 +1,4 @@
-"""The sandbox world of the demo."""
+"""The generated world of the demo."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from prm.sandbox.world import WorldConfig, generate
 from prm.traces import Trace
 from prm.vocabulary import Split
 
-# In words, for those who practise on it.
+# The explanation of each kind of error, shown in practice.
 WHY = {
     "slip": "A slip in working it out: the operation is right, its result is not.",
     "misconception": "A misconception: the operation itself is not the one that is needed.",
@@ -21,11 +21,13 @@ WHY = {
 
 
 class Sandbox:
-    """A small sample of the generated world, of which the simulated annotators know the truth."""
+    """A sample of the generated world. Simulated annotators know its true labels."""
 
     def __init__(self, *, solutions: int, seed: int, gold: int = 0) -> None:
-        """Draws `solutions` from all parts of the world, which the project parts anew by their source group, and `gold`
-        ones apart from them."""
+        """Draw `solutions` from all splits of the world, and separate `gold` ones.
+
+        The project splits the solutions again, by source group.
+        """
         shares: dict[Split, float] = {"pool": 0.6, "calibration": 0.15, "holdout": 0.25}
         self._traces: dict[str, Trace] = {
             trace.id: trace
@@ -36,11 +38,11 @@ class Sandbox:
         self._gold = {trace.id: trace for trace in generate(WorldConfig(), split="pool", n=gold, seed=seed + 1)}
 
     def records(self) -> Iterator[Record]:
-        """The solutions without their labels."""
+        """The solutions without labels."""
         return map(_record, self._traces.values())
 
     def gold(self) -> Iterator[Record]:
-        """Those apart, with what is true of them."""
+        """The gold solutions with their true labels."""
         for trace in self._gold.values():
             record = _record(trace)
             ratings = [None if label is None else label.rating for label in trace.labels or []]
@@ -50,7 +52,7 @@ class Sandbox:
             yield record
 
     def read(self, external_id: str, *, profile: str, rng: np.random.Generator) -> Reading:
-        """How a simulated annotator of that skill profile reads the solution."""
+        """How a simulated annotator with this skill profile labels the solution."""
         return simulate_labels((self._traces | self._gold)[external_id], PROFILES[profile], rng)
 
 

@@ -1,4 +1,4 @@
-"""Scores of solutions, by a model or with no labels at all."""
+"""Scores solutions, with a model or with the zero-label baseline."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -24,13 +24,13 @@ from prm.scores import write_scores
 if TYPE_CHECKING:
     from prm.scoring import Scorer
 
-_LOADING = Lock()  # or two threads would load the same model side by side
-NO_THRESHOLD = 0.5  # where none can be fitted
-Beat = Callable[[], None]  # called while scoring goes on, however long a single batch takes
+_LOADING = Lock()  # keeps two threads from loading the same model
+DEFAULT_THRESHOLD = 0.5  # if none can be fitted
+Beat = Callable[[], None]  # called during scoring, also within a long batch
 
 
 def loaded_scorer(version: ModelVersion) -> "Scorer":
-    """The scorer of a version, loaded once a process for pool scoring and serving alike."""
+    """The scorer of a version; pool scoring and serving share one in each process."""
     return _scorer(model_path(version), version.manifest["base"])
 
 
@@ -46,7 +46,7 @@ def _scorer(model: Path | None, backbone: str) -> "Scorer":
 
 @lru_cache(maxsize=3)
 def _loaded(model: Path | None, backbone: str) -> "Scorer":
-    """A loaded scorer; a version's folder never changes, so a new champion is a new key. None: zero labels."""
+    """A loaded scorer, None for the baseline. The folder of a version never changes, so it can be the cache key."""
     from prm.scoring import Scorer
 
     try:
@@ -56,27 +56,27 @@ def _loaded(model: Path | None, backbone: str) -> "Scorer":
 
 
 def score_file(model: Path | None, policy: ProjectPolicy, data: Path, out: Path, *, on_batch: Beat) -> None:
-    """Score the traces of `data` into `out` with a model, or with no labels at all (None)."""
+    """Score the traces of `data` into `out` with a model, or with the zero-label baseline (None)."""
     scorer = _scorer(model, policy.backbone)
     write_scores(out, scorer.score(read_traces(data), on_progress=lambda total: on_batch()))
 
 
 def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, on_batch: Beat) -> float:
-    """Where a score counts as an error: the model's own; for zero labels the best on the training labels."""
+    """The threshold below which a step is an error: the model's; for the baseline, the best on the training labels."""
     scorer = _scorer(model, policy.backbone)
     if model is not None:
         return scorer.threshold
-    known = [trace for trace in read_traces(fitted_on) if first_error(trace) is not None]
+    settled = [trace for trace in read_traces(fitted_on) if first_error(trace) is not None]
     try:
-        return fit_threshold_on(known, scorer.score(known, on_progress=lambda total: on_batch()))
-    except DataError:  # of one kind only
-        return NO_THRESHOLD
+        return fit_threshold_on(settled, scorer.score(settled, on_progress=lambda total: on_batch()))
+    except DataError:  # only correct or only erroneous solutions
+        return DEFAULT_THRESHOLD
 
 
 def score_without_labels(
     backbone: str, solutions: Sequence[Solution]
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
-    """The zero-label score and the characters of each scored step, solution by solution; needs `problem` and `steps`.
+    """For each solution, the zero-label score and the characters of each scored step; needs `problem` and `steps`.
 
     Raises DomainError (`model_unusable`).
     """
@@ -87,9 +87,9 @@ def score_without_labels(
 
 
 def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: CostModel) -> list[PoolScore]:
-    """Unsaved rows of what ranking needs of each solution; needs `problem` and `steps` at hand.
+    """Unsaved rows with what ranking needs of each solution; needs `problem` and `steps`.
 
-    Those of one problem are best side by side, for they share its reading.
+    Solutions of one problem should be adjacent, because they share its computation.
     """
     scores = loaded_scorer(version).score(map(trace_of, solutions), embed=True)
     rows = []
@@ -114,7 +114,7 @@ def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: CostM
 
 
 def tolerance(version: ModelVersion) -> float:
-    """How far a score may be from the same one computed again: by rounding to float16, and by how it is computed."""
+    """How far two computations of a score may differ, by rounding to float16 and by the precision of the backbone."""
     import torch
 
     return 2e-3 if loaded_scorer(version).backbone.compute == torch.float32 else 5e-2

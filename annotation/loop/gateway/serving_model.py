@@ -1,4 +1,4 @@
-"""A model that answers questions: scores of whole solutions, of solutions that grow, and plain states."""
+"""A loaded model: scores whole solutions and growing ones, and returns plain states."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ AGGREGATES = ("product", "min", "mean", "last")
 
 
 def prepare_thread() -> None:
-    """Once in each thread that reads with a model."""
+    """Limit the cores of a thread that uses a model; call it once in each."""
     from prm.processes import use_half_the_cores
 
     use_half_the_cores()
 
 
 class Text(msgspec.Struct, frozen=True, array_like=True):
-    """A solution, maybe unfinished: `steps` are (text, kind); the first `known` were scored before."""
+    """A solution, possibly unfinished. `steps` are (text, kind); the first `known` ones were scored before."""
 
     problem: str
     steps: tuple[tuple[str, str], ...]
@@ -61,10 +61,10 @@ class Scored(msgspec.Struct):
 class ServingModel:
     """One loaded version. Scoring is thread-safe; a lock guards the sessions' cached prefixes."""
 
-    def __init__(self, version: ModelVersion, *, kept_bytes: int) -> None:
+    def __init__(self, version: ModelVersion, *, cache_bytes: int) -> None:
         """Load the version, or share pool scoring's copy. Raises DomainError (`model_unusable`)."""
         self._scorer = loaded_scorer(version)
-        self._prefixes = _Prefixes(kept_bytes)
+        self._prefixes = _Prefixes(cache_bytes)
         assert self._scorer.manifest is not None, "a registered version has a manifest"
         self.trust = self._scorer.manifest.trust
         self.threshold = self._scorer.threshold
@@ -76,7 +76,7 @@ class ServingModel:
         return [self._judged(score, by) for score, by in zip(scores, aggregates, strict=True)]
 
     def append(self, text: Text, aggregate: str) -> Scored:
-        """Score the steps after the first `known` from their cached state, or read all again without one.
+        """Score the steps after the `known` ones from their cached state, or all steps if that is not cached.
 
         The answer covers all steps. The cache key is the text, so forks share the state.
         """
@@ -85,13 +85,13 @@ class ServingModel:
             session = self._scorer.session(text.problem)
         for position in range(len(session.scores), len(text.steps)):
             session.append(Step(*text.steps[position]))
-        self._prefixes.keep(text, session)
+        self._prefixes.store(text, session)
         return self._judged(session.score(), aggregate)
 
     def states(self, ids: Sequence[Sequence[int]]) -> list[bytes]:
-        """The last layer's states of token ids, as vLLM's `token_embed` gives them: little-endian float32.
+        """The last layer's states of token ids, little-endian float32 as vLLM's `token_embed` returns them.
 
-        Raises DomainError (`no_plain_states`) where the backbone was tuned, (`beyond_context`), (`unknown_token`).
+        Raises DomainError (`no_plain_states` for a tuned backbone, `beyond_context`, `unknown_token`).
         """
         from prm.features import last_states
 
@@ -108,7 +108,7 @@ class ServingModel:
 
     @property
     def width(self) -> int:
-        """The size of one of the backbone's states."""
+        """The number of values in a state of the backbone."""
         return self._scorer.backbone.width
 
     def _judged(self, score: TraceScore, aggregate: str) -> Scored:
@@ -133,31 +133,32 @@ class ServingModel:
 
 
 class _Prefixes:
-    """An LRU cache of growing solutions' states, by their texts."""
+    """An LRU cache of the states of growing solutions, by text."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
-        self._kept: OrderedDict[tuple[str, tuple[tuple[str, str], ...]], Session] = OrderedDict()
+        self._sessions: OrderedDict[tuple[str, tuple[tuple[str, str], ...]], Session] = OrderedDict()
         self._lock = Lock()
 
     def longest(self, text: Text) -> "Session | None":
-        """A session of the longest kept beginning of the text; its own to go on with."""
+        """A copy of the session with the longest cached prefix of the text; None if no prefix is cached."""
         with self._lock:
             for length in range(len(text.steps) - 1, -1, -1):
                 key = (text.problem, text.steps[:length])
-                if key in self._kept:
-                    self._kept.move_to_end(key)
-                    return self._kept[key].fork()
+                if key in self._sessions:
+                    self._sessions.move_to_end(key)
+                    return self._sessions[key].fork()
         return None
 
-    def keep(self, text: Text, session: "Session") -> None:
+    def store(self, text: Text, session: "Session") -> None:
+        """Cache a session, and drop the least recently used ones beyond the size limit."""
         with self._lock:
-            self._kept[text.problem, text.steps] = session
-            self._kept.move_to_end((text.problem, text.steps))
-            total = sum(prefix.kept_bytes for prefix in self._kept.values())
-            while total > self._most and len(self._kept) > 1:
-                _, dropped = self._kept.popitem(last=False)
-                total -= dropped.kept_bytes
+            self._sessions[text.problem, text.steps] = session
+            self._sessions.move_to_end((text.problem, text.steps))
+            total = sum(prefix.cache_bytes for prefix in self._sessions.values())
+            while total > self._most and len(self._sessions) > 1:
+                _, dropped = self._sessions.popitem(last=False)
+                total -= dropped.cache_bytes
 
 
 def trace_of_text(text: Text) -> Trace:

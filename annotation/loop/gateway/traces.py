@@ -1,4 +1,4 @@
-"""Records and solutions become traces."""
+"""Converts records and solutions to traces."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,41 +19,41 @@ from prm.vocabulary import MACHINES
 def write_training_traces(records: Iterable[Record], path: Path) -> int:
     """Write the labelled solutions of pool and calibration as traces; returns how many.
 
-    The holdout stays out here, and the library refuses it once more. In calibration only people's labels count, since
-    a threshold fitted to a machine's labels would be the machine's.
+    The holdout is left out here, and the library rejects it too. In calibration only people's labels count, because the
+    threshold must not be fitted to a machine's labels.
     """
-    taught = (
+    training = (
         without_machines(record) if record.split == "calibration" else record
         for record in records
         if record.split in ("pool", "calibration")
     )
-    return write_traces(path, _traces(taught))
+    return write_traces(path, _traces(training))
 
 
 def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
-    """Write the holdout solutions whose first error annotators' labels settle as traces; returns how many."""
-    held = _traces(without_machines(record) for record in records if record.split == "holdout")
-    return write_traces(path, (trace for trace in held if first_error(trace) is not None))
+    """Write the holdout solutions whose first error people's labels settle as traces; returns how many."""
+    holdout = _traces(without_machines(record) for record in records if record.split == "holdout")
+    return write_traces(path, (trace for trace in holdout if first_error(trace) is not None))
 
 
-def write_known_traces(records: Iterable[Record], path: Path) -> Counter[str]:
-    """Write every solution whose first error annotators' labels settle, whatever its split; returns them by split."""
+def write_settled_traces(records: Iterable[Record], path: Path) -> Counter[str]:
+    """Write the solutions of all splits whose first error people's labels settle; returns how many of each split."""
     by_split: Counter[str] = Counter()
 
-    def known() -> Iterator[Trace]:
+    def settled() -> Iterator[Trace]:
         for trace in _traces(map(without_machines, records)):
             if first_error(trace) is not None:
                 by_split[trace.split] += 1
                 yield trace
 
-    write_traces(path, known())
+    write_traces(path, settled())
     return by_split
 
 
 def without_machines(record: Record) -> Record:
-    """The record with the word of annotators alone: a project may train on machines' labels, never measure on them.
+    """The record with people's labels only: a project may train on machines' labels, but never measures on them.
 
-    Where machines are left out, the words that remain count alike.
+    If labels are removed, the remaining ones have equal weights in the consensus.
     """
     people = [annotation for annotation in record.annotations if annotation.source_kind not in MACHINES]
     if len(people) == len(record.annotations):
@@ -66,7 +66,7 @@ def _traces(records: Iterable[Record]) -> Iterator[Trace]:
 
 
 def trace_of(solution: Solution) -> Trace:
-    """The solution as sampled, without labels; needs `problem` and `steps` at hand."""
+    """The solution as sampled, without labels; needs `problem` and `steps`."""
     steps = [step for step in solution.steps.all() if step.alternative == 0]
     return Trace(
         id=str(solution.pk),

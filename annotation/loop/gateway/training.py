@@ -16,38 +16,38 @@ from prm.manifest import WEIGHTS_FILE, data_sha256, finished_model
 from prm.manifest import read_manifest as read
 from prm.messages import Message
 
-ELSEWHERE = {"base": "backbone", "neutral": "neutral"}  # choices that have a place of their own in the policy
+OWN_FIELDS = {"base": "backbone", "neutral": "neutral"}  # choices that are fields of the policy itself
 
 
 def training_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
-    """The trainer's configuration. Raises DomainError for a backbone that is not listed (any more)."""
+    """The trainer's configuration. Raises DomainError (`backbone_not_listed`)."""
     check_backbone(policy.backbone)
-    return {"seed": seed} | policy.training | {name: getattr(policy, place) for name, place in ELSEWHERE.items()}
+    return {"seed": seed} | policy.training | {name: getattr(policy, field) for name, field in OWN_FIELDS.items()}
 
 
 def shadow_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
-    """The same choices for a model that is only measured: heads on cached features, whatever the policy's lane."""
+    """The configuration of a model that is only measured: heads on cached features in place of the policy's lane."""
     return training_config(policy, seed=seed) | {"lane": "heads", "shard": False}
 
 
 def check_training(choices: dict[str, Any]) -> None:
-    """Raises DomainError (`invalid_policy`) naming the choice that the library does not take."""
-    for name, place in ELSEWHERE.items():
+    """Raises DomainError (`invalid_policy`) naming the choice that the library rejects."""
+    for name, field in OWN_FIELDS.items():
         if name in choices:
-            raise _refused(Message("setting_belongs_to_policy", name=name, place=place))
+            raise _invalid(Message("setting_belongs_to_policy", name=name, place=field))
     try:
         msgspec.convert(choices, TrainConfig)
     except msgspec.ValidationError as error:
         place, reason = fault_of(error)
-        raise _refused(Message("place_reason", place=place, reason=reason) if place else reason) from None
+        raise _invalid(Message("place_reason", place=place, reason=reason) if place else reason) from None
 
 
-def _refused(why: str) -> DomainError:
+def _invalid(why: str) -> DomainError:
     return DomainError(Message("invalid_policy", why=why), {"field": "training"})
 
 
 def is_unchanged(version: ModelVersion, data: Path, config: dict[str, Any]) -> bool:
-    """Whether the version learned from exactly these labels, by these choices, with the code that is here."""
+    """Whether the version was trained on exactly these labels, with these choices and this code."""
     choices = msgspec.convert(config, TrainConfig)
     return finished_model(model_path(version), choices, data_sha256(data)) is not None
 

@@ -1,4 +1,4 @@
-"""Audits of a version on the holdout that it was measured on, kept with it and put into its card."""
+"""Audits a version on the holdout that it was measured on; stores the findings and writes them into its card."""
 
 import shutil
 
@@ -20,13 +20,13 @@ FOLDER, DATA, PAGE, REPORT = "audit", "holdout.jsonl", "report.html", "report.js
 
 
 def check(version: ModelVersion) -> None:
-    """Raises DomainError (`no_snapshot`) where there is nothing to audit on."""
+    """Raises DomainError (`no_snapshot`) if the version has no holdout to audit on."""
     if version.snapshot_id is None:
         raise DomainError(Message("no_snapshot", n=version.number))
 
 
 def perform(job: ModelJob) -> None:
-    """Audit, keep what was found, and write the card anew."""
+    """Audit the version, store the findings and rewrite its card."""
     version = job.model_version
     assert version is not None
     check(version)
@@ -34,11 +34,14 @@ def perform(job: ModelJob) -> None:
     model = model_path(version)
     partial = model / f"{FOLDER}.partial"
     partial.mkdir(parents=True, exist_ok=True)
-    if not write_holdout_traces(read_snapshot(version.snapshot), partial / DATA):
-        raise DomainError(Message("no_holdout"))
-    run_command(job, "audit", "--model", model, "--data", partial / DATA, "--out", partial)
-    shutil.rmtree(model / FOLDER, ignore_errors=True)
-    partial.rename(model / FOLDER)
+    try:
+        if not write_holdout_traces(read_snapshot(version.snapshot), partial / DATA):
+            raise DomainError(Message("no_holdout"))
+        run_command(job, "audit", "--model", model, "--data", partial / DATA, "--out", partial)
+        shutil.rmtree(model / FOLDER, ignore_errors=True)
+        partial.rename(model / FOLDER)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     write_model_card(version)
     version.audits = _summary(msgspec.json.decode((model / FOLDER / REPORT).read_bytes(), type=AuditReport))
     version.save(update_fields=["audits"])

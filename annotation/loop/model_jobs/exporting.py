@@ -1,8 +1,10 @@
-"""A version as a Hugging Face folder: made by a job, downloaded as a tar file that is packed while it is sent."""
+"""Exports a version as a Hugging Face folder; the download is a tar file that is packed while it is sent."""
 
+import os
 import shutil
 import tarfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from django.conf import settings
@@ -18,13 +20,13 @@ BLOCK = tarfile.BLOCKSIZE
 
 
 def export_path(version: ModelVersion) -> Path:
-    """Where the version's export lies, if there is one."""
+    """The folder of the version's export."""
     folder: Path = settings.MODEL_ROOT / "exports" / str(version.pk)
     return folder
 
 
 def perform(job: ModelJob) -> None:
-    """Write the folder anew; whoever downloads the earlier one meanwhile gets it whole or not at all."""
+    """Write the folder and replace an earlier one."""
     version = job.model_version
     assert version is not None
     out = export_path(version)
@@ -53,13 +55,14 @@ def packed_export(version: ModelVersion) -> Iterator[bytes]:
     return _packed(sorted(folder.iterdir()), export_name(version))
 
 
-def _packed(files: list[Path], folder: str) -> Iterator[bytes]:
-    for path in files:
-        with open(path, "rb") as file:
-            head = tarfile.TarInfo(f"{folder}/{path.name}")
-            head.size, head.mtime = path.stat().st_size, int(path.stat().st_mtime)
+def _packed(paths: list[Path], folder: str) -> Iterator[bytes]:
+    with ExitStack() as stack:
+        # All are opened first: a job may replace the folder during the download.
+        for path, file in [(path, stack.enter_context(open(path, "rb"))) for path in paths]:
+            head, status = tarfile.TarInfo(f"{folder}/{path.name}"), os.fstat(file.fileno())
+            head.size, head.mtime = status.st_size, int(status.st_mtime)
             yield head.tobuf()
             while chunk := file.read(CHUNK):
                 yield chunk
-        yield bytes(-head.size % BLOCK)
+            yield bytes(-head.size % BLOCK)
     yield bytes(2 * BLOCK)

@@ -1,4 +1,4 @@
-"""Models made elsewhere: from a folder that the operator has put among the imports to a challenger of a project."""
+"""Imports a model that was made elsewhere: a folder of the operator's becomes a challenger of a project."""
 
 import shutil
 from pathlib import Path
@@ -20,19 +20,19 @@ FOLDER = "imports"
 
 
 def importable_folders() -> list[str]:
-    """What the operator has put there, by name."""
+    """The names of the folders that the operator offers for import."""
     root = _root()
     return sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
 
 
 def check(folder: str) -> None:
-    """Raises DomainError (`no_such_folder`) unless this is the name of one of them."""
+    """Raises DomainError (`no_such_folder`) unless the folder is offered for import."""
     if folder not in importable_folders():
         raise DomainError(Message("no_such_folder", folder=folder))
 
 
 def perform(job: ModelJob) -> None:
-    """Check and copy the folder, register it as a challenger, and begin to measure it where labels allow."""
+    """Check and copy the folder, register it as a challenger, and start its measurement if there are enough labels."""
     assert job.source is not None
     check(job.source.folder)
     path = f"project-{job.project_id}/import-{job.pk}"
@@ -40,7 +40,7 @@ def perform(job: ModelJob) -> None:
     options = [f"--separator={job.source.separator}", f"--good={job.source.good}"]
     version = job.model_version
     if version is None:
-        shutil.rmtree(out, ignore_errors=True)  # what a killed attempt left
+        shutil.rmtree(out, ignore_errors=True)  # of a killed attempt
         try:
             run_command(job, "adopt", "--source", _root() / job.source.folder, "--out", out, *options)
         except (Cancelled, DomainError):
@@ -57,7 +57,7 @@ def perform(job: ModelJob) -> None:
 
 @transaction.atomic
 def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRun:
-    """Begin a round that trains nothing: the gate measures the imported version, and it serves if it is better.
+    """Start a round without training: the gate measures the imported version, which serves if it is better.
 
     Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`,
     `not_imported`).
@@ -65,7 +65,7 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     if version.origin != ModelVersion.Origin.IMPORTED or version.gate is not None:
         raise DomainError(Message("not_imported", n=version.number))
     run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
-    TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one
+    TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed round
     run.model_version = version
     run.save(update_fields=["model_version"])
     send(run)

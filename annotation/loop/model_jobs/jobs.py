@@ -1,7 +1,7 @@
-"""Work on a model that takes minutes: asked for here, done by a worker of the `gpu` queue in a subprocess.
+"""Requests jobs on a model that take minutes; a worker of the `gpu` queue does them in a subprocess.
 
-A job may be done again at any time with the same result, so one whose worker died is asked for again. A round comes
-first: a job under way stops for it, and starts again later.
+A job may run again at any time with the same result, so a job whose worker died is enqueued again. Rounds have
+priority: a running job stops for one, and starts again later.
 """
 
 import msgspec
@@ -18,7 +18,7 @@ from annotation.models import Membership, ModelJob, ModelVersion, Project
 from annotation.models.model_job import ImportedFolder
 from prm.messages import Message
 
-WORK = {
+PERFORM = {
     ModelJob.Kind.AUDIT: auditing.perform,
     ModelJob.Kind.EXPORT: exporting.perform,
     ModelJob.Kind.IMPORT: importing.perform,
@@ -40,7 +40,7 @@ def request_export(*, by: User, version: ModelVersion) -> ModelJob:
 
 
 def request_import(*, by: User, project: Project, folder: str, separator: str = "\n", good: int = 1) -> ModelJob:
-    """Import a folder that the operator has put among the imports, and have it measured.
+    """Import a model from one of the operator's folders, and measure it.
 
     Raises Forbidden, DomainError (`no_such_folder`).
     """
@@ -56,7 +56,7 @@ def run_model_job(job_id: int) -> None:
 def _perform(job: ModelJob) -> None:
     try:
         give_way()
-        WORK[ModelJob.Kind(job.kind)](job)
+        PERFORM[ModelJob.Kind(job.kind)](job)
     except Postponed:
         job.message = Message("training_goes_first")
         job.save(update_fields=["message"])
@@ -64,15 +64,15 @@ def _perform(job: ModelJob) -> None:
 
 
 def audit_champions() -> int:
-    """Ask for the audits of champions that have none; returns how many."""
-    asked = 0
+    """Request the audits of champions that have none; returns how many."""
+    requested = 0
     champions = ModelVersion.objects.filter(state=ModelVersion.State.CHAMPION, audits__isnull=True)
     for version in champions.select_related("project"):
         if version.snapshot_id is None or version.jobs.filter(kind=ModelJob.Kind.AUDIT).exists():
             continue
         _request(None, version.project, ModelJob.Kind.AUDIT, version)
-        asked += 1
-    return asked
+        requested += 1
+    return requested
 
 
 @transaction.atomic
@@ -91,6 +91,6 @@ def _request(
     except IntegrityError:
         raise Conflict(Message("job_in_progress")) from None
     after = msgspec.structs.asdict(source) if source else {}
-    audit.record(by=by, action=job.called, target=job.subject, project=project, after=after)
+    audit.record(by=by, action=job.audit_name, target=job.subject, after=after)
     send(job)
     return job

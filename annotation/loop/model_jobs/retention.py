@@ -1,6 +1,6 @@
-"""Letting go of weights: a project keeps those of its latest versions, of what serves, and of what is pinned.
+"""Deletes old weights. A project keeps those of its latest versions, of versions that serve, and of pinned ones.
 
-The rows stay for ever, with manifest, metrics and verdict: what a generation or a snapshot names can be looked up.
+The rows stay, with manifest, metrics and verdict, because generations and snapshots refer to them.
 """
 
 import logging
@@ -19,16 +19,16 @@ log = logging.getLogger(__name__)
 
 
 def keep_to_policy() -> int:
-    """Delete what the projects' policies no longer keep; returns how many versions lost their weights."""
+    """Delete the weights that the projects' policies no longer keep; returns of how many versions."""
     deleted = 0
     for project in Project.objects.all():
         for version in due_versions(project):
             try:
                 deleted += delete_weights(version)
-            except OperationalError:  # its scores are being read: the next time
-                log.warning("The weights of model %s of %s are kept for now: its scores are in use", version, project)
+            except OperationalError:  # a long read of its scores: the next run of this task retries
+                log.warning("The weights of %s are not deleted yet: its scores are in use", version)
     for version in ModelVersion.objects.filter(weights_deleted_at__isnull=False):
-        _remove_files(version)  # of a process that died between the two
+        _remove_files(version)  # a process may have died between the two steps
     return deleted
 
 
@@ -45,12 +45,12 @@ def due_versions(project: Project) -> list[ModelVersion]:
 
 
 def delete_weights(version: ModelVersion) -> bool:
-    """Mark the version, drop its pool scores and delete its files; returns whether it was still due.
+    """Mark the version, drop its pool scores and delete its files; returns False if it is no longer due.
 
-    Raises OperationalError where the scores are being read at length.
+    Raises OperationalError if a long read locks the scores.
     """
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=version.project_id)  # against a promotion meanwhile
+        Project.objects.select_for_update(no_key=True).get(pk=version.project_id)  # against a promotion
         if version.pk not in {due.pk for due in due_versions(version.project)}:
             return False
         drop_partition(version)
@@ -59,7 +59,6 @@ def delete_weights(version: ModelVersion) -> bool:
             by=None,
             action="model.delete_weights",
             target=version,
-            project=version.project,
             before={"path": version.path, "sha256": version.sha256},
             after={"keep_models": version.project.policies.keep_models},
         )

@@ -1,1 +1,1 @@
-"""Scores of the whole pool: cut into shards, scored by any number of workers, written by COPY, dropped whole."""
+"""Scores of the whole pool: any number of workers score shards of it and write the scores by COPY."""

@@ -1,4 +1,4 @@
-"""Whether stored scores are what the model says today: a sample of them, scored afresh."""
+"""Checks stored scores: scores a sample again and compares."""
 
 import logging
 
@@ -22,25 +22,25 @@ SAMPLE = 24
 
 
 def check_scores(version: ModelVersion, *, size: int = SAMPLE) -> ScoreAgreement:
-    """Score a random sample of the version's stored scores again, and keep how they agree.
+    """Score a random sample of the version's solutions again, and store how the scores agree.
 
-    Raises DomainError (`scores_disagree`) naming the solutions whose stored scores are wrong, and what to do.
+    Raises DomainError (`scores_disagree`) if a difference is above the tolerance.
     """
     stored = {row.solution_id: row for row in PoolScore.objects.filter(model_version=version).order_by("?")[:size]}
     fresh = scoring.score_pool(version, solutions_of(sorted(stored)), reading_times.cost_model(version.project))
-    apart = {row.solution_id: _apart(stored[row.solution_id], row) for row in fresh}
+    distances = {row.solution_id: _distance(stored[row.solution_id], row) for row in fresh}
     tolerance = scoring.tolerance(version)
     agreement = ScoreAgreement(
-        checked=len(apart),
-        differing=sorted(pk for pk, distance in apart.items() if not distance <= tolerance),
-        worst=min(max(apart.values(), default=0.0), 1.0),  # JSON has no infinity
+        checked=len(distances),
+        differing=sorted(pk for pk, distance in distances.items() if not distance <= tolerance),
+        worst=min(max(distances.values(), default=0.0), 1.0),  # JSON has no infinity
         tolerance=tolerance,
     )
     figures = msgspec.structs.asdict(agreement)
     with transaction.atomic():
         PoolScoring.objects.filter(model_version=version).update(agreement=agreement, checked_at=timezone.now())
         if agreement.differing:
-            audit.record(by=None, action="pool.disagree", target=version, project=version.project, after=figures)
+            audit.record(by=None, action="pool.disagree", target=version, after=figures)
     if agreement.differing:
         message = Message(
             "stored_scores_wrong",
@@ -57,7 +57,7 @@ def check_scores(version: ModelVersion, *, size: int = SAMPLE) -> ScoreAgreement
 
 
 def check_champions() -> None:
-    """Check every champion's scores; what is wrong is kept, logged and audited, and does not hold up the others."""
+    """Check the scores of every champion. A disagreement is stored, audited and logged."""
     for version in ModelVersion.objects.filter(state=ModelVersion.State.CHAMPION).select_related("project"):
         try:
             check_scores(version)
@@ -65,8 +65,8 @@ def check_champions() -> None:
             log.error("%s: %s", version.project, error.message)
 
 
-def _apart(stored: PoolScore, fresh: PoolScore) -> float:
-    """The largest difference of a head's probability, or of a step's mean; infinite where other steps are scored."""
+def _distance(stored: PoolScore, fresh: PoolScore) -> float:
+    """The largest difference of a head's probability or a step's mean; infinite if other steps have scores."""
     if [m is None for m in stored.mean] != [m is None for m in fresh.mean] or len(stored.heads) != len(fresh.heads):
         return float("inf")
     heads = np.frombuffer(stored.heads, "<f2").astype(float) - np.frombuffer(fresh.heads, "<f2").astype(float)

@@ -1,4 +1,4 @@
-"""The table of pool scores has a partition per model version: filled by COPY, dropped whole."""
+"""The partitions of the table of pool scores: one per model version, filled by COPY and dropped whole."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from psycopg import sql
 
 from annotation.models import ModelVersion, PoolScore
 
-LOCK_TIMEOUT = "5s"  # a drop waits no longer than this for the readers of all partitions, who would wait behind it
+LOCK_TIMEOUT = "5s"  # a drop waits for all readers of pool scores, and new readers wait for the drop
 COLUMNS = {
     "model_version_id": "int8",
     "solution_id": "int8",
@@ -23,10 +23,10 @@ COLUMNS = {
 PARENT = sql.Identifier(PoolScore._meta.db_table)
 
 
-def make_partition(version: ModelVersion) -> None:
-    """Make the version's partition, where it is not there yet; one caller at a time.
+def create_partition(version: ModelVersion) -> None:
+    """Create the version's partition if it does not exist; one caller at a time.
 
-    The table is made first and attached then, which stops neither readers nor writers of the other partitions.
+    The table is created first and then attached, which blocks neither readers nor writers of other partitions.
     """
     if _exists(version):
         return
@@ -39,9 +39,9 @@ def make_partition(version: ModelVersion) -> None:
 
 
 def drop_partition(version: ModelVersion) -> None:
-    """Drop all scores of a version at once, and what it has yet to score.
+    """Drop all scores and shards of a version.
 
-    Raises OperationalError where a long reading of pool scores holds it up; nothing has happened then.
+    Raises OperationalError if a long read of pool scores blocks it; nothing is dropped then.
     """
     with transaction.atomic():
         version.pool_shards.all().delete()
@@ -51,7 +51,7 @@ def drop_partition(version: ModelVersion) -> None:
 
 
 def write_scores(version: ModelVersion, scores: Iterable[PoolScore]) -> int:
-    """COPY rows into the version's partition, which has to be there; returns how many."""
+    """COPY rows into the version's partition, which must exist; returns how many."""
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
         _partition(version), sql.SQL(", ").join(map(sql.Identifier, COLUMNS))
     )

@@ -1,7 +1,7 @@
-"""Keeping the pool scored: for a new champion all of it, for new solutions only those.
+"""Keeps the pool scored: a new champion scores all of it, and later the new solutions.
 
-A scoring is a shared job: each of its workers scores one slice and asks for itself again, so that others of the queue
-have their turn in between.
+A scoring is a shared job: each of its workers scores one slice and enqueues itself again, so that other tasks of the
+queue run in between.
 """
 
 import time
@@ -11,7 +11,7 @@ from django.db import OperationalError, transaction
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
-from annotation.core.lifecycle import Turn, do_part, got_on, run_job, send
+from annotation.core.lifecycle import Turn, do_part, end_job, run_job, save_progress, send
 from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
 from annotation.loop import registry
@@ -22,11 +22,12 @@ from annotation.models import Membership, ModelVersion, PoolScoring, Project
 from prm.messages import Message
 
 State = PoolScoring.State
-WAIT_SECONDS = 0.2  # where every shard that is left is in another worker's hands
+WAIT_SECONDS = 0.2  # while other workers hold all remaining shards
+ENDING = "end of a scoring"  # the lock of the worker that checks the scores and ends the job
 
 
 def begin_scoring(version: ModelVersion, *, by: User | None = None) -> int:
-    """Cut what the version has not scored and ask a worker for it; returns how many solutions there are."""
+    """Cut the solutions that the version has not scored into shards and enqueue them; returns how many solutions."""
     wanted = cut_shards(version, by=by)
     if wanted:
         send(PoolScoring.objects.get(model_version=version))
@@ -34,14 +35,14 @@ def begin_scoring(version: ModelVersion, *, by: User | None = None) -> int:
 
 
 def run_scoring(scoring_id: int, seat: str) -> None:
-    """Score a slice at this seat, and ask for the next."""
+    """Score a slice at this seat, and enqueue the next."""
     run_job(PoolScoring, scoring_id, _score_some, part=seat)
 
 
 def help_scoring(version: ModelVersion, *, seat: str = "here") -> PoolScoring:
-    """Begin a version's scoring, or go on with one that ended early, and score a slice of it here; how it stands then.
+    """Start a version's scoring, or resume one that ended early, and score a slice of it; returns the scoring.
 
-    Raises DomainError where it fails.
+    Raises DomainError if it fails.
     """
     begin_scoring(version)
     scoring = PoolScoring.objects.get(model_version=version)
@@ -59,49 +60,52 @@ def help_scoring(version: ModelVersion, *, seat: str = "here") -> PoolScoring:
     return scoring
 
 
-def score_news() -> int:
-    """Begin to score what came into the pools since, and what a new champion has not scored; returns for how many."""
-    begun = 0
+def score_unscored() -> int:
+    """Start scoring the solutions that a champion has not scored; returns in how many projects."""
+    started = 0
     for project in Project.objects.filter(state=Project.State.ACTIVE):
         champion = registry.champion_of(project)
         ended_early = PoolScoring.objects.filter(model_version=champion, state__in=[State.FAILED, State.CANCELLED])
         if champion is not None and not ended_early.exists():
-            begun += bool(begin_scoring(champion))
-    return begun
+            started += bool(begin_scoring(champion))
+    return started
 
 
 def rescore_pool(*, by: User, version: ModelVersion) -> int:
-    """Throw a version's scores away and score the pool anew; returns how many solutions there are.
+    """Delete a version's scores and score the pool again; returns how many solutions it has.
 
     Raises Forbidden, Conflict (`weights_deleted`, `pool_busy`).
     """
     require_role(by, version.project, Membership.Role.MANAGER)
     if version.weights_deleted_at is not None:
         raise Conflict(Message("cannot_score_without_weights", n=version.number), code="weights_deleted")
-    try:
-        with transaction.atomic():
-            drop_partition(version)
-            PoolScoring.objects.filter(model_version=version).update(
-                state=State.DONE, failure="", error="", wanted=0, agreement=None, checked_at=None
-            )
-            wanted = begin_scoring(version, by=by)
-            audit.record(
-                by=by, action="pool.rescore", target=version, project=version.project, after={"solutions": wanted}
-            )
-    except OperationalError as error:
-        raise Conflict(Message("pool_busy")) from error
+    with advisory_lock(ENDING, version.pk) as free:
+        if not free:
+            raise Conflict(Message("pool_busy"))
+        try:
+            with transaction.atomic():
+                drop_partition(version)
+                PoolScoring.objects.filter(model_version=version).update(
+                    state=State.DONE, failure="", error="", wanted=0, agreement=None, checked_at=None
+                )
+                wanted = begin_scoring(version, by=by)
+                audit.record(by=by, action="pool.rescore", target=version, after={"solutions": wanted})
+        except OperationalError as error:
+            raise Conflict(Message("pool_busy")) from error
     return wanted
 
 
 def _score_some(scoring: PoolScoring) -> Turn | None:
-    """Score one slice. A worker that finds none left checks a sample of the stored scores. Raises DomainError."""
+    """Score one slice. After the last one, check a sample of the stored scores and end the job. Raises DomainError."""
     version = scoring.model_version
-    found = score_slice(version).found
-    if version.pool_shards.exists():
-        got_on(scoring)
-        return Turn.AGAIN if found else Turn.ELSEWHERE
-    with advisory_lock("check of stored scores", version.pk) as alone:
-        if not alone:
-            return Turn.ELSEWHERE
-        checking.check_scores(version)
-    return None
+    scored = score_slice(version)
+    if not version.pool_shards.exists():
+        with advisory_lock(ENDING, version.pk) as alone:
+            if not alone:
+                return Turn.ELSEWHERE
+            if not version.pool_shards.exists():  # unless the pool was cut again before the lock
+                checking.check_scores(version)
+                end_job(scoring, State.DONE)
+                return None
+    save_progress(scoring)
+    return Turn.AGAIN if scored else Turn.ELSEWHERE

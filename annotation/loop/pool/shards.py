@@ -1,12 +1,10 @@
-"""What a version has yet to score, in rows that workers take one at a time.
+"""Shards: rows with the solutions that a version has yet to score, which workers take one at a time.
 
-A worker holds the lock of its shard's row while it scores and lets go of it with the scores written: one that dies
-leaves the row as it was, free for the next, and no clock has to decide whether it is dead. Shards are cut only
-where none is left, so that no solution is ever in two.
+A worker locks the row of its shard while it scores, and commits the scores together with the row. If it dies, the row
+is unchanged and unlocked, without a timeout. Shards are cut only if none is left, so that no solution is in two.
 """
 
 import time
-from dataclasses import dataclass
 from itertools import islice
 
 from django.contrib.auth.models import User
@@ -15,12 +13,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.loop.gateway import scoring
-from annotation.loop.pool.partitions import make_partition, write_scores
+from annotation.loop.pool.partitions import create_partition, write_scores
 from annotation.loop.selection import reading_times
 from annotation.models import ModelVersion, PoolScore, PoolScoring, PoolShard, Solution
 
 SHARD = 256  # solutions
-SLICE_SECONDS = 2.0  # how long serving waits behind pool scoring at most, on a worker that does both
+SLICE_SECONDS = 2.0  # the longest time that a worker's other tasks wait for a slice
 FIRST_BLOCK, LARGEST_BLOCK = 8, SHARD
 
 CUT = """
@@ -39,18 +37,10 @@ RETURNING cardinality(solutions)
 """
 
 
-@dataclass(frozen=True)
-class Slice:
-    """What one task did: solutions scored, and whether a shard was free to take."""
-
-    solutions: int
-    found: bool
-
-
 def cut_shards(version: ModelVersion, *, by: User | None = None) -> int:
-    """Cut what the version has not scored of its project's pool, for a scoring that waits; returns how many solutions.
+    """Cut the pool solutions that the version has not scored into shards of a queued scoring; returns how many.
 
-    Does nothing while an earlier cut is not done: what came since is cut after that.
+    Does nothing while shards are left. Solutions that were added since then are cut after that.
     """
     with transaction.atomic():
         new = {"project": version.project, "state": PoolScoring.State.DONE}
@@ -58,7 +48,7 @@ def cut_shards(version: ModelVersion, *, by: User | None = None) -> int:
         job = PoolScoring.objects.select_for_update().get(model_version=version)
         if job.live or version.pool_shards.exists():
             return 0
-        make_partition(version)
+        create_partition(version)
         with connection.cursor() as cursor:
             cursor.execute(CUT, {"version": version.pk, "project": version.project_id, "shard": SHARD})
             wanted: int = sum(size for (size,) in cursor.fetchall())
@@ -70,19 +60,19 @@ def cut_shards(version: ModelVersion, *, by: User | None = None) -> int:
     return wanted
 
 
-def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> Slice:
-    """Score of a free shard what fits in about `seconds`; the rest of it stays for the next slice.
+def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> int:
+    """Score what fits in about `seconds` of a free shard; returns how many solutions, 0 if no shard is free.
 
-    Raises DomainError (`model_unusable`).
+    The rest of the shard stays for the next slice. Raises DomainError (`model_unusable`).
     """
-    scoring.loaded_scorer(version)  # which may take long, and no shard is held meanwhile
+    scoring.loaded_scorer(version)  # loading may take long: it must not hold a shard
     started = time.monotonic()
     with transaction.atomic():
         shard = (
             PoolShard.objects.select_for_update(skip_locked=True).filter(model_version=version).order_by("pk").first()
         )
         if shard is None:
-            return Slice(0, found=False)
+            return 0
         done, rows = _score(version, shard.solutions, started + seconds)
         write_scores(version, rows)
         if rest := shard.solutions[done:]:
@@ -94,20 +84,20 @@ def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> Sli
             steps=F("steps") + sum(len(row.mean) - row.unscored_steps for row in rows),
             seconds=F("seconds") + time.monotonic() - started,
         )
-    return Slice(done, found=True)
+    return done
 
 
 def _score(version: ModelVersion, ids: list[int], deadline: float) -> tuple[int, list[PoolScore]]:
-    """How many of `ids` were gone through, and their scores: block by block, each as large as the time allows."""
+    """How many of `ids` were handled, and their scores: block by block, each as large as the time allows."""
     cost = reading_times.cost_model(version.project)
     rows: list[PoolScore] = []
-    waiting, done, block = iter(ids), 0, FIRST_BLOCK
-    begun = time.monotonic()
-    while taken := list(islice(waiting, block)):
-        rows += scoring.score_pool(version, solutions_of(taken), cost)
-        done += len(taken)
+    remaining, done, block = iter(ids), 0, FIRST_BLOCK
+    started = time.monotonic()
+    while next_ids := list(islice(remaining, block)):
+        rows += scoring.score_pool(version, solutions_of(next_ids), cost)
+        done += len(next_ids)
         now = time.monotonic()
-        fit = (deadline - now) * done / (now - begun)
+        fit = (deadline - now) * done / (now - started)
         if fit < 1:
             break
         block = min(int(fit), 4 * block, LARGEST_BLOCK)
@@ -115,6 +105,6 @@ def _score(version: ModelVersion, ids: list[int], deadline: float) -> tuple[int,
 
 
 def solutions_of(ids: list[int]) -> list[Solution]:
-    """The solutions in this order, with what scoring needs of them; those that are gone are left out."""
+    """The solutions in this order with `problem` and `steps`, without those that were deleted."""
     solutions = Solution.objects.select_related("problem").prefetch_related("steps").in_bulk(ids)
     return [solutions[pk] for pk in ids if pk in solutions]

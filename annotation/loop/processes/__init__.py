@@ -1,1 +1,1 @@
-"""Processes beside the worker: their watch, their locks, and who goes first."""
+"""Subprocesses of a worker: their supervision, the locks of GPUs, and the priority of rounds."""

@@ -1,7 +1,7 @@
-"""Who works on the GPUs of this machine, and who goes first.
+"""Assigns the GPUs of this machine to trainings, and gives rounds priority on the `gpu` queue.
 
-A training holds one slot of them, by a lock that a dead worker cannot keep. Rounds come first: every other job of the
-`gpu` queue gives way to a round's stage that waits there.
+A training holds one slot of GPUs, by a lock that ends with its worker. Every other job of the queue stops while a
+stage of a round waits there.
 """
 
 import socket
@@ -18,15 +18,15 @@ from annotation.core.lifecycle import Postponed
 from annotation.core.locks import advisory_lock
 from annotation.models import RunStage, TrainingRun
 
-LOOK_SECONDS = 1.0
-PATIENCE = timedelta(seconds=2)  # another worker of the queue may be free
+RETRY_SECONDS = 1.0
+PATIENCE = timedelta(seconds=2)  # in which another worker of the queue may take the stage
 
 
 @contextmanager
 def training_slot(on_wait: Callable[[], None]) -> Iterator[str]:
-    """Hold a free slot ("0", or "2,3") for the block; "" where the machine has none, and the trainer sees what it sees.
+    """Hold a free slot of GPUs ("0", or "2,3") for the block; "" without slots, which does not limit the trainer.
 
-    `on_wait` is called about once a second while all are taken, and may raise.
+    `on_wait` is called about once a second while no slot is free, and may raise.
     """
     slots = settings.TRAINING_DEVICES
     if not slots:
@@ -39,19 +39,21 @@ def training_slot(on_wait: Callable[[], None]) -> Iterator[str]:
                     yield slot
                     return
         on_wait()
-        time.sleep(LOOK_SECONDS)
+        time.sleep(RETRY_SECONDS)
 
 
 def round_waits() -> bool:
-    """Whether a round's next stage has found no worker of the `gpu` queue for a while, or waits there for a device."""
-    before = RunStage.objects.filter(run=OuterRef("run"), order__lt=OuterRef("order")).exclude(state__in=RunStage.ENDED)
+    """Whether the next stage of a round has waited for a worker of the `gpu` queue, or waits for a device."""
+    earlier = RunStage.objects.filter(run=OuterRef("run"), order__lt=OuterRef("order")).exclude(
+        state__in=RunStage.ENDED
+    )
     waiting = RunStage.objects.filter(
-        ~Exists(before), queue="gpu", state=RunStage.State.WAITING, run__state__in=TrainingRun.LIVE
+        ~Exists(earlier), queue="gpu", state=RunStage.State.WAITING, run__state__in=TrainingRun.LIVE
     )
     return waiting.filter(Q(run__heartbeat_at__lt=timezone.now() - PATIENCE) | Q(attempts__gt=0)).exists()
 
 
 def give_way() -> None:
-    """Raises Postponed where a round waits for the worker or its device."""
+    """Raises Postponed if a round waits for the worker or a device."""
     if round_waits():
         raise Postponed

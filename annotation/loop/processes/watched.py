@@ -1,10 +1,11 @@
-"""A process of our own beside the worker, and the watch over it.
+"""Runs a command of the library in a subprocess and watches it.
 
-Whatever uses torch runs outside of a worker that forks, for a fork after that hangs, and because a process can
-be killed without the worker. It dies with the task that watches it.
+Code that uses torch does not run in a worker that forks: a fork after importing torch hangs, and a subprocess can be
+killed without the worker. The subprocess dies with the task that watches it.
 """
 
 import json
+import os
 import selectors
 import subprocess
 import sys
@@ -14,36 +15,40 @@ from pathlib import Path
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
+from annotation.core.errors import DomainError
 from annotation.core.server_paths import without_roots
 from prm.messages import Message, from_json
 
 TICK_SECONDS = 0.5
 STALL_SECONDS = 15 * 60
+LONGEST_END = 16_000  # bytes of a log in which its last line is looked for
 
 
-class ProcessFailed(Exception):
-    """It ended with an exit code other than 0, or by a signal (`code` is then negative); `reason` is its last line."""
+class ProcessFailed(DomainError):
+    """The process ended with an `exit_code` other than 0, negative for a signal; `reason` is the last line of its log
+    after byte `start`."""
 
-    def __init__(self, code: int, reason: str, log: Path) -> None:
-        values = {"n": abs(code), "reason": reason, "log": without_roots(str(log))}
-        super().__init__(
-            Message("process_ended_by_signal", **values) if code < 0 else Message("process_exited", **values)
-        )
-        self.code, self.reason = code, reason
+    def __init__(self, exit_code: int, log: Path, start: int) -> None:
+        self.exit_code = exit_code
+        self.reason = last_line(log, start) or Message("process_gave_no_reason")
+        sentence = "process_ended_by_signal" if exit_code < 0 else "process_exited"
+        super().__init__(Message(sentence, n=abs(exit_code), reason=self.reason, log=log), code="process_failed")
 
 
-class ProcessStalled(Exception):
-    """It said nothing for too long."""
+class ProcessStalled(DomainError):
+    """The process wrote nothing for STALL_SECONDS."""
 
     def __init__(self) -> None:
         super().__init__(Message("process_silent", n=STALL_SECONDS // 60))
 
 
 def prm_command(*words: str | Path, devices: str = "") -> list[str]:
-    """The library's own command line, in a process that dies with this one; `devices` are the GPUs it may see ("" for
-    all)."""
-    seen = ["/usr/bin/env", f"CUDA_VISIBLE_DEVICES={devices}"] if devices else []
-    return [*seen, sys.executable, "-m", "prm", "--die-with-parent", "--errors-as-json", *map(str, words)]
+    """The command line of one of the library's commands, in a process that dies with this one.
+
+    `devices` are the GPUs that it may use, "" for all.
+    """
+    environment = ["/usr/bin/env", f"CUDA_VISIBLE_DEVICES={devices}"] if devices else []
+    return [*environment, sys.executable, "-m", "prm", "--die-with-parent", "--errors-as-json", *map(str, words)]
 
 
 def watch(
@@ -53,10 +58,10 @@ def watch(
     on_tick: Callable[[], None],
     on_line: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Run `command` to its end.
+    """Run `command` and wait for its end.
 
-    `on_line` gets each line of its output; `on_tick` is called about twice a second and
-    may raise, which ends the process. `log` gets what it writes to stderr. Raises ProcessFailed, ProcessStalled.
+    `on_line` gets each line of its stdout, `log` its stderr. `on_tick` is called about twice a second and may raise,
+    which ends the process. Raises ProcessFailed, ProcessStalled.
     """
     with open(log, "ab") as errors:
         start = errors.tell()
@@ -66,15 +71,12 @@ def watch(
         try:
             _watch(process, on_line, on_tick)
         except (OperationalError, InterfaceError):
-            process.kill()  # another worker may begin the same work: its checkpoint is seconds old
+            process.kill()  # another worker may start the same work; the last checkpoint is seconds old
             raise
         finally:
             _end(process)
     if process.returncode:
-        with open(log, "rb") as written:
-            written.seek(start)
-            reason = last_line(written.read().decode(errors="replace")) or Message("process_gave_no_reason")
-        raise ProcessFailed(process.returncode, reason, log)
+        raise ProcessFailed(process.returncode, log, start)
 
 
 def _watch(
@@ -113,7 +115,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.terminate()
         try:
-            process.wait(settings.TRAINER_GRACE_SECONDS)  # for the checkpoint of what was done
+            process.wait(settings.TRAINER_GRACE_SECONDS)  # to write a checkpoint
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -121,9 +123,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.stdout.close()
 
 
-def last_line(log: str) -> str:
-    """The last line that the library wrote; the sentence of an error, which it writes as JSON."""
-    lines = without_roots(log).strip().splitlines()
+def last_line(log: Path, start: int = 0) -> str:
+    """The last line in a log of the library after byte `start`; for an error, which is JSON there, its sentence."""
+    with open(log, "rb") as file:
+        file.seek(max(start, file.seek(0, os.SEEK_END) - LONGEST_END))
+        lines = without_roots(file.read().decode(errors="replace")).strip().splitlines()
     if not lines:
         return ""
     try:

@@ -1,1 +1,1 @@
-"""Whether choosing pays: the live control arm and simulations."""
+"""Whether acquisition pays: the live control arm, and simulations."""

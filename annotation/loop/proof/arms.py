@@ -1,9 +1,8 @@
-"""The two arms of the live comparison: a common start plus each lane's labels of equal total time. Pure.
+"""The two arms of the live comparison: a common start, and labels of each lane of equal total time. Pure functions.
 
-The start is labels of generation 0, which is drawn at random, imported labels, and the calibration lane. An arm is
-the start plus its own lane's labels from generation 1 on. Within each generation both lanes contribute equal seconds,
-the larger one a random part, so that both arms cover the same champions. Overlap, gold and adjudications are in
-neither.
+The start is the labels of generation 0, which is drawn at random, imported labels, and the calibration lane. An arm is
+the start and its lane's labels from generation 1 on. In each generation both lanes contribute equal seconds, the larger
+one a random part, so that both arms cover the same champions. Overlap, gold and adjudications are in neither arm.
 """
 
 from collections import defaultdict
@@ -34,7 +33,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Matched:
-    """What each lane gives: which labels, and their seconds; `generation` is the latest of them."""
+    """The chosen labels of each lane and their seconds; `generation` is the latest one."""
 
     chosen: dict[str, frozenset[Key]]
     seconds: dict[str, float]
@@ -46,9 +45,9 @@ class Matched:
 
 
 def units_of(records: Iterable[Record]) -> Iterator[Unit]:
-    """Labels of both lanes from generation 1 on; those without a logged time are left out.
+    """Labels of both lanes from generation 1 on that have a logged time.
 
-    What is over ten minutes was a break and counts as ten, as it does where reading costs are fitted.
+    A time above ten minutes includes a break and counts as ten, as in the fit of reading times.
     """
     for record in records:
         seconds: dict[tuple[int, str], float] = defaultdict(float)
@@ -62,9 +61,9 @@ def units_of(records: Iterable[Record]) -> Iterator[Unit]:
 
 
 def match(units: Iterable[Unit], rng: np.random.Generator) -> Matched:
-    """Equal seconds of both lanes within each generation, to within one label; the rest is left out at random."""
+    """Choose labels at random, so that in each generation both lanes have equal seconds, to within one label."""
     by_place: dict[int, dict[str, list[Unit]]] = defaultdict(lambda: {lane: [] for lane in ARMS})
-    for unit in sorted(units, key=lambda one: (one.generation, one.solution)):
+    for unit in sorted(units, key=lambda unit: (unit.generation, unit.solution)):
         by_place[unit.generation][unit.lane].append(unit)
     chosen: dict[str, set[Key]] = {lane: set() for lane in ARMS}
     seconds: dict[str, float] = dict.fromkeys(ARMS, 0.0)
@@ -80,7 +79,7 @@ def match(units: Iterable[Unit], rng: np.random.Generator) -> Matched:
 
 
 def arm(records: Iterable[Record], lane: str, keys: frozenset[Key]) -> Iterator[Record]:
-    """The training records of a lane's arm: the start and the lane's chosen labels, with their consensus."""
+    """The training records of a lane's arm: the start and the lane's chosen labels, with the consensus of these."""
     for record in records:
         solution = record.solution_id or 0
         labels = [
@@ -94,7 +93,7 @@ def arm(records: Iterable[Record], lane: str, keys: frozenset[Key]) -> Iterator[
 
 
 def in_start(record: Record, annotation: RecordAnnotation) -> bool:
-    """Whether a label is one that both arms have."""
+    """Whether a label is in the common start of both arms."""
     if annotation.adjudicates:
         return False
     return record.split == "calibration" or (annotation.generation or 0) == 0
@@ -105,7 +104,7 @@ def _of_an_arm(annotation: RecordAnnotation) -> bool:
 
 
 def _up_to(budget: float, units: list[Unit], rng: np.random.Generator) -> Iterator[Unit]:
-    """Units in random order for as long as they fit the budget."""
+    """Units in random order until one does not fit the budget."""
     seconds_left = budget * (1 + 1e-9)
     for index in rng.permutation(len(units)):
         unit = units[index]

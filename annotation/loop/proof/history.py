@@ -1,4 +1,4 @@
-"""The generations of a project as the stopping advice sees them."""
+"""The history of a project's generations, for the advice on when to stop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,17 +14,17 @@ from annotation.models import HIDDEN_LANES, Generation, ModelVersion, PoolScore,
 from prm.acquisition import stopping
 from prm.evaluation import predicted_first_error
 
-SAMPLE = 1000  # of the pool, to see what two models say of it
+SAMPLE = 1000  # solutions of the pool on which two models are compared
 
 
 @dataclass(frozen=True)
-class GenerationSeen:
-    """One generation as the project knows it; None is not known.
+class GenerationResult:
+    """The results of one generation; None is unknown.
 
-    `f1` in [0, 1] is on the holdout, of the model that serves since the generation was learned from; `holdout_gain`
-    is that model's over the one before. `gain` is acquisition minus control on equal label-seconds; `acquired_gain` and
-    `control_gain` are what each lane taught beyond the common start in `acquired_seconds` and `control_seconds`.
-    `changed` is the share of pool verdicts in which the model differs from the one before.
+    "Its model" is the one that serves after training on the generation. `f1` in [0, 1] is its ProcessBench F1 on the
+    holdout, and `holdout_gain` its gain over the model before. `gain` is acquisition minus control on equal
+    label-seconds. `acquired_gain` and `control_gain` are the gains of each lane over the common start, in
+    `acquired_seconds` and `control_seconds`. `changed` is the share of pool verdicts that differ from the model before.
     """
 
     generation: int
@@ -44,22 +44,23 @@ class GenerationSeen:
     changed: float | None = None
 
 
-def history_of(project: Project) -> list[GenerationSeen]:
-    """Every generation, the earliest first; the open one has no results yet."""
+def history_of(project: Project) -> list[GenerationResult]:
+    """All generations, the earliest first; the open one has no results yet."""
     generations = list(project.generations.select_related("model_version").order_by("number"))
     labels = _labels(project)
     # The latest comparison of each generation comes last.
     compared = {comparison.generation: comparison for comparison in project.shadow_comparisons.order_by("pk")}
     history = []
-    for generation, then in zip_longest(generations, generations[1:]):
+    for generation, following in zip_longest(generations, generations[1:]):
         count, seconds = labels.get(generation.pk, (0, 0.0))
-        seen = GenerationSeen(generation=generation.number, labels=count, seconds=seconds)
-        history.append(replace(seen, **_then(generation, then), **_taught(compared.get(generation.number))))
+        counted = GenerationResult(generation=generation.number, labels=count, seconds=seconds)
+        lanes = _lane_results(compared.get(generation.number))
+        history.append(replace(counted, **_model_results(generation, following), **lanes))
     return history
 
 
-def advise(history: Sequence[GenerationSeen]) -> stopping.Advice:
-    """Whether another generation is expected to pay, by those that a model has learned from: all but the open one."""
+def advise(history: Sequence[GenerationResult]) -> stopping.Advice:
+    """Whether another generation is expected to pay, by the history without the open generation."""
     return stopping.advise(
         [
             stopping.Round(
@@ -75,8 +76,8 @@ def advise(history: Sequence[GenerationSeen]) -> stopping.Advice:
     )
 
 
-def _then(generation: Generation, following: Generation | None) -> dict[str, Any]:
-    """What the model is like that serves since the generation was learned from."""
+def _model_results(generation: Generation, following: Generation | None) -> dict[str, Any]:
+    """The results of the model that serves after training on the generation."""
     before, after = generation.model_version, following.model_version if following else None
     if after is None:
         return {}
@@ -90,7 +91,7 @@ def _then(generation: Generation, following: Generation | None) -> dict[str, Any
     }
 
 
-def _taught(comparison: ShadowComparison | None) -> dict[str, Any]:
+def _lane_results(comparison: ShadowComparison | None) -> dict[str, Any]:
     if comparison is None:
         return {}
     gains = {"gain": comparison.gain, "gain_low": comparison.low, "gain_high": comparison.high}
@@ -105,7 +106,7 @@ def _taught(comparison: ShadowComparison | None) -> dict[str, Any]:
 
 
 def share_changed(before: ModelVersion | None, after: ModelVersion | None) -> float | None:
-    """The share of a pool sample on which two models name different first errors; None if unknown."""
+    """The share of a pool sample on which two models predict different first errors; None if unknown."""
     if before is None or after is None or before == after:
         return None
     thresholds = [version.manifest.get("threshold") for version in (before, after)]
@@ -120,14 +121,14 @@ def share_changed(before: ModelVersion | None, after: ModelVersion | None) -> fl
 
 
 def _sampled(version: ModelVersion) -> list[tuple[int, list[float | None]]]:
-    """The same solutions for every version: those with the smallest hashes, which do not depend on their order."""
+    """The means of a sample of solutions: those with the smallest hashes, the same for every version."""
     spread = Func(F("solution_id"), function="hashint8", output_field=IntegerField())
     rows = PoolScore.objects.filter(model_version=version).order_by(spread)
     return list(rows.values_list("solution", "mean")[:SAMPLE])
 
 
 def _labels(project: Project) -> dict[int, tuple[int, float]]:
-    """Labels and seconds by generation; a break counts as its longest."""
+    """Labels and seconds by generation; a longer time than LONGEST_SECONDS counts as that."""
     rows = (
         in_use(project.annotations.filter(revision=1, item__isnull=False).exclude(lane__in=HIDDEN_LANES))
         .values("item__generation")

@@ -1,4 +1,4 @@
-"""Estimates for the pool from each generation's labels, weighted by their inclusion probabilities."""
+"""Estimates for the whole pool from each generation's labels, weighted by their inclusion probabilities."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ from prm.evaluation import predicted_first_error
 class LaneEstimates(msgspec.Struct):
     """The labelled items of one lane of one generation, and estimates for the whole pool.
 
-    `first_error_rate`: the share of solutions with an error. `champion_accuracy`: the share whose first error the
-    model that drew the generation had right, None without a model or its scores. `seconds`: to label one solution.
+    `first_error_rate`: the share of solutions with an error. `champion_accuracy`: the share of first errors that the
+    model of the generation predicted, None without a model or its scores. `seconds`: the time to label one solution.
     """
 
     generation: int
@@ -35,7 +35,7 @@ class LaneEstimates(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Labelled:
-    """A drawn solution with its labels' words, averaged where it has several; `inclusion` its probability."""
+    """A drawn and labelled solution: its inclusion probability, each label's first error, and the mean time."""
 
     solution: int
     inclusion: float
@@ -58,7 +58,7 @@ def _of_lane(generation: Generation, lane: str) -> LaneEstimates | None:
     def accuracy(label: Labelled) -> float | None:
         if label.solution not in predicted:
             return None
-        return fmean(predicted[label.solution] == word for word in label.first_errors)
+        return fmean(predicted[label.solution] == first_error for first_error in label.first_errors)
 
     return LaneEstimates(
         generation=generation.number,
@@ -66,7 +66,9 @@ def _of_lane(generation: Generation, lane: str) -> LaneEstimates | None:
         items=generation.items.filter(lane=lane).count(),
         labelled=len(labelled),
         pool=generation.pool_size,
-        first_error_rate=_mean(labelled, lambda label: fmean(word >= 0 for word in label.first_errors), share=True),
+        first_error_rate=_mean(
+            labelled, lambda label: fmean(first_error >= 0 for first_error in label.first_errors), share=True
+        ),
         champion_accuracy=_mean(labelled, accuracy, share=True),
         seconds=_mean(labelled, lambda label: label.seconds),
     )
@@ -75,7 +77,7 @@ def _of_lane(generation: Generation, lane: str) -> LaneEstimates | None:
 def _mean(
     labelled: Sequence[Labelled], value_of: Callable[[Labelled], float | None], *, share: bool = False
 ) -> Estimate | None:
-    """The mean over all solutions that could have been drawn; a `share` lies in [0, 1]."""
+    """The estimated mean over all solutions that could have been drawn; a `share` is in [0, 1]."""
     known = [(value, label.inclusion) for label in labelled if (value := value_of(label)) is not None]
     return hajek(*zip(*known, strict=True), bounds=(0.0, 1.0 if share else float("inf"))) if known else None
 
@@ -84,8 +86,8 @@ def _labelled(generation: Generation, lane: str) -> list[Labelled]:
     """The lane's items with a label that settles the first error, by each person's latest revision."""
     items = QueueItem.objects.filter(generation=generation, lane=lane, inclusion_probability__isnull=False)
     inclusion = {pk: chance for pk, chance in items.values_list("pk", "inclusion_probability") if chance is not None}
-    words = in_use(Annotation.objects.filter(item__in=inclusion, adjudicates=False))
-    latest = words.values("item", "annotator").annotate(last=Max("pk")).values("last")
+    labels = in_use(Annotation.objects.filter(item__in=inclusion, adjudicates=False))
+    latest = labels.values("item", "annotator").annotate(last=Max("pk")).values("last")
     by_item: dict[int, list[tuple[int, int, int | None]]] = defaultdict(list)
     for item, solution, first_error, total_ms in Annotation.objects.filter(pk__in=latest).values_list(
         "item", "solution", "first_error", "total_ms"
@@ -94,12 +96,12 @@ def _labelled(generation: Generation, lane: str) -> list[Labelled]:
             by_item[item].append((solution, first_error, total_ms))
     return [
         Labelled(
-            solution=words_of[0][0],
+            solution=of_item[0][0],
             inclusion=inclusion[item],
-            first_errors=[first_error for _, first_error, _ in words_of],
-            seconds=_seconds([ms for _, _, ms in words_of if ms]),
+            first_errors=[first_error for _, first_error, _ in of_item],
+            seconds=_seconds([ms for _, _, ms in of_item if ms]),
         )
-        for item, words_of in sorted(by_item.items())
+        for item, of_item in sorted(by_item.items())
     ]
 
 
@@ -108,7 +110,7 @@ def _seconds(times: Sequence[int]) -> float | None:
 
 
 def _predicted(version: ModelVersion | None, solutions: Sequence[int]) -> dict[int, int | None]:
-    """The first error that the version's stored scores tell, by solution."""
+    """The first error that the version's stored scores predict, by solution."""
     if version is None or "threshold" not in version.manifest:
         return {}
     rows = PoolScore.objects.filter(model_version=version, solution__in=solutions).values_list("solution", "mean")

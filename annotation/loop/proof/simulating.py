@@ -1,4 +1,4 @@
-"""The body of a simulation: a watched process that goes on where it was stopped."""
+"""The body of a simulation: a watched subprocess that resumes where an earlier one stopped."""
 
 import json
 import re
@@ -7,10 +7,10 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.core.errors import DomainError
-from annotation.core.lifecycle import beat, got_on, run_job
+from annotation.core.lifecycle import beat, run_job, save_progress
 from annotation.core.membership.backbones import check_backbone
 from annotation.labels.datasets.snapshots import read_snapshot
-from annotation.loop.gateway.traces import write_known_traces
+from annotation.loop.gateway.traces import write_settled_traces
 from annotation.loop.processes.devices import give_way, training_slot
 from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
 from annotation.loop.proof.simulations import LEAST_BUDGET
@@ -20,17 +20,18 @@ from prm.vocabulary import SPLITS
 
 REPORT, PICTURE = "report.json", "curves.svg"
 STEPS = 5  # retrainings from the first budget to the last
-PROGRESS = re.compile(r"(\d+) of (\d+): \w+, noise 0, (.*)")  # the world is the snapshot, its labels are as they are
+# A line of the library's `simulate`; with noise 0 it uses the labels of the snapshot unchanged.
+PROGRESS = re.compile(r"(\d+) of (\d+): \w+, noise 0, (.*)")
 
 
 def folder_of(simulation: SimulationRun) -> Path:
-    """Where a simulation keeps what it has finished; every worker sees the same one."""
+    """The folder of a simulation's finished parts, which all workers share."""
     path: Path = settings.RUN_ROOT / f"simulation-{simulation.pk}"
     return path
 
 
 def run_simulation(simulation_id: int) -> None:
-    """Simulate to the end, or go on with it; does nothing where it is over, or another worker is at it."""
+    """Run or resume a simulation to its end. Does nothing if it has ended or another worker has it."""
     run_job(SimulationRun, simulation_id, _simulate)
 
 
@@ -43,7 +44,7 @@ def _simulate(simulation: SimulationRun) -> None:
         if progress := PROGRESS.match(line):
             done, of, simulation.message = progress.groups()
             simulation.progress = int(done) / max(int(of), 1)
-            got_on(simulation, "progress", "message")
+            save_progress(simulation, "progress", "message")
         elif line.strip() and "\t" not in line and "|" not in line:
             beat(simulation, message=line.strip())
 
@@ -52,16 +53,16 @@ def _simulate(simulation: SimulationRun) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "snapshot.jsonl"
     beat(simulation, message=Message("reading_snapshot"))
-    known = write_known_traces(read_snapshot(simulation.snapshot), data)
-    budget = min(simulation.budget, known["pool"])
-    if budget < LEAST_BUDGET or not known["calibration"] or not known["holdout"]:
+    settled = write_settled_traces(read_snapshot(simulation.snapshot), data)
+    budget = min(simulation.budget, settled["pool"])
+    if budget < LEAST_BUDGET or not settled["calibration"] or not settled["holdout"]:
         raise DomainError(
-            Message("too_few_known", least=LEAST_BUDGET, **{use: known[use] for use in SPLITS}),
+            Message("too_few_known", least=LEAST_BUDGET, **{split: settled[split] for split in SPLITS}),
         )
     try:
         with training_slot(on_wait=tick) as devices:
             watch(
-                _command(simulation, data, folder, budget=budget, candidates=known["pool"], devices=devices),
+                _command(simulation, data, folder, budget=budget, candidates=settled["pool"], devices=devices),
                 log=folder / "simulation.log",
                 on_tick=tick,
                 on_line=read_line,
@@ -69,7 +70,7 @@ def _simulate(simulation: SimulationRun) -> None:
     except (ProcessFailed, ProcessStalled) as error:
         raise DomainError(Message("simulation_failed", error=error)) from error
     simulation.result, simulation.progress = json.loads((folder / REPORT).read_bytes()), 1.0
-    got_on(simulation, "result", "progress")
+    save_progress(simulation, "result", "progress")
 
 
 def _command(
@@ -83,7 +84,7 @@ def _command(
 
 
 def budgets_up_to(last: int) -> list[int]:
-    """Labelled solutions at each retraining: a fifth of the last one first, each larger by the same factor."""
+    """Labelled solutions at each retraining: from a fifth of the `last`, each larger by the same factor."""
     first = max(last // 5, LEAST_BUDGET // 2)
     budgets = [round(first * (last / first) ** (step / (STEPS - 1))) for step in range(STEPS)]
     return sorted(set(budgets))

@@ -1,4 +1,4 @@
-"""A simulation asked for, and gone on with."""
+"""Requests and resumes simulations."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ MOST_SEEDS = 20
 def start_simulation(
     *, by: User, project: Project, snapshot: Snapshot, functions: Sequence[str], seeds: int, budget: int
 ) -> SimulationRun:
-    """Replay a snapshot with these acquisition functions, up to `budget` labelled solutions; random is always one.
+    """Replay a snapshot with these acquisition functions and random, up to `budget` labelled solutions.
 
     Raises Forbidden, DomainError (`invalid_simulation`), Conflict (`simulation_in_progress`).
     """
@@ -42,7 +42,6 @@ def start_simulation(
         by=by,
         action="simulation.start",
         target=simulation,
-        project=project,
         after={"snapshot": snapshot.sha256, "functions": chosen, "seeds": seeds, "budget": budget},
     )
     send(simulation)
@@ -50,7 +49,7 @@ def start_simulation(
 
 
 def resume_simulation(*, by: User, job: SimulationRun) -> SimulationRun:
-    """Go on where a simulation stopped. Raises as `resume_job`, Conflict (`simulation_in_progress`)."""
+    """Resume a simulation where it stopped. Raises as `resume_job`, Conflict (`simulation_in_progress`)."""
     try:
         return resume_job(by=by, job=job)
     except IntegrityError:

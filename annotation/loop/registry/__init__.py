@@ -1,4 +1,4 @@
-"""Model versions: registered by a run or an import, judged by the gate, served, pinned, and in the end let go."""
+"""Model versions: their registration, the gate's verdict, which of them serve, and pins."""
 
 from annotation.loop.registry.champions import (
     champion_for,

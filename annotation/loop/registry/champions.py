@@ -1,4 +1,4 @@
-"""Which version serves: one champion a project, and one for a domain where a manager chose so."""
+"""Which version serves: the champion of each project, and that of a domain if a manager chose one."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -12,12 +12,12 @@ from prm.messages import Message
 
 
 def champion_of(project: Project) -> ModelVersion | None:
-    """The version that serves the project and ranks its pool; None before the first."""
+    """The version that serves the project and ranks its pool; None before the first promotion."""
     return project.model_versions.filter(state=ModelVersion.State.CHAMPION).first()
 
 
 def champion_for(project: Project, domain: str) -> ModelVersion | None:
-    """The version that scores problems of this domain: the domain's own where it has one, else the project's."""
+    """The version that scores problems of this domain: the domain's champion, else the project's."""
     own = DomainChampion.objects.filter(project=project, domain=domain).select_related("model_version").first()
     return own.model_version if own else champion_of(project)
 
@@ -45,7 +45,7 @@ def check_domain(project: Project, domain: str) -> None:
 
 @transaction.atomic
 def promote_version(*, by: User, version: ModelVersion) -> ModelVersion:
-    """Make any earlier version the champion: the rollback. The choice also confirms an unmeasured one.
+    """Make any version the champion, also as a rollback. The choice confirms an unmeasured version.
 
     Raises Forbidden, Conflict (`already_champion`, `weights_deleted`, `not_measured`).
     """
@@ -74,7 +74,6 @@ def _confirm(by: User, version: ModelVersion) -> ModelVersion:
             by=by,
             action="model.confirm",
             target=version,
-            project=version.project,
             before={"answers_programs": False},
             after={"answers_programs": True},
         )
@@ -83,7 +82,7 @@ def _confirm(by: User, version: ModelVersion) -> ModelVersion:
 
 @transaction.atomic
 def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersion:
-    """Swap the champion in one transaction. Workers load it when they next score, and it scores the pool.
+    """Replace the champion by this version. Workers load it when they next score, and it scores the pool.
 
     Raises Conflict (`already_champion`, `weights_deleted`, `not_measured`).
     """
@@ -101,17 +100,16 @@ def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersio
         by=by,
         action="model.promote",
         target=version,
-        project=version.project,
         before={"champion": before.number if before else None},
         after={"champion": version.number, "reason": reason},
     )
-    jobs.enqueue("rounds.score_news")
+    jobs.enqueue("rounds.score_unscored")
     return version
 
 
 @transaction.atomic
 def set_domain_champion(*, by: User, version: ModelVersion, domain: str) -> DomainChampion:
-    """Let a version serve the problems of one domain, in place of the project's champion. This confirms it too.
+    """Let a version serve one domain instead of the project's champion. The choice confirms the version.
 
     Raises Forbidden, DomainError (`unknown_domain`), Conflict (`weights_deleted`, `not_measured`).
     """
@@ -127,7 +125,6 @@ def set_domain_champion(*, by: User, version: ModelVersion, domain: str) -> Doma
         by=by,
         action="model.serve_domain",
         target=version,
-        project=version.project,
         before={"domain": domain, "champion": earlier.model_version.number if earlier else None},
         after={"domain": domain, "champion": version.number},
     )
@@ -147,14 +144,13 @@ def clear_domain_champion(*, by: User, project: Project, domain: str) -> None:
         by=by,
         action="model.serve_domain",
         target=version,
-        project=project,
         before={"domain": domain, "champion": version.number},
         after={"domain": domain, "champion": None},
     )
 
 
 def _to_serve(version: ModelVersion) -> ModelVersion:
-    """The version, locked together with who serves in its project; raises Conflict where it cannot serve."""
+    """The locked version; also locks its project against other promotions. Raises Conflict if it cannot serve."""
     Project.objects.select_for_update(no_key=True).get(pk=version.project_id)
     version = (
         ModelVersion.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=version.pk)

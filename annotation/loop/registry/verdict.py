@@ -1,4 +1,4 @@
-"""The gate's decision, as a pure function of what was measured."""
+"""The gate's decision, as a pure function of a measurement."""
 
 from annotation.models.model_version import Verdict
 from prm.evaluation import Comparison
@@ -15,13 +15,13 @@ def decide(
     least: int,
     holdout_uses: int,
 ) -> Verdict:
-    """Promote if the gain is above zero and its lower bound above -`tolerance`.
+    """The verdict: promote if the gain is above zero and its lower bound above -`tolerance`.
 
-    `challenger` and `champion` are version numbers. Without a champion the rival is the zero-label baseline and
-    only the gain counts: nothing that serves can get worse. `solutions` of the holdout have a known first
-    error; with fewer than `least`, or labels that allow no measurement (`measured` is None or has no interval), a
-    first model serves, since a random queue is the alternative, and a later one is kept back. `holdout_uses` counts
-    the gates that this holdout has decided before.
+    `challenger` and `champion` are version numbers. Without a champion, the rival is the zero-label baseline and only
+    the gain counts, because no serving model can get worse. `solutions` of the holdout have a known first error. With
+    fewer than `least`, or without a measurement (`measured` is None or has no interval), a first model is promoted,
+    since the alternative is a random queue, and a later one is not. `holdout_uses` counts the earlier gates that this
+    holdout has decided.
     """
     rival = Message("model_number", n=champion) if champion is not None else Message("zero_label_baseline")
     names = {"challenger": Message("model_number_capital", n=challenger), "rival": rival}
@@ -32,10 +32,10 @@ def decide(
             if solutions < least
             else Message("no_holdout_domain_with_both_kinds")
         )
-        kept_back = Message("gate_power_too_low", known=known, **names)
+        rejected = Message("gate_power_too_low", known=known, **names)
         return Verdict(
             promote=promote,
-            sentence=Message("promoted_unmeasured", known=known, **names) if promote else kept_back,
+            sentence=Message("promoted_unmeasured", known=known, **names) if promote else rejected,
             rival=rival,
             tolerance=tolerance,
             n=solutions,
@@ -77,5 +77,5 @@ def decide(
 
 
 def _points(share: float) -> float:
-    """Of 100, to one digit, and never -0."""
+    """A share in points of 100, rounded to one digit, and never -0."""
     return round(share * 100, 1) + 0.0

@@ -1,4 +1,4 @@
-"""A version's own record: how it came, what the gate said of it, whether it is pinned."""
+"""The record of a version: its origin, the gate's verdict, and its pin."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from prm.messages import Message, joined
 
 @transaction.atomic
 def register_version(*, job: TrainingRun | ModelJob, path: str, sha256: str, manifest: dict[str, Any]) -> ModelVersion:
-    """Make the model of a run, or of an import, a challenger; a second call returns the same version.
+    """Register the model of a run or an import as a challenger; a second call returns the same version.
 
     `path` is relative to the folder of models; `sha256` is that of the weights.
     """
@@ -39,7 +39,6 @@ def register_version(*, job: TrainingRun | ModelJob, path: str, sha256: str, man
         by=job.requested_by,
         action="model.register",
         target=version,
-        project=job.project,
         after={"number": version.number} | source | {"sha256": sha256},
     )
     return version
@@ -47,24 +46,27 @@ def register_version(*, job: TrainingRun | ModelJob, path: str, sha256: str, man
 
 @transaction.atomic
 def record_verdict(*, version: ModelVersion, verdict: Verdict) -> Verdict:
-    """Store the gate's verdict on a challenger, and return it; a challenger that is kept back is rejected.
+    """Store the gate's verdict on a version and return it; a challenger that is not promoted is rejected.
 
-    A pinned champion stays whatever the gate decides, and the stored sentence then says so.
+    The verdict replaces neither a pinned champion nor a version that a manager promoted first. The stored sentence
+    then says so.
     """
-    champion = champion_of(version.project)
-    if verdict.promote and champion is not None and champion != version and champion.pinned:
+    Project.objects.select_for_update(no_key=True).get(pk=version.project_id)  # against a promotion by hand
+    version.refresh_from_db(fields=["state"])
+    before, champion = version.state, champion_of(version.project)
+    if champion == version:
+        verdict = msgspec.structs.replace(verdict, sentence=Message("serves_before_verdict", n=version.number))
+    elif verdict.promote and champion is not None and champion.pinned:
         stays = Message("pinned_model_stays", n=champion.number)
         verdict = msgspec.structs.replace(verdict, sentence=joined([verdict.sentence, stays]))
-    before = version.state
     version.gate = verdict
-    if not verdict.promote:
+    if not verdict.promote and version.state == ModelVersion.State.CHALLENGER:
         version.state = ModelVersion.State.REJECTED
     version.save(update_fields=["gate", "state"])
     audit.record(
         by=None,
         action="model.judge",
         target=version,
-        project=version.project,
         before={"state": before},
         after={"state": version.state, "promote": verdict.promote, "verdict": verdict.sentence},
     )
@@ -72,7 +74,7 @@ def record_verdict(*, version: ModelVersion, verdict: Verdict) -> Verdict:
 
 
 def pin_version(*, by: User, version: ModelVersion) -> ModelVersion:
-    """Keep a version: the gate does not replace it while it serves, retention never deletes it. Raises Forbidden."""
+    """Pin a version: the gate does not replace it as champion, and retention does not delete it. Raises Forbidden."""
     return _set_pinned(by, version, True)
 
 
@@ -90,7 +92,6 @@ def _set_pinned(by: User, version: ModelVersion, pinned: bool) -> ModelVersion:
             by=by,
             action="model.pin" if pinned else "model.unpin",
             target=version,
-            project=version.project,
             before={"pinned": not pinned},
             after={"pinned": pinned},
         )

@@ -1,4 +1,4 @@
-"""What a run left on disk: its own folder and that of its model, listed and opened by name."""
+"""Lists and finds the files of a run: those of its own folder and of its model's."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ RUN, MODEL = "run", "model"
 
 @dataclass(frozen=True)
 class Artefact:
-    """A file of `area` "run" or "model"; `name` is its path within."""
+    """A file in the folder of the `area` "run" or "model"; `name` is its path in that folder."""
 
     area: str
     name: str
@@ -22,7 +22,7 @@ class Artefact:
 
 
 def artefacts_of(run: TrainingRun) -> list[Artefact]:
-    """The files that are there now, those of the run first."""
+    """The existing files, those of the run first."""
     return [
         Artefact(area, str(path.relative_to(folder)), path.stat().st_size)
         for area, folder in _folders(run).items()
@@ -34,23 +34,23 @@ def artefacts_of(run: TrainingRun) -> list[Artefact]:
 def find_artefact(run: TrainingRun, area: str, name: str) -> Path:
     """The path of a listed file, and of no other. Raises Missing (`no_such_file`)."""
     folder = _folders(run).get(area)
-    if folder is None or name not in {one.name for one in artefacts_of(run) if one.area == area}:
+    if folder is None or name not in {artefact.name for artefact in artefacts_of(run) if artefact.area == area}:
         raise Missing(Message("no_such_file", n=run.number, name=name))
     return folder / name
 
 
 def run_folder(run: TrainingRun) -> Path:
-    """Its intermediate files; every worker sees the same ones."""
+    """The folder of its intermediate files, which all workers share."""
     return Path(settings.RUN_ROOT) / str(run.pk)
 
 
 def model_folder(run: TrainingRun) -> Path:
-    """Where its training writes, checkpoint and model."""
+    """The folder of its checkpoint and model."""
     return Path(settings.MODEL_ROOT) / model_place(run)
 
 
 def model_place(run: TrainingRun) -> str:
-    """Relative to the folder of models."""
+    """The model's folder, relative to the folder of all models."""
     return f"project-{run.project_id}/run-{run.number}"
 
 

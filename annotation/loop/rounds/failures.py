@@ -1,7 +1,4 @@
-"""What a failure means for the person who reads of it: its kind, and what to do next.
-
-Nothing here changes what serves: a run that fails at any stage leaves the champion as it is.
-"""
+"""Explains the failure of a run: its kind, what happened, and what to do next."""
 
 import errno
 import re
@@ -17,7 +14,7 @@ SETTINGS, MODELS, LABELS = "settings", "models", "labels"
 
 @dataclass(frozen=True)
 class Kind:
-    """`next_step` is one sentence; `page` names the page of the project where it is done, "" where none is."""
+    """A kind of failure. `next_step` is one sentence; `page` names the page of the project to do it on, or is ""."""
 
     code: str
     next_step: Message
@@ -52,7 +49,7 @@ STAGES: dict[str, Message] = {
     RunStage.Name.SHADOW: Message("stage_shadow"),
 }
 
-# What is looked for in the message of an error that does not name its kind, in this order.
+# Patterns in the message of an error, in the order in which they are tried, and the kind that each stands for.
 SIGNS: list[tuple[str, str]] = [
     (r"out of memory|cannot allocate memory|memory does not suffice|MemoryError", "out_of_memory"),
     (r"no space left|disk quota exceeded", "disk_full"),
@@ -72,7 +69,7 @@ BY_NUMBER = {
 
 
 def kind_of(error: Exception) -> Kind:
-    """The kind of a failure; "unexpected" where nothing is known of it."""
+    """The kind of a failure; "unexpected" if nothing else matches."""
     if code := next((code for sign, code in SIGNS if re.search(sign, str(error), re.IGNORECASE)), None):
         return KINDS[code]
     if isinstance(error, DomainError) and error.code in KINDS:
@@ -84,7 +81,7 @@ def kind_of(error: Exception) -> Kind:
 
 
 def explain(stage: str, error: Exception) -> tuple[str, str]:
-    """The kind's code, and the sentences for the run's page: what happened, what stays, what to do."""
+    """The kind's code, and the sentences for the run's page: what happened, that the champion stays, what to do."""
     kind = kind_of(error)
     what = what_happened(error)
     if not what.rstrip().endswith((".", "!", "?", ".)")):
@@ -93,12 +90,12 @@ def explain(stage: str, error: Exception) -> tuple[str, str]:
 
 
 def what_happened(error: Exception) -> str:
-    """What an error says, of its stage."""
+    """The message of an error of a stage."""
     if isinstance(error, DomainError) and error.code == "worker_died":
         return Message("stage_worker_died", n=error.extra["times"])
-    return lifecycle.what_happened(error)
+    return lifecycle.describe_error(error)
 
 
 def page_of(code: str) -> str:
-    """Where the next step is done; "" for nowhere in particular."""
+    """The page for the next step of a kind of failure; "" if there is none."""
     return KINDS[code].page if code in KINDS else ""

@@ -1,4 +1,4 @@
-"""What holds a round back that would begin by itself: quiet hours, the budget, and labels that are in doubt."""
+"""The conditions that delay an automatic round: quiet hours, budgets, and doubtful labels."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,13 +10,13 @@ from annotation.labels.quality.batches import waits_for_decision
 from annotation.models import Project, RunStage
 from prm.messages import Message
 
-ENDLESS = timedelta(days=7)  # what lasts longer than a week of windows lasts for ever
-LEAST_PAIRS = 20  # of people on one solution, before their agreement counts as known
+ENDLESS = timedelta(days=7)  # windows repeat every week, so longer quiet hours never end
+LEAST_PAIRS = 20  # pairs of annotators of one solution; with fewer, agreement counts as unknown
 
 
 @dataclass(frozen=True)
 class Hold:
-    """`until` is when it ends by itself; None where something has to happen first."""
+    """A condition that delays a round, with the time of its end; None if that depends on people."""
 
     code: str
     sentence: Message
@@ -24,7 +24,7 @@ class Hold:
 
 
 def holds(project: Project, now: datetime) -> list[Hold]:
-    """Everything that keeps a round from beginning by itself at `now`; a person may begin one all the same."""
+    """The conditions that delay an automatic round at `now`. A person may start a round in spite of them."""
     rounds, holding = project.policies.rounds, []
     if until := rounds.quiet_until(now):
         if until - now > ENDLESS:
@@ -55,7 +55,7 @@ def holds(project: Project, now: datetime) -> list[Hold]:
 
 
 def below_floor(project: Project) -> float | None:
-    """The share of pairs that agree on the first error, where it is below the policy's floor."""
+    """The share of pairs that agree on the first error if it is below the policy's floor, else None."""
     floor = project.policies.rounds.agreement_floor
     if not floor:
         return None

@@ -1,4 +1,4 @@
-"""The stages of a round, in their order, and what the failure of one means for it."""
+"""Runs the stages of a round in order, and ends the round if a required stage fails."""
 
 from annotation.core.lifecycle import State, Turn, do_part, end_job, run_job
 from annotation.core.stages import Outcome, Stage, do_stage, end_stage
@@ -21,17 +21,17 @@ STAGES: dict[str, Stage] = {
 
 
 def advance(run_id: int, stage_name: str = "") -> None:
-    """Do stage `stage_name` of the run, if that is the next one and nobody else is at it; ask for the one after."""
-    run_job(TrainingRun, run_id, _do_next, part=stage_name, on_failure=_give_up)
+    """Do stage `stage_name` if it is the next one and no other worker has it, and enqueue the following one."""
+    run_job(TrainingRun, run_id, _do_next, part=stage_name, on_failure=_handle_failure)
 
 
 def perform_next(run: TrainingRun) -> bool:
-    """Do the run's next stage here and now, without a worker; returns whether stages remain."""
-    return do_part(TrainingRun, run.pk, _do_next, on_failure=_give_up)[1] is Turn.AGAIN
+    """Do the run's next stage in this process; returns whether stages remain."""
+    return do_part(TrainingRun, run.pk, _do_next, on_failure=_handle_failure)[1] is Turn.AGAIN
 
 
 def run_through(run: TrainingRun) -> TrainingRun:
-    """Do all the remaining stages here and now, without a worker."""
+    """Do all remaining stages in this process."""
     while perform_next(run):
         pass
     run.refresh_from_db()
@@ -42,8 +42,8 @@ def _do_next(run: TrainingRun) -> Turn | None:
     return do_stage(run, STAGES, StageWork)
 
 
-def _give_up(run: TrainingRun, error: Exception) -> Turn | None:
-    """End the run, or only its stage where the round can do without it."""
+def _handle_failure(run: TrainingRun, error: Exception) -> Turn | None:
+    """End the run with the error's explanation, or skip its stage if that is optional."""
     stage = run.stage
     if stage is not None and stage.optional:
         reason = failures.what_happened(error)

@@ -1,4 +1,4 @@
-"""Old runs lose their files and their log, so that the disk does not fill; what they came to stays."""
+"""Deletes the files and logs of old runs, so that the disk does not fill. Their results stay."""
 
 import shutil
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from annotation.models import Project, RunPoint, TrainingRun
 
 
 def prune_runs(now: datetime | None = None) -> int:
-    """Prune the runs that ended longer ago than their project's policy keeps them; returns how many."""
+    """Prune the runs that are older than their project's policy allows; returns how many."""
     now = now or timezone.now()
     pruned = 0
     for project in Project.objects.all():
@@ -25,15 +25,15 @@ def prune_runs(now: datetime | None = None) -> int:
 
 @transaction.atomic
 def _prune(run: TrainingRun, now: datetime) -> bool:
-    """Its folder, its log, and a checkpoint that became no model; models go by a policy of their own.
+    """Delete the run's folder, its log, and a checkpoint without a model; models have their own retention policy.
 
-    The row is locked until its files are gone, so that it is not taken up again meanwhile.
+    The row is locked until the files are deleted, so that nobody resumes the run before.
     """
     ended = TrainingRun.objects.filter(pk=run.pk, pruned_at=None).exclude(state__in=TrainingRun.LIVE)
     if not ended.update(pruned_at=now):
         return False
     points, _by_table = RunPoint.objects.filter(run=run).delete()
-    audit.record(by=None, action="run.prune", target=run, project=run.project, after={"log_lines": points})
+    audit.record(by=None, action="run.prune", target=run, after={"log_lines": points})
     folders = [run_folder(run)] if run.model_version_id else [run_folder(run), model_folder(run)]
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)

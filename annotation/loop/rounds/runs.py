@@ -1,7 +1,7 @@
-"""Rounds asked for, and taken up again where they failed."""
+"""Requests rounds, and resumes failed ones."""
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
@@ -25,7 +25,7 @@ LEAST_SOLUTIONS = 20
 def request_run(
     *, by: User | None, project: Project, trigger: str = TrainingRun.Trigger.MANUAL, reason: str = ""
 ) -> TrainingRun:
-    """Begin a round; its first stage is enqueued. `by` is None for beat, which gives its `reason`.
+    """Create a round and enqueue its first stage. `by` is None for an automatic round, which has a `reason`.
 
     Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`).
     """
@@ -38,47 +38,41 @@ def request_run(
 def prepare_run(
     *, by: User | None, project: Project, trigger: str, reason: str = "", seed: int | None = None
 ) -> TrainingRun:
-    """Write a new run with its stages, without asking a worker. Raises as `request_run` does."""
+    """Create a run with its stages, without enqueueing it. Raises as `request_run` does."""
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
     check_labels(project)
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if live := project.training_runs.filter(state__in=TrainingRun.LIVE).first():
+        raise Conflict(Message("another_run_in_progress", n=live.number), {"run": live.number}, code="run_in_progress")
     last = project.training_runs.aggregate(last=Max("number"))["last"] or 0
-    try:
-        with transaction.atomic():
-            run = TrainingRun.objects.create(
-                project=project,
-                number=last + 1,
-                trigger=trigger,
-                requested_by=by,
-                reason=reason or _asked_for(by, project),
-                seed=new_seed() if seed is None else seed,
-            )
-    except IntegrityError:
-        live = project.training_runs.get(state__in=TrainingRun.LIVE)
-        raise Conflict(
-            Message("another_run_in_progress", n=live.number), {"run": live.number}, code="run_in_progress"
-        ) from None
+    run = TrainingRun.objects.create(
+        project=project,
+        number=last + 1,
+        trigger=trigger,
+        requested_by=by,
+        reason=reason or _reason_of_request(by, project),
+        seed=new_seed() if seed is None else seed,
+    )
     create_stages(run, pipeline.STAGES)
     audit.record(
         by=by,
         action="run.request",
         target=run,
-        project=project,
         after={"number": run.number, "trigger": trigger, "reason": run.reason},
     )
     return run
 
 
-def _asked_for(by: User | None, project: Project) -> str:
-    """Why a person's round began, with what would have held back one that begins by itself."""
-    held = [hold.sentence for hold in limits.holds(project, timezone.now())]
-    return joined([Message("requested_by", name=by.username) if by else Message("requested"), *held])
+def _reason_of_request(by: User | None, project: Project) -> str:
+    """Who requested a round, and the conditions that would have delayed an automatic one."""
+    delays = [hold.sentence for hold in limits.holds(project, timezone.now())]
+    return joined([Message("requested_by", name=by.username) if by else Message("requested"), *delays])
 
 
 @transaction.atomic
 def resume_run(*, by: User, job: TrainingRun) -> TrainingRun:
-    """Take a failed or cancelled run up again, from the stage where it ended; training goes on from its checkpoint.
+    """Resume a failed or cancelled run at the stage where it ended; training resumes from its checkpoint.
 
     Raises as `resume_job`, and as `check_resumable`.
     """
@@ -89,7 +83,7 @@ def resume_run(*, by: User, job: TrainingRun) -> TrainingRun:
 
 
 def check_resumable(run: TrainingRun) -> None:
-    """Raises Conflict if the run cannot go on: `run_in_progress`, `nothing_to_retry`, `not_latest`, `files_gone`."""
+    """Raises Conflict (`run_in_progress`, `nothing_to_retry`, `not_latest`, `files_gone`) if a run cannot resume."""
     if run.live:
         raise Conflict(Message("run_in_progress", n=run.number), {"run": run.number})
     if run.state == TrainingRun.State.DONE:
@@ -101,7 +95,7 @@ def check_resumable(run: TrainingRun) -> None:
 
 
 def training_labels(project: Project) -> QuerySet[Annotation]:
-    """Annotations of the kinds that train, with a verdict on the solution, not set aside and not on gold."""
+    """Annotations of finished solutions from sources that train, except those set aside and those on gold."""
     labels = Annotation.objects.filter(
         project=project,
         source__kind__in=project.policies.training_sources,
@@ -112,7 +106,7 @@ def training_labels(project: Project) -> QuerySet[Annotation]:
 
 
 def check_labels(project: Project) -> None:
-    """Raises DomainError (`too_few_labels`, `no_errors_labelled`) where a round has too little to learn from."""
+    """Raises DomainError (`too_few_labels`, `no_errors_labelled`) if the labels are too few to train on."""
     pool = training_labels(project).filter(solution__split="pool")
     labelled = pool.values("solution").distinct().count()
     if labelled < LEAST_SOLUTIONS:

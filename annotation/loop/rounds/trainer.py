@@ -1,4 +1,4 @@
-"""The trainer: a watched process of the library's `train`."""
+"""Runs the library's `train` in a watched subprocess."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from annotation.core.errors import DomainError
 from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
 from prm.messages import Message
 
-REFUSED_DATA = 3
+REFUSED_DATA = 3  # the exit code of `prm train` for data that it rejects
 
 
 def train(
@@ -24,25 +24,25 @@ def train(
     on_progress: Callable[[dict[str, Any]], None],
     on_tick: Callable[[], None],
 ) -> None:
-    """Train on `data` into `out`, which goes on from its checkpoint where it has one.
+    """Train on `data` into `out`, from the checkpoint there if it has one.
 
-    `on_progress` gets each progress line as a dict; `on_tick` is called about twice a second and may
-    raise, which ends the training once its checkpoint is written. `devices` are the GPUs it may see ("" for all).
-    `log` gets what the trainer writes to stderr. Raises DomainError with the trainer's own reason.
+    `on_progress` gets each progress line as a dict. `on_tick` is called about twice a second and may raise, which ends
+    the training after a checkpoint. `devices` are the GPUs that it may use, "" for all. `log` gets the trainer's
+    stderr. Raises DomainError with the trainer's own reason.
     """
 
-    def hear(line: str) -> None:
+    def read_line(line: str) -> None:
         if line.startswith("{"):
             on_progress(json.loads(line))
 
     cache = settings.MODEL_ROOT / "cache"
-    where = ("--data", data, "--out", out, "--config", config, "--cache", cache)
+    paths = ("--data", data, "--out", out, "--config", config, "--cache", cache)
     try:
-        watch(prm_command("train", *where, devices=devices), log=log, on_line=hear, on_tick=on_tick)
+        watch(prm_command("train", *paths, devices=devices), log=log, on_line=read_line, on_tick=on_tick)
     except ProcessStalled as error:
         raise DomainError(Message("trainer_silent", error=error), code="trainer_stalled") from error
     except ProcessFailed as error:
-        if error.code == REFUSED_DATA:
+        if error.exit_code == REFUSED_DATA:
             refused = Message("trainer_refused_data", reason=error.reason)
             raise DomainError(refused, code="training_data_refused") from error
         raise DomainError(Message("trainer_ended", error=error), code="training_failed") from error

@@ -1,4 +1,4 @@
-"""What a stage has in hand while it runs: its rows, its folder, its heartbeat and its log."""
+"""The context of a running stage: its rows, folder, heartbeat and log."""
 
 import time
 from collections.abc import Iterator
@@ -16,6 +16,8 @@ from annotation.models import ModelVersion, Project, RunPoint, RunStage, Snapsho
 
 @dataclass
 class StageWork:
+    """What a stage gets to work on."""
+
     run: TrainingRun
     stage: RunStage
     _beaten_at: float = field(default=-BEAT_SECONDS)
@@ -27,28 +29,25 @@ class StageWork:
 
     @property
     def snapshot(self) -> Snapshot:
-        """What the first stage froze."""
+        """The snapshot that the first stage created."""
         assert self.run.snapshot is not None
         return self.run.snapshot
 
     @property
     def version(self) -> ModelVersion:
-        """What the training made."""
+        """The version that the training created, or that was imported."""
         assert self.run.model_version is not None
         return self.run.model_version
 
     @property
     def folder(self) -> Path:
-        """The run's folder of intermediate files; every worker sees the same one."""
+        """The run's folder of intermediate files, which all workers share."""
         folder = run_folder(self.run)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     def beat(self, progress: float | None = None) -> None:
-        """Tell that the stage is alive and how much of it is done (0 to 1); call it often.
-
-        Raises Cancelled when someone asked for that.
-        """
+        """Write a heartbeat and the stage's progress (0 to 1); call it often. Raises Cancelled."""
         if time.monotonic() - self._beaten_at < BEAT_SECONDS:
             return
         self._beaten_at = time.monotonic()
@@ -59,17 +58,17 @@ class StageWork:
 
     @contextmanager
     def training_slot(self) -> Iterator[str]:
-        """Hold a free slot of GPUs. While it waits for one it is seen to wait, and what is no round gives way."""
-        with devices.training_slot(on_wait=lambda: self._show(RunStage.State.WAITING)) as slot:
-            self._show(RunStage.State.RUNNING)
+        """Hold a free slot of GPUs. The stage is in state WAITING until one is free, and other jobs give way to it."""
+        with devices.training_slot(on_wait=lambda: self._set_state(RunStage.State.WAITING)) as slot:
+            self._set_state(RunStage.State.RUNNING)
             yield slot
 
-    def _show(self, state: RunStage.State) -> None:
+    def _set_state(self, state: RunStage.State) -> None:
         RunStage.objects.filter(pk=self.stage.pk).update(state=state)
         self.beat()
 
     def count_seconds(self) -> None:
-        """Add the time since the last call to what the stage has cost."""
+        """Add the time since the last call to the seconds of the stage."""
         now = time.monotonic()
         RunStage.objects.filter(pk=self.stage.pk).update(seconds=F("seconds") + (now - self._counted_at))
         self._counted_at = now

@@ -1,4 +1,4 @@
-"""The steps after a sampling run: the champion scores the new solutions, then a generation queues them."""
+"""The steps after a sampling run: the champion scores the new solutions, then a new generation includes them."""
 
 from datetime import timedelta
 
@@ -14,13 +14,13 @@ from annotation.models import SamplingRun, Solution
 from prm.messages import Message
 
 State = SamplingRun.State
-SCORE_TASK = "rounds.score_news"
+SCORE_TASK = "rounds.score_unscored"
 LONGEST_WAIT = timedelta(hours=1)
 
 
 @transaction.atomic
 def follow(run: SamplingRun, *, note: str = "") -> None:
-    """Have the new solutions scored; where a generation is to open, the run waits for the scores."""
+    """Enqueue the scoring of the new solutions. A run that opens a generation waits for their scores."""
     champion = registry.champion_of(run.project)
     if champion is not None and run.accepted:
         enqueue(SCORE_TASK)
@@ -33,7 +33,7 @@ def follow(run: SamplingRun, *, note: str = "") -> None:
 
 
 def open_generations() -> int:
-    """Open the generation of each run whose new solutions have their scores; returns how many."""
+    """Open the generation of each run whose new solutions have scores; returns how many."""
     waiting = SamplingRun.objects.filter(state=State.SCORING).values_list("pk", flat=True)
     return sum(_open_if_scored(run) for run in list(waiting))
 
@@ -44,7 +44,7 @@ def _open_if_scored(run_id: int) -> bool:
     run = locked.select_related("project").filter(pk=run_id, state=State.SCORING).first()
     if run is None:
         return False
-    if run.cancel_requested:  # as its worker was done with it, and no other takes it up
+    if run.cancel_requested:  # after its worker had ended, so that no other ends it
         end_job(run, State.CANCELLED)
         return False
     overdue = run.finished_at is not None and timezone.now() - run.finished_at > LONGEST_WAIT

@@ -15,7 +15,7 @@ GENERATOR_LENGTH = 200
 
 
 def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -> Record | Rejection:
-    """The sample as a solution of the problem, or why it is none."""
+    """The sample as a solution of the problem, or the reason for rejecting it."""
     if sample.cut:
         return Rejection(line=number, field="solution", reason=Message("sample_cut", n=run.max_tokens))
     if "\0" in sample.text:
@@ -33,16 +33,16 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
     )
     ready = prepared(number, record, run.splitting)
     if isinstance(ready, Record):
-        # A step's kind may lead it: "[tool_call] rate("crowns")".
-        steps = [[parse_step(step.text) for step in at] for at in ready.positions]
-        ready.positions = [[Completion(step.text, cast(StepKind, step.kind)) for step in at] for at in steps]
+        # A step may begin with its kind: "[tool_call] rate("crowns")".
+        parsed = [[parse_step(step.text) for step in completions] for completions in ready.positions]
+        ready.positions = [[Completion(step.text, cast(StepKind, step.kind)) for step in steps] for steps in parsed]
         ready.final_answer = answer_in(ready.positions[-1][0].text)
         grade_records([ready])
     return ready
 
 
 def provenance(run: SamplingRun) -> Provenance:
-    """How a solution was sampled, stored with it."""
+    """How the run samples its solutions; stored with each of them."""
     return Provenance(
         policy=run.model,
         temperature=run.temperature,

@@ -1,7 +1,7 @@
-"""The body of a sampling run: a few problems at a time, one transaction each time.
+"""The body of a sampling run: a few problems at a time.
 
-The solutions of a few problems and their states are committed together, so a killed run resumes with the unfinished
-problems and imports nothing twice.
+The solutions of these problems and their states are committed together, so that a killed run resumes with the
+unfinished problems and imports nothing twice.
 """
 
 import time
@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.core.errors import DomainError
-from annotation.core.lifecycle import Postponed, got_on, heed, run_job, send
+from annotation.core.lifecycle import Postponed, raise_if_cancelled, run_job, save_progress, send
 from annotation.files.store import store_chunk
-from annotation.loop.gateway.policies import CONCURRENCY, AskedPolicy, Reply
+from annotation.loop.gateway.policies import CONCURRENCY, PolicyClient, Reply
 from annotation.loop.sampling.following import follow
 from annotation.loop.sampling.policy_records import record_of
 from annotation.loop.sampling.sampling_runs import most_tokens
@@ -22,13 +22,15 @@ from annotation.models import SampledProblem, SamplingRun
 from prm.formats.record import Record, Rejection
 from prm.messages import Message, joined
 
-SLICE_SECONDS = 20.0  # a task's turn; other tasks of the queue come between two turns
-FAILURES_IN_A_ROW = 10  # problems; then the endpoint is taken for away
-Chosen = SampledProblem.State
-Tell = Callable[[SamplingRun], None]
+SLICE_SECONDS = 20.0  # of one task; other tasks of the queue run in between
+FAILURES_IN_A_ROW = 10  # problems, after which the endpoint counts as down
+State = SampledProblem.State
+OnProgress = Callable[[SamplingRun], None]
 
 
-def run_sampling(run_id: int, *, seconds: float | None = SLICE_SECONDS, on_progress: Tell = lambda run: None) -> None:
+def run_sampling(
+    run_id: int, *, seconds: float | None = SLICE_SECONDS, on_progress: OnProgress = lambda run: None
+) -> None:
     """Sample for about `seconds` and enqueue the rest; with None sample to the end.
 
     Does nothing if another worker runs it, or if it has ended.
@@ -38,35 +40,34 @@ def run_sampling(run_id: int, *, seconds: float | None = SLICE_SECONDS, on_progr
         send(run)
 
 
-def _sample(run: SamplingRun, seconds: float | None, on_progress: Tell) -> None:
+def _sample(run: SamplingRun, seconds: float | None, on_progress: OnProgress) -> None:
     started = time.monotonic()
-    policy = AskedPolicy(run.endpoint, prompt=run.prompt, temperature=run.temperature, max_tokens=run.max_tokens)
+    policy = PolicyClient(run.endpoint, prompt=run.prompt, temperature=run.temperature, max_tokens=run.max_tokens)
     some = _next(run)
     while some:
-        replies = policy.ask(
+        replies = policy.sample(
             [chosen.problem.text for chosen in some],
             samples=run.samples,
             seeds=[run.seed + chosen.position for chosen in some],
         )
         _commit(run, some, replies)
         on_progress(run)
-        heed(run)
+        raise_if_cancelled(run)
         some = _next(run)
         if some and seconds is not None and time.monotonic() - started >= seconds:
             raise Postponed
-    left_out = _waiting(run).first()
-    if left_out is None:
+    unsampled = _waiting(run).first()
+    if unsampled is None:
         follow(run)
     else:
-        most = _most_tokens(run, left_out)
+        most = _most_tokens(run, unsampled)
         follow(run, note=Message("sampling_budget_spent", spent=run.tokens, budget=run.token_budget, most=most))
 
 
 def _next(run: SamplingRun) -> list[SampledProblem]:
-    """The next few problems, as many as the budget holds at their dearest. Raises DomainError (`policy_away`)."""
-    if failed := _failed_in_a_row(run):
-        away = Message("problems_failed_in_a_row", n=len(failed), error=failed[0])
-        raise DomainError(away, code="policy_away")
+    """The next few problems, as many as the budget allows at their longest. Raises DomainError (`policy_away`)."""
+    if errors := _failed_in_a_row(run):
+        raise DomainError(Message("problems_failed_in_a_row", n=len(errors), error=errors[0]), code="policy_away")
     some = list(_waiting(run)[:CONCURRENCY])
     if not run.token_budget:
         return some
@@ -75,7 +76,7 @@ def _next(run: SamplingRun) -> list[SampledProblem]:
 
 
 def _waiting(run: SamplingRun) -> QuerySet[SampledProblem]:
-    return run.sampled_problems.filter(state=Chosen.WAITING).select_related("problem").order_by("position")
+    return run.sampled_problems.filter(state=State.WAITING).select_related("problem").order_by("position")
 
 
 def _most_tokens(run: SamplingRun, chosen: SampledProblem) -> int:
@@ -84,28 +85,28 @@ def _most_tokens(run: SamplingRun, chosen: SampledProblem) -> int:
 
 @transaction.atomic
 def _commit(run: SamplingRun, some: Sequence[SampledProblem], replies: Sequence[Reply]) -> None:
-    """Store what came with the progress it makes."""
+    """Store the replies and the run's progress together."""
     for chosen, reply in zip(some, replies, strict=True):
         _import_reply(run, chosen, reply)
-    got_on(
+    save_progress(
         run, "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused", "right", "wrong",
         "ungraded", "calls", "prompt_tokens", "completion_tokens",
     )  # fmt: skip
 
 
 def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> None:
-    """One problem's samples into the project."""
+    """Import the samples of one problem, or record its error."""
     run.calls += reply.calls
     run.prompt_tokens += reply.prompt_tokens
     run.completion_tokens += reply.completion_tokens
     if reply.error:
         run.failed_problems += 1
-        chosen.state, chosen.error = Chosen.FAILED, reply.error
+        chosen.state, chosen.error = State.FAILED, reply.error
         chosen.save(update_fields=["state", "error"])
         return
-    made = [record_of(run, chosen.problem, sample, number) for number, sample in enumerate(reply.samples)]
-    records = [one for one in made if isinstance(one, Record)]
-    rejections = [one for one in made if isinstance(one, Rejection)]
+    results = [record_of(run, chosen.problem, sample, number) for number, sample in enumerate(reply.samples)]
+    records = [result for result in results if isinstance(result, Record)]
+    rejections = [result for result in results if isinstance(result, Rejection)]
     counts = store_chunk(project=run.project, records=records)
     grades = [record.final_answer_correct for record in records]
     run.done_problems += 1
@@ -116,7 +117,7 @@ def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> Non
     run.right += grades.count(True)
     run.wrong += grades.count(False)
     run.ungraded += grades.count(None)
-    chosen.state, chosen.accepted = Chosen.DONE, counts.accepted
+    chosen.state, chosen.accepted = State.DONE, counts.accepted
     chosen.error = joined(
         sorted({Message("sample_rejected", reason=rejection.reason) for rejection in rejections}), "semicolon_list"
     )
@@ -124,8 +125,8 @@ def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> Non
 
 
 def _failed_in_a_row(run: SamplingRun) -> list[str]:
-    """The errors of the last problems asked, the latest first, if so many failed that the policy must be away."""
-    finished = run.sampled_problems.exclude(state=Chosen.WAITING).order_by("-position")
+    """The errors of the last FAILURES_IN_A_ROW problems, the latest first, if all of them failed; else nothing."""
+    finished = run.sampled_problems.exclude(state=State.WAITING).order_by("-position")
     last = list(finished.values_list("state", "error")[:FAILURES_IN_A_ROW])
-    away = len(last) == min(FAILURES_IN_A_ROW, run.problems) and all(state == Chosen.FAILED for state, _ in last)
-    return [error for _, error in last] if away else []
+    is_down = len(last) == min(FAILURES_IN_A_ROW, run.problems) and all(state == State.FAILED for state, _ in last)
+    return [error for _, error in last] if is_down else []

@@ -1,4 +1,4 @@
-"""Sampling runs asked for, watched and gone on with."""
+"""Requests and resumes sampling runs."""
 
 import math
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from prm.messages import Message
 from prm.splitting import RULES, THINKING
 
 Choice = SamplingRun.Choice
-MOST_SAMPLES, MOST_TOKENS, HOTTEST = 64, 131_072, 2.0
+MOST_SAMPLES, MOST_TOKENS, HIGHEST_TEMPERATURE = 64, 131_072, 2.0
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What to sample. `most_problems` and `token_budget` are None for no bound."""
+class SamplingPlan:
+    """What to sample. `most_problems` and `token_budget` are None for no limit."""
 
     endpoint: str
     samples: int = 4
@@ -42,87 +42,86 @@ class Wish:
     seed: int | None = None
 
 
-def start_sampling(*, by: User, project: Project, wish: Wish) -> SamplingRun:
-    """Choose the problems and let a worker sample. Raises as `create_sampling`."""
-    run = create_sampling(by=by, project=project, wish=wish)
+def start_sampling(*, by: User, project: Project, plan: SamplingPlan) -> SamplingRun:
+    """Create a run with its problems and enqueue it. Raises as `create_sampling`."""
+    run = create_sampling(by=by, project=project, plan=plan)
     send(run)
     return run
 
 
 @transaction.atomic
-def create_sampling(*, by: User | None, project: Project, wish: Wish) -> SamplingRun:
-    """Create a run with its problems, not enqueued yet. `by` is None for the operator of the machine.
+def create_sampling(*, by: User | None, project: Project, plan: SamplingPlan) -> SamplingRun:
+    """Create a run with its problems, without enqueueing it. `by` is None for the operator of the machine.
 
     Raises Forbidden, DomainError (`unknown_endpoint`, `invalid_sampling`, `no_problems`).
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
-    check_wish(wish)
-    problems = chosen_problems(project, choice=wish.choice, domain=wish.domain, most=wish.most_problems)
+    check_plan(plan)
+    problems = chosen_problems(project, choice=plan.choice, domain=plan.domain, most=plan.most_problems)
     if not problems:
         raise DomainError(Message("no_problem_to_sample"), code="no_problems")
-    _check_budget(wish, Problem.objects.get(pk=problems[0]))
-    run = unsaved_run(wish, project)
+    _check_budget(plan, Problem.objects.get(pk=problems[0]))
+    run = unsaved_run(plan, project)
     run.requested_by, run.problems = by, len(problems)
     run.save()
     SampledProblem.objects.bulk_create(
-        (SampledProblem(run=run, problem_id=pk, position=place) for place, pk in enumerate(problems)), batch_size=5000
+        (SampledProblem(run=run, problem_id=pk, position=position) for position, pk in enumerate(problems)),
+        batch_size=5000,
     )
     audit.record(
         by=by,
         action="sampling.start",
         target=run,
-        project=project,
         after={"endpoint": run.endpoint, "model": run.model, "problems": run.problems, "samples": run.samples},
     )
     return run
 
 
-def unsaved_run(wish: Wish, project: Project) -> SamplingRun:
-    """A run as the wish describes it."""
+def unsaved_run(plan: SamplingPlan, project: Project) -> SamplingRun:
+    """A run with the settings of the plan."""
     return SamplingRun(
         project=project,
-        endpoint=wish.endpoint,
-        model=model_of(wish.endpoint),
-        temperature=wish.temperature,
-        max_tokens=wish.max_tokens,
-        samples=wish.samples,
-        prompt=wish.prompt,
-        decomposition=wish.decomposition,
-        thinking=wish.thinking,
-        choice=wish.choice,
-        domain=wish.domain,
-        token_budget=wish.token_budget or 0,
-        seed=new_seed() if wish.seed is None else wish.seed,
-        opens_generation=wish.opens_generation,
+        endpoint=plan.endpoint,
+        model=model_of(plan.endpoint),
+        temperature=plan.temperature,
+        max_tokens=plan.max_tokens,
+        samples=plan.samples,
+        prompt=plan.prompt,
+        decomposition=plan.decomposition,
+        thinking=plan.thinking,
+        choice=plan.choice,
+        domain=plan.domain,
+        token_budget=plan.token_budget or 0,
+        seed=new_seed() if plan.seed is None else plan.seed,
+        opens_generation=plan.opens_generation,
     )
 
 
-def check_wish(wish: Wish) -> None:
-    """Raises DomainError (`unknown_endpoint`, `invalid_sampling`) naming the field that cannot be."""
-    model_of(wish.endpoint)
+def check_plan(plan: SamplingPlan) -> None:
+    """Raises DomainError (`unknown_endpoint`, `invalid_sampling`) naming the wrong field."""
+    model_of(plan.endpoint)
     numbers = (
-        ("samples", wish.samples, 1, MOST_SAMPLES),
-        ("temperature", wish.temperature, 0.0, HOTTEST),
-        ("max_tokens", wish.max_tokens, 1, MOST_TOKENS),
-        ("most_problems", wish.most_problems, 1, 10**9),
-        ("token_budget", wish.token_budget, 1, 10**15),
+        ("samples", plan.samples, 1, MOST_SAMPLES),
+        ("temperature", plan.temperature, 0.0, HIGHEST_TEMPERATURE),
+        ("max_tokens", plan.max_tokens, 1, MOST_TOKENS),
+        ("most_problems", plan.most_problems, 1, 10**9),
+        ("token_budget", plan.token_budget, 1, 10**15),
     )
     for field, value, least, most in numbers:
         if value is not None and not (math.isfinite(value) and least <= value <= most):
             raise _invalid(
                 field, Message("sampling_field_out_of_range", field=field, value=value, least=least, most=most)
             )
-    if PROMPT not in wish.prompt:
+    if PROMPT not in plan.prompt:
         raise _invalid("prompt", Message("sampling_prompt_without_problem", prompt=PROMPT))
-    if len(wish.prompt) > LONGEST_PROMPT:
+    if len(plan.prompt) > LONGEST_PROMPT:
         raise _invalid("prompt", Message("prompt_too_long", n=LONGEST_PROMPT))
-    ways = (("decomposition", wish.decomposition, (*RULES,)), ("thinking", wish.thinking, THINKING))
-    for field, way, known in ways:
-        if way not in known:
-            choices = ", ".join(known)
-            raise _invalid(field, Message("unknown_decomposition", value=way, choices=choices))
-    if wish.choice not in Choice.values:
+    names = (("decomposition", plan.decomposition, (*RULES,)), ("thinking", plan.thinking, THINKING))
+    for field, name, known in names:
+        if name not in known:
+            raise _invalid(field, Message("unknown_decomposition", value=name, choices=", ".join(known)))
+    if plan.choice not in Choice.values:
         raise _invalid("choice", Message("unknown_problem_choice", known=", ".join(Choice.values)))
 
 
@@ -151,22 +150,22 @@ def _ordered(project: Project, problems: QuerySet[Problem], choice: str) -> Quer
 
 
 def most_tokens(problem: str, *, prompt: str, samples: int, max_tokens: int) -> int:
-    """The upper bound of tokens for one problem: one per character of the prompt, and every sample at its longest."""
+    """The upper bound of tokens for one problem: one per character of the prompt, and the longest samples."""
     return len(prompt.replace(PROMPT, problem)) + samples * max_tokens
 
 
-def _check_budget(wish: Wish, first: Problem) -> None:
-    """Raises DomainError (`invalid_sampling`) where the budget does not hold the first problem."""
-    most = most_tokens(first.text, prompt=wish.prompt, samples=wish.samples, max_tokens=wish.max_tokens)
-    if wish.token_budget is not None and wish.token_budget < most:
+def _check_budget(plan: SamplingPlan, first: Problem) -> None:
+    """Raises DomainError (`invalid_sampling`) if the budget is too small for the first problem."""
+    most = most_tokens(first.text, prompt=plan.prompt, samples=plan.samples, max_tokens=plan.max_tokens)
+    if plan.token_budget is not None and plan.token_budget < most:
         raise _invalid(
             "token_budget",
             Message(
                 "budget_below_one_problem",
                 most=most,
-                samples=wish.samples,
-                max_tokens=wish.max_tokens,
-                budget=wish.token_budget,
+                samples=plan.samples,
+                max_tokens=plan.max_tokens,
+                budget=plan.token_budget,
             ),
         )
 
@@ -177,7 +176,7 @@ def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
 
     Raises as `resume_job`, DomainError (`unknown_endpoint`), Conflict (`nothing_left`).
     """
-    run = resume_job(by=by, job=job)
+    run = resume_job(by=by, job=job, even_if_done=True)
     model_of(run.endpoint)
     unfinished = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
     if not unfinished.exists():

@@ -1,1 +1,1 @@
-"""When a round starts: schedule, new labels, drift, limits."""
+"""Automatic rounds: schedule, new labels, drift."""

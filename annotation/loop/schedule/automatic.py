@@ -21,7 +21,7 @@ DRIFT_OF = {"imports": Message("drift_of_new_solutions"), "served": Message("dri
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a round is due. `trigger` is one of TrainingRun.Trigger; `sentence` has the figure that made it due."""
+    """Why a round is due: one of TrainingRun.Trigger, and a sentence with the figure."""
 
     trigger: str
     sentence: Message
@@ -31,8 +31,8 @@ class Cause:
 class Outlook:
     """The forecast of the next automatic round.
 
-    `due` is the cause that waits already. `not_before` is the earliest known time; None if it depends on labels or
-    scores, or on what `holds` name.
+    `due` is a cause that already applies. `not_before` is the earliest known time; None if it depends on labels, on
+    scores, or on a hold without an end.
     """
 
     due: Cause | None
@@ -42,7 +42,7 @@ class Outlook:
 
 
 def start_due_runs(now: datetime | None = None) -> int:
-    """Begin the rounds that the projects' policies call for; returns how many."""
+    """Start the rounds that are due by the projects' policies; returns how many."""
     now = now or timezone.now()
     return sum(_start_if_due(project, now) for project in Project.objects.filter(state=Project.State.ACTIVE))
 
@@ -55,15 +55,15 @@ def outlook(project: Project, now: datetime | None = None) -> Outlook | None:
         return None
     due, holding = due_cause(project, now), limits.holds(project, now)
     ends = [hold.until for hold in holding]
-    known = [end for end in ends if end is not None]
-    free = max(known, default=now)
+    known_ends = [end for end in ends if end is not None]
+    free = max(known_ends, default=now)
     if None in ends:
         not_before = None
     elif due is not None:
         not_before = free
     else:
         time = rounds.next_time(free)
-        not_before = max(known, default=None) if time is None else rounds.quiet_until(time) or time
+        not_before = max(known_ends, default=None) if time is None else rounds.quiet_until(time) or time
     return Outlook(due, holding, not_before, _new_labels(project, project.training_runs.first()))
 
 
@@ -97,7 +97,7 @@ def due_cause(project: Project, now: datetime) -> Cause | None:
     if not above or clock.drift is None or clock.measured_at is None or clock.drift <= above:
         return None
     if last is not None and clock.measured_at <= last.created_at:
-        return None  # the run since then has learned from what drifted
+        return None  # a later run has learned from these solutions
     return Cause(
         TrainingRun.Trigger.DRIFT,
         Message("retrain_by_drift", them=DRIFT_OF[clock.drift_of], drift=clock.drift, n=clock.drift_n, above=above),
@@ -111,22 +111,22 @@ def _new_labels(project: Project, last: TrainingRun | None) -> int:
 
 
 def _start_if_due(project: Project, now: datetime) -> bool:
-    """Check one project. A scheduled time that is held back waits; one with nothing new is skipped.
+    """Start a project's round if it is due; returns whether it started.
 
-    However many scheduled times were missed, they begin one round.
+    A scheduled time with a hold waits; one without new labels is skipped. Several missed times start one round.
     """
     rounds = project.policies.rounds
     if not rounds.automatic:
         return False
     if rounds.drift_above:
-        drift.remember(project)
+        drift.update_drift(project)
     cause = due_cause(project, now)
     if cause is not None:
-        watch(project)  # the latest labels may not have been looked at yet
+        watch(project)  # checks the latest labels before they train a model
     started = cause is not None and not limits.holds(project, now) and _start(project, cause)
     busy = project.training_runs.filter(state__in=TrainingRun.LIVE).exists() and not started
-    never_looked = not RoundClock.objects.filter(project=project, looked_at__isnull=False).exists()
-    if rounds.cron and (started or (cause is None and not busy) or never_looked):
+    never_checked = not RoundClock.objects.filter(project=project, looked_at__isnull=False).exists()
+    if rounds.cron and (started or (cause is None and not busy) or never_checked):
         RoundClock.objects.update_or_create(project=project, defaults={"looked_at": now})
     return started
 

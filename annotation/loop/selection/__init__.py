@@ -1,1 +1,1 @@
-"""What is labelled next: generations, candidates, lanes and their mix."""
+"""Selects what is labelled next: generations, their candidates, lanes and ranking."""

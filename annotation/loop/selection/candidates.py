@@ -1,4 +1,4 @@
-"""What a generation may choose from, as columns: a pool may be a million solutions."""
+"""The solutions that a generation may choose from, as columns, because a pool may have a million solutions."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -21,9 +21,10 @@ CHUNK = 5000
 
 @dataclass(frozen=True)
 class Candidates:
-    """Solutions that may be chosen: `labels` counts a solution's annotations of the kinds that train.
+    """Solutions that a generation may choose from.
 
-    `problem` is its key, `split` an index into SPLITS, `domain` a code.
+    `problem` is a key, `split` an index into SPLITS, `domain` a code. `labels` counts the annotations from sources that
+    train.
     """
 
     ids: Numbers
@@ -36,14 +37,14 @@ class Candidates:
         return len(self.ids)
 
     def where(self, chosen: NDArray[np.bool_] | Numbers) -> "Candidates":
-        """Those of a mask [n], or at places."""
+        """The candidates of a mask [n], or at these indices."""
         return Candidates(*(getattr(self, column.name)[chosen] for column in fields(self)))
 
     def of_split(self, split: str) -> "Candidates":
         return self.where(self.split == SPLITS.index(split))
 
     def lacking(self, wanted: int) -> "Candidates":
-        """Those that have fewer annotations than that."""
+        """The candidates with fewer than `wanted` annotations."""
         return self.where(self.labels < wanted)
 
     def without(self, ids: Iterable[int]) -> "Candidates":
@@ -51,17 +52,17 @@ class Candidates:
 
 
 def candidates_of(project: Project) -> Candidates:
-    """Every solution that nobody has in hand, that lacks labels, that is no gold, and not practised or decided on."""
+    """Every solution that lacks labels, is not leased or adjudicated, and is neither gold nor used in practice."""
     policy = project.policies
-    held = Lease.objects.filter(solution=OuterRef("pk"), state=Lease.State.ACTIVE)
+    active = Lease.objects.filter(solution=OuterRef("pk"), state=Lease.State.ACTIVE)
     most = max(msgspec.structs.astuple(policy.queue.wanted))
     rows = (
         Solution.objects.filter(project=project)
-        .filter(~Exists(held), ~is_gold(), ~is_practised(), ~is_adjudicated())
+        .filter(~Exists(active), ~is_gold(), ~is_practised(), ~is_adjudicated())
         .annotate(
             labels=Count(
                 "annotations",
-                # Every annotation has exactly one first revision. Those set aside do not count: somebody else is asked.
+                # Each annotation has exactly one first revision. One that is set aside does not count, and is replaced.
                 filter=Q(annotations__revision=1, annotations__source__kind__in=policy.training_sources)
                 & ~Q(annotations__lane__in=HIDDEN_LANES)
                 & Q(annotations__in=in_use(Annotation.objects.filter(project=project))),
@@ -80,8 +81,7 @@ def candidates_of(project: Project) -> Candidates:
 
 
 def lengths_and_generators(project: Project, ids: Numbers) -> tuple[Numbers, Numbers]:
-    """For the candidates `ids`, in that order: the bin of their number of steps (1, 2 to 3, 4 to 7, ...), and who wrote
-    them, as a code."""
+    """The bin of the number of steps (1, 2 to 3, 4 to 7, ...) and the code of the generator, for each of `ids`."""
     last = Step.objects.filter(solution=OuterRef("pk")).order_by("-position").values("position")[:1]
     rows = (
         Solution.objects.filter(project=project)
@@ -97,7 +97,7 @@ def lengths_and_generators(project: Project, ids: Numbers) -> tuple[Numbers, Num
 
 
 class Codes(dict[str, int]):
-    """Whole numbers from 0 on for names, as they come."""
+    """Whole numbers for names, from 0 in the order of their first use."""
 
     def __missing__(self, name: str) -> int:
         return self.setdefault(name, len(self))

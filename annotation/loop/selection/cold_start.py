@@ -1,4 +1,4 @@
-"""A first ranking without labels: solutions that surprise the backbone come first."""
+"""A first ranking without labels: by how unlikely a solution is to the backbone."""
 
 from dataclasses import replace
 
@@ -20,8 +20,8 @@ CHUNK = 256
 def rank_by_surprise(project: Project, candidates: Candidates, budget: int, rng: np.random.Generator) -> Ranking:
     """At most `budget` of a random sample of the candidates, the least likely to the backbone first.
 
-    Inclusion probabilities count the sample's draw too. A cost is that of reading a solution whole: where a
-    reader would stop is not known yet. Raises DomainError (`model_unusable`).
+    Inclusion probabilities include the draw of the sample. Costs are for reading a whole solution, because the position
+    of the first error is unknown. Raises DomainError (`model_unusable`).
     """
     size = min(len(candidates), max(SAMPLE, 4 * budget))
     if not size or not budget:

@@ -1,7 +1,8 @@
-"""What a generation holds: each lane's draw, with the probability that every solution had of being drawn in it.
+"""Composes a generation: draws each lane, with the inclusion probability of each solution.
 
-Lanes are drawn one after another (holdout, calibration, overlap, control, acquisition), each from what those before
-it left, so that an item's inclusion probability is exact given those draws. The recipe says from how many.
+Lanes are drawn one after another (holdout, calibration, overlap, control, acquisition), each from the solutions that
+the lanes before have left. An item's inclusion probability is therefore exact given those draws. The recipe has the
+number of candidates of each lane.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,12 +20,12 @@ from annotation.work.queue.turns import interleave
 from prm import acquisition
 
 RANDOM = "random"
-Ranker = Callable[[Candidates, int, np.random.Generator], Ranking]  # of candidates, so many, by chance
+Ranker = Callable[[Candidates, int, np.random.Generator], Ranking]  # of candidates and a budget
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a generation will hold, in serving order; how many there were to choose from, and how it was done."""
+    """The items of a generation in serving order, the number of candidates, and how they were drawn."""
 
     acquisition: str
     pool_size: int
@@ -36,8 +37,10 @@ class Plan:
 def compose(
     project: Project, *, rng: np.random.Generator, ranker: Ranker | None = None, acquisition: str = RANDOM
 ) -> Plan:
-    """Draw every lane. `ranker` fills the acquisition lane; without one its share is drawn with the control lane,
-    evenly from domains, lengths and generators."""
+    """Draw all lanes. `ranker` fills the acquisition lane.
+
+    Without one, the control lane gets its share too, and is drawn evenly from domains, lengths and generators.
+    """
     policy = project.policies
     candidates = candidates_of(project)
     wanted = policy.queue.wanted
@@ -48,7 +51,7 @@ def compose(
     for lane, split in ((Lane.HOLDOUT, "holdout"), (Lane.CALIBRATION, "calibration")):
         lanes.draw(lane, candidates.of_split(split).lacking(getattr(wanted, lane)), shares[lane])
     begun = candidates.where(candidates.labels > 0).lacking(wanted.overlap)
-    # At the start nothing has a first annotation yet: then all its annotators are asked in this generation.
+    # At the start no solution has an annotation: the overlap lane then asks all of its annotators in this generation.
     lanes.draw(Lane.OVERLAP, begun if len(begun) else untouched, shares[Lane.OVERLAP])
     if ranker is None:
         lanes.draw_evenly(Lane.CONTROL, project, untouched, shares[Lane.CONTROL] + shares[Lane.ACQUISITION])
@@ -70,7 +73,7 @@ def compose(
 
 
 class _Lanes:
-    """The lanes as they fill up: no solution is in two."""
+    """The lanes drawn so far. No solution is in two of them."""
 
     def __init__(self, candidates: Candidates, wanted: LabelsWanted, rng: np.random.Generator) -> None:
         self.chosen: dict[str, list[Selection]] = {}
@@ -79,19 +82,19 @@ class _Lanes:
         self._wanted, self._rng = wanted, rng
 
     def draw(self, lane: str, candidates: Candidates, count: int) -> None:
-        """A simple random draw of those that are left."""
+        """Draw at random from the remaining candidates."""
         free = self._left_of(candidates)
         ids, probability = draw(free.ids, count, self._rng)
         rows = ((id_, probability, None, None) for id_ in ids.tolist())
         self._put(lane, rows, LaneRecipe(from_=len(free), drawn=len(ids), how="at random"))
 
     def draw_evenly(self, lane: str, project: Project, candidates: Candidates, count: int) -> None:
-        """The same spread over domains, and within them over lengths and generators."""
+        """Draw at random, spread over domains, and within them over lengths and generators."""
         free = self._left_of(candidates)
-        places, probabilities = draw_evenly(free.domain, lengths_and_generators(project, free.ids), count, self._rng)
-        rows = ((id_, p, None, None) for id_, p in zip(free.ids[places].tolist(), probabilities.tolist(), strict=True))
+        indices, probabilities = draw_evenly(free.domain, lengths_and_generators(project, free.ids), count, self._rng)
+        rows = ((id_, p, None, None) for id_, p in zip(free.ids[indices].tolist(), probabilities.tolist(), strict=True))
         how = "at random within domain, length and generator"
-        self._put(lane, rows, LaneRecipe(from_=len(free), drawn=len(places), how=how))
+        self._put(lane, rows, LaneRecipe(from_=len(free), drawn=len(indices), how=how))
 
     def rank(self, lane: str, candidates: Candidates, count: int, ranker: Ranker) -> None:
         ranking = ranker(self._left_of(candidates), count, self._rng)
@@ -99,7 +102,7 @@ class _Lanes:
         self._put(lane, rows, ranking.recipe)
 
     def in_serving_order(self) -> list[Selection]:
-        """All lanes mixed, each in its own order."""
+        """The items of all lanes, interleaved, with the order of each lane kept."""
         by_id = {selection.solution_id: selection for some in self.chosen.values() for selection in some}
         lanes = {lane: [selection.solution_id for selection in some] for lane, some in self.chosen.items()}
         return [by_id[id_] for _lane, id_ in interleave(lanes, self._rng)]
@@ -113,7 +116,7 @@ class _Lanes:
         rows: Iterable[tuple[int, float, float | None, float | None]],
         recipe: LaneRecipe,
     ) -> None:
-        """`rows` are solution, inclusion probability, gain and expected seconds."""
+        """Add a lane; `rows` are solution, inclusion probability, gain and expected seconds."""
         wanted: int = getattr(self._wanted, lane)
         self.chosen[lane] = [
             Selection(
@@ -130,7 +133,7 @@ class _Lanes:
 
 
 def share_budget(budget: int, mix: LaneMix) -> dict[str, int]:
-    """Items a lane, summing to `budget`; acquisition takes what the other lanes leave."""
+    """Items of each lane, which sum to `budget`; acquisition gets the rest."""
     shares: dict[str, int] = {}
     remaining = budget
     for lane in (Lane.HOLDOUT, Lane.CALIBRATION, Lane.CONTROL, Lane.OVERLAP):
@@ -141,7 +144,7 @@ def share_budget(budget: int, mix: LaneMix) -> dict[str, int]:
 
 
 def draw(ids: Numbers, count: int, rng: np.random.Generator) -> tuple[Numbers, float]:
-    """`count` of `ids` at random, in random order, and the probability that each had."""
+    """`count` of `ids` at random, in random order, and the inclusion probability of each."""
     count = min(count, len(ids))
     if count == 0:
         return ids[:0], 0.0
@@ -151,8 +154,8 @@ def draw(ids: Numbers, count: int, rng: np.random.Generator) -> tuple[Numbers, f
 def draw_evenly(
     domain: Numbers, within: Sequence[Numbers], count: int, rng: np.random.Generator
 ) -> tuple[Numbers, NDArray[np.float64]]:
-    """`count` places in random order, spread over the domains and, within each, over further groups; and the
-    probability that each had: the same for all, but more in a domain too small to be seen otherwise."""
+    """`count` indices in random order, spread over the domains and over further groups `within` each, and their
+    inclusion probabilities. These are equal, except that they are higher in a domain that is otherwise too small."""
     if not len(domain) or count < 1:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
     codes = [codes_of(group) for group in (domain, *within)]

@@ -1,4 +1,4 @@
-"""A generation: a frozen selection of solutions, recorded with how it was drawn, that becomes queue items."""
+"""Opens generations: frozen selections of solutions that become queue items, with a record of how they were drawn."""
 
 import secrets
 from functools import partial
@@ -23,49 +23,52 @@ from prm.messages import Message
 
 
 def request_first_generation(*, by: User, project: Project) -> Generation | None:
-    """Open the first generation; None if a worker opens it, because the backbone must read the pool first.
+    """Open the first generation; returns None if a worker opens it, after the backbone has read the pool.
 
     Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`).
     """
     if project.policies.cold_start == "random":
         return open_first_generation(by=by, project=project)
-    _check_first(by, project)
+    require_role(by, project, Membership.Role.MANAGER)
+    _check_first(project)
     jobs.enqueue("rounds.open_first", project.pk, by.pk, queue="score")
     return None
 
 
 def open_first_generation(*, by: User, project: Project, seed: int | None = None) -> Generation:
-    """Open the first generation: stratified at random, or by surprise if the policy says so, which loads the backbone.
+    """Open the first generation: stratified at random, or ranked by the backbone if the policy says so.
 
     Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`, `model_unusable`).
     """
-    _check_first(by, project)
+    require_role(by, project, Membership.Role.MANAGER)
+    _check_first(project)
     seed = new_seed() if seed is None else seed
     if project.policies.cold_start == "random":
-        return open_generation(by=by, project=project, model=None, seed=seed)
+        return open_generation(by=by, project=project, model=None, seed=seed, first=True)
     rng = np.random.default_rng(seed)
     plan = compose(project, rng=rng, ranker=partial(rank_by_surprise, project), acquisition=SURPRISAL)
-    return _open(project, None, None, by, seed, _not_empty(plan))
+    return _open(project, None, None, by, seed, _not_empty(plan), first=True)
 
 
 def open_requested(project_id: int, user_id: int) -> None:
-    """The worker's part of `request_first_generation`; a second call finds the generation open.
+    """The worker's part of `request_first_generation`; a second call does nothing.
 
-    If the backbone cannot be read, the generation is drawn at random and records why.
+    If the backbone cannot be loaded, the generation is drawn at random and its recipe has the reason.
     """
     project, by = Project.objects.get(pk=project_id), User.objects.get(pk=user_id)
-    if project.generations.exists():
-        return
     try:
         open_first_generation(by=by, project=project)
     except DomainError as error:
+        if error.code == "generation_exists":
+            return
         if error.code not in ("model_unusable", "backbone_not_listed"):
             raise
-        open_generation(by=by, project=project, model=None, seed=new_seed(), note=as_message(error.message))
+        note = as_message(error.message)
+        open_generation(by=by, project=project, model=None, seed=new_seed(), note=note, first=True)
 
 
 def open_next_generation(*, by: User, project: Project) -> Generation:
-    """Replace the open generation by a new one that the champion ranks; random while no model serves.
+    """Replace the open generation by a new one that the champion ranks, or a random one without a champion.
 
     Raises Forbidden, DomainError (`nothing_to_label`).
     """
@@ -81,11 +84,13 @@ def open_generation(
     run: TrainingRun | None = None,
     by: User | None = None,
     note: Message | None = None,
+    first: bool = False,
 ) -> Generation:
     """Open a generation ranked by `model` (at random without one) and retire the one before.
 
     A run opens one generation: a second call returns it. If every solution has its annotations, a run opens an empty
-    generation; otherwise raises DomainError (`nothing_to_label`).
+    generation; otherwise raises DomainError (`nothing_to_label`). A `first` generation is refused if the project has
+    one already: raises Conflict (`generation_exists`).
     """
     if run is not None and (opened := Generation.objects.filter(run=run).first()):
         return opened
@@ -97,15 +102,14 @@ def open_generation(
         plan = compose(project, rng=rng, ranker=ranker, acquisition=ranking.acquisition_of(project))
     if note:
         plan.recipe.note = note
-    return _open(project, model, run, by, seed, plan if run else _not_empty(plan))
+    return _open(project, model, run, by, seed, plan if run else _not_empty(plan), first=first)
 
 
 def new_seed() -> int:
     return secrets.randbelow(2**31)
 
 
-def _check_first(by: User, project: Project) -> None:
-    require_role(by, project, Membership.Role.MANAGER)
+def _check_first(project: Project) -> None:
     if project.generations.exists():
         raise Conflict(Message("generation_exists"))
 
@@ -124,8 +128,12 @@ def _open(
     by: User | None,
     seed: int,
     plan: Plan,
+    *,
+    first: bool = False,
 ) -> Generation:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if first:  # again: another request may have opened it during the draw
+        _check_first(project)
     earlier = project.generations.filter(state=Generation.State.OPEN)
     earlier.update(state=Generation.State.RETIRED, retired_at=timezone.now())
     last = project.generations.aggregate(last=Max("number"))["last"]
@@ -146,7 +154,6 @@ def _open(
         by=by,
         action="generation.open",
         target=generation,
-        project=project,
         after={"number": generation.number, "model": model.number if model else None, "lanes": plan.shares},
     )
     return generation

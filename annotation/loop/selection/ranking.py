@@ -76,8 +76,8 @@ def rank(
         from_=len(pool),
         drawn=len(chosen),
         how="ranked",
-        of_a_problem=of_problem,
-        of_a_domain=caps.domain,
+        max_per_problem=of_problem,
+        max_domain_share=caps.domain,
         cost=cost,
         without_outcome=without,
     )

@@ -1,4 +1,4 @@
-"""The time a person needs to read a solution, fitted to logged times."""
+"""Estimates the time that a person needs to read a solution, from logged times."""
 
 import msgspec
 from django.db.models import Count, Sum
@@ -7,25 +7,25 @@ from django.db.models.functions import Length
 from annotation.models import Annotation, Project, StepRating
 from prm.acquisition import CostModel, fit_cost
 
-ENOUGH = 40
-LOOKED_AT = 500
-LONGEST_SECONDS = 600.0  # a longer one was a break, not reading
-CAREFUL = CostModel(fixed_seconds=8.0, seconds_per_step=1.0, seconds_per_char=0.05)  # some 20 characters a second
+ENOUGH = 40  # annotations for a fit
+LATEST = 500  # annotations that a fit uses
+LONGEST_SECONDS = 600.0  # a longer time includes a break
+CAREFUL = CostModel(fixed_seconds=8.0, seconds_per_step=1.0, seconds_per_char=0.05)  # 20 characters a second
 
 
 def cost_model(project: Project) -> CostModel:
-    """The cost fitted to the project's latest annotations; that of careful reading if there are too few.
+    """The cost model fitted to the project's latest annotations, or that of careful reading if they are too few.
 
-    It assumes that a person read the steps up to the one where they stopped, mostly the first error.
+    The fit assumes that people read up to the step where they stopped, which is mostly the first error.
     """
     stops = project.label_scheme.stop_at_first_error
     latest = dict(
         Annotation.objects.filter(project=project, annotator__isnull=False, total_ms__gt=0)
         .filter(total_ms__lt=LONGEST_SECONDS * 1000)
         .order_by("-pk")
-        .values_list("pk", "total_ms")[:LOOKED_AT]
+        .values_list("pk", "total_ms")[:LATEST]
     )
-    read = (
+    amounts = (
         StepRating.objects.filter(annotation__in=list(latest))
         .exclude(state="not_reached")
         .values("annotation")
@@ -33,6 +33,6 @@ def cost_model(project: Project) -> CostModel:
         .values_list("annotation", "steps", "chars")
         .order_by("annotation")
     )
-    seen = [(ms / 1000, steps, chars) for pk, steps, chars in read if (ms := latest[pk])]
-    cost = CAREFUL if len(seen) < ENOUGH else fit_cost(*zip(*seen, strict=True))
+    readings = [(ms / 1000, steps, chars) for pk, steps, chars in amounts if (ms := latest[pk])]
+    cost = CAREFUL if len(readings) < ENOUGH else fit_cost(*zip(*readings, strict=True))
     return msgspec.structs.replace(cost, stops_at_error=stops)

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.errors import DomainError
 from annotation.loop.gateway.policies import proposed_prompt
 from annotation.loop.sampling.run_body import run_sampling
-from annotation.loop.sampling.sampling_runs import Wish, create_sampling
+from annotation.loop.sampling.sampling_runs import SamplingPlan, create_sampling
 from annotation.management.named_project import find_project_by_slug
 from annotation.models import SamplingRun
 from prm.splitting import RULES, THINKING
@@ -22,18 +22,18 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        wish = Wish("")
+        plan = SamplingPlan("")
         parser.add_argument("project", help="address (slug) of the project")
         parser.add_argument("--endpoint", required=True, help="the endpoint's name in POLICY_ENDPOINTS")
-        parser.add_argument("--samples", type=int, default=wish.samples, help="solutions per problem (%(default)s)")
-        parser.add_argument("--temperature", type=float, default=wish.temperature, help="(%(default)s)")
-        parser.add_argument("--max-tokens", type=int, default=wish.max_tokens, help="tokens per solution (%(default)s)")
+        parser.add_argument("--samples", type=int, default=plan.samples, help="solutions per problem (%(default)s)")
+        parser.add_argument("--temperature", type=float, default=plan.temperature, help="(%(default)s)")
+        parser.add_argument("--max-tokens", type=int, default=plan.max_tokens, help="tokens per solution (%(default)s)")
         parser.add_argument("--prompt", help="the user message, which must contain {problem} (default: the endpoint's)")
-        parser.add_argument("--decomposition", default=wish.decomposition, choices=list(RULES))
+        parser.add_argument("--decomposition", default=plan.decomposition, choices=list(RULES))
         parser.add_argument(
-            "--thinking", default=wish.thinking, choices=THINKING, help="hidden reasoning (%(default)s)"
+            "--thinking", default=plan.thinking, choices=THINKING, help="hidden reasoning (%(default)s)"
         )
-        parser.add_argument("--choice", default=wish.choice, choices=SamplingRun.Choice.values, help="which problems")
+        parser.add_argument("--choice", default=plan.choice, choices=SamplingRun.Choice.values, help="which problems")
         parser.add_argument("--domain", default="", help="problems of one domain only")
         parser.add_argument("--most-problems", type=int, help="maximum number of problems")
         parser.add_argument("--token-budget", type=int, help="maximum number of tokens, prompts included")
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         same = (
             "endpoint", "samples", "temperature", "max_tokens", "decomposition", "thinking", "choice", "domain", "seed"
         )  # fmt: skip
-        wish = Wish(
+        plan = SamplingPlan(
             **{name: options[name] for name in same},
             prompt=options["prompt"] or proposed_prompt(options["endpoint"]),
             most_problems=options["most_problems"],
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             opens_generation=options["open_generation"],
         )
         try:
-            run = create_sampling(by=None, project=project, wish=wish)
+            run = create_sampling(by=None, project=project, plan=plan)
         except DomainError as error:
             raise CommandError(error.message) from None
         run_sampling(run.pk, seconds=None, on_progress=self._tell)

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from annotation.core.errors import DomainError
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import change_project, create_project
+from annotation.core.project_templates import guidelines_of
 from annotation.files.record_import import import_records
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.loop.rounds import pipeline, runs
@@ -51,7 +52,7 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
             by=manager,
             slug=SLUG,
             name="Demo: find the first error",
-            guidelines=(HERE / "guidelines.md").read_text(),
+            guidelines=guidelines_of("first_error", "en"),
             examples=json.loads((HERE / "examples.json").read_text()),
             policy=POLICY | {"generation_budget": first_budget},
         )

@@ -1,4 +1,4 @@
-"""Solutions with a known first error: how they become gold, hidden or for practice, and how they stop being it."""
+"""Makes solutions with a known first error gold, hidden or for practice, and retires them."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from prm.vocabulary import PEOPLE
 
 MOST_AT_ONCE = 1000
 
-# Who is believed first; a machine never, nor somebody whom a program plays.
+# In order of rank. Labels by machines and simulated annotators are never references.
 _ADJUDICATED = Q(adjudicates=True, source__kind__in=PEOPLE)
 _OF_STAFF = Q(annotator__role__in=STAFF, source__kind="human")
 _IMPORTED = Q(annotator__isnull=True, source__kind="human")
@@ -30,7 +30,7 @@ RANKS = {"adjudicated": 1, "staff": 2, "human": 3, "consensus": 4}
 
 @dataclass(frozen=True)
 class Reference:
-    """A solution's reference first error and the annotation that states it; `kind` as in RANKS."""
+    """A solution's reference first error and the annotation that states it; `kind` is a key of RANKS."""
 
     solution: int
     annotation: int
@@ -39,17 +39,17 @@ class Reference:
 
 
 def active_gold(project: Project) -> QuerySet[GoldAnswer]:
-    """Hidden and for practice."""
+    """The project's gold, hidden or for practice."""
     return GoldAnswer.objects.filter(project=project, active=True)
 
 
 def hidden_gold(project: Project) -> QuerySet[GoldAnswer]:
-    """What people are measured by."""
+    """The gold that measures annotators."""
     return active_gold(project).filter(practice=False)
 
 
 def practice_gold(project: Project) -> QuerySet[GoldAnswer]:
-    """What people practise on, in its order."""
+    """The gold that people practise on, in the order of practice."""
     return active_gold(project).filter(practice=True).order_by("pk")
 
 
@@ -64,7 +64,7 @@ def is_practised(solution: str = "pk") -> Exists:
 
 
 def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **narrowed: object) -> Iterator[Reference]:
-    """One reference of each solution that has one and is not gold yet, by solution.
+    """One reference for each solution that has one and is not gold yet, in order of solution.
 
     An adjudication outranks staff, then an imported annotator, then an imported consensus. If labels of the highest
     rank disagree, the solution has no reference. Practised solutions are excluded. `narrowed` are annotation lookups.
@@ -78,10 +78,10 @@ def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **nar
         .values_list("solution", "rank", "pk", "first_error")
     )
     names = {RANKS[kind]: kind for kind in kinds}
-    for solution, words in groupby(rows.iterator(chunk_size=2000), key=lambda row: row[0]):
-        believed = [(rank, pk, word) for _, rank, pk, word in words if rank in names]
-        if believed and len({word for rank, _, word in believed if rank == believed[0][0]}) == 1:
-            rank, annotation, first_error = believed[0]
+    for solution, labels in groupby(rows.iterator(chunk_size=2000), key=lambda row: row[0]):
+        ranked = [(rank, pk, first_error) for _, rank, pk, first_error in labels if rank in names]
+        if ranked and len({first_error for rank, _, first_error in ranked if rank == ranked[0][0]}) == 1:
+            rank, annotation, first_error = ranked[0]
             yield Reference(solution, annotation, first_error, names[rank])
 
 
@@ -97,9 +97,9 @@ def mark_gold(
 ) -> GoldAnswer:
     """Make a solution gold, with this annotation as its reference, or change a gold solution's reference or use.
 
-    `accepted` are further first errors that count as right: positions, -1 for none. The solution leaves the ordinary
+    `accepted` are other first errors that count as right: positions, -1 for none. The solution leaves the ordinary
     queue and never trains or evaluates a model. With `practice` every member sees it, with its `explanation`, and
-    answers given while it was hidden no longer count. Raises Forbidden, Missing (`annotation_not_found`),
+    answers from the time when it was hidden no longer count. Raises Forbidden, Missing (`annotation_not_found`),
     DomainError (`not_a_reference`, `invalid_accepted`), Conflict (`practised`: a practised solution cannot be hidden).
     """
     require_role(by, project, *STAFF)
@@ -108,19 +108,19 @@ def mark_gold(
         raise Missing(Message("annotation_not_found", annotation_id=annotation_id, name=project.name))
     if not _eligible(project).filter(pk=annotation.pk).exists():
         raise DomainError(Message("not_a_reference"))
-    wanted = _checked(annotation, accepted)
+    alternatives = _check_accepted(annotation, accepted)
+    # The lock of an answer in practice, which then either counts here or is refused.
+    GoldAnswer.objects.select_for_update(no_key=True).filter(solution=annotation.solution_id).first()
     if not practice and PracticeAnswer.objects.filter(gold__solution=annotation.solution_id).exists():
         raise Conflict(Message("gold_practised"), code="practised")
-    return _mark(by, project, [annotation], wanted, practice=practice, explanation=explanation.strip())[0]
+    return _mark(by, project, [annotation], alternatives, practice=practice, explanation=explanation.strip())[0]
 
 
 @transaction.atomic
 def mark_references(*, by: User, project: Project, chosen: Collection[Reference], practice: bool = False) -> int:
-    """Make the solutions of these references gold, at most a thousand at once; returns how many became it.
+    """Make the solutions of these references hidden gold, or gold for `practice`; returns how many became gold.
 
-    Hidden, or for `practice`.
-
-    Raises Forbidden, DomainError (`too_many`).
+    Raises Forbidden, DomainError (`too_many`: more than MOST_AT_ONCE).
     """
     require_role(by, project, *STAFF)
     if len(chosen) > MOST_AT_ONCE:
@@ -142,7 +142,7 @@ def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
         raise Conflict(Message("already_retired"))
     gold.active = False
     gold.save(update_fields=["active"])
-    leave_queue([gold.solution_id])  # as the gold that it was
+    leave_queue([gold.solution_id])  # closes its hidden items
     audit.record(
         by=by, action="gold.retire", target=gold, before={"active": True}, after={"active": False, "reason": reason}
     )
@@ -158,7 +158,7 @@ def _mark(
     practice: bool,
     explanation: str = "",
 ) -> list[GoldAnswer]:
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two managers may mark the same
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two managers may mark one solution
     marked = []
     for annotation in annotations:
         gold = GoldAnswer.objects.select_related("annotation").filter(solution=annotation.solution_id).first()
@@ -174,11 +174,11 @@ def _mark(
 
 
 def _eligible(project: Project) -> QuerySet[Any]:
-    """Annotations that may be a reference, with their `rank`: each giver's latest word."""
-    later = Annotation.objects.annotate(giver=Coalesce("annotator", 0)).filter(
+    """The annotations that may be a reference, with their `rank`: the latest revision by each labeller."""
+    later = Annotation.objects.annotate(labeller=Coalesce("annotator", 0)).filter(
         solution=OuterRef("solution"),
         source=OuterRef("source"),
-        giver=Coalesce(OuterRef("annotator"), 0),
+        labeller=Coalesce(OuterRef("annotator"), 0),
         revision__gt=OuterRef("revision"),
     )
     rank = Case(
@@ -197,12 +197,13 @@ def _eligible(project: Project) -> QuerySet[Any]:
     )
 
 
-def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
+def _check_accepted(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
+    """The accepted first errors in order, without the reference. Raises DomainError (`invalid_accepted`)."""
     last = annotation.solution.steps.aggregate(last=Max("position"))["last"]
-    wanted = sorted({*accepted} - {annotation.first_error})
-    if wanted and not -1 <= wanted[0] <= wanted[-1] <= last:
+    alternatives = sorted({*accepted} - {annotation.first_error})
+    if alternatives and not -1 <= alternatives[0] <= alternatives[-1] <= last:
         raise DomainError(Message("invalid_accepted", last=last), {"field": "accepted"})
-    return wanted
+    return alternatives
 
 
 def _audit_values(gold: GoldAnswer) -> dict[str, object]:

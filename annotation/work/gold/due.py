@@ -1,4 +1,4 @@
-"""Work that precedes the ordinary queue: the screening of new members, and hidden gold when it is due."""
+"""Leases the work that comes before the ordinary queue: screening of new members, and hidden gold that is due."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,24 +46,24 @@ IN_HAND = Hidden(reason="holding_enough", message=_("Finish the solutions you ha
 NOTHING_YET = Hidden(reason="done", message=_("There is no work in this project yet."))
 
 
-def give(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:
-    """Lease gold that precedes ordinary work; None if ordinary work is next. The caller holds the membership's lock.
+def lease_due(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:
+    """Lease gold that comes before ordinary work; None if ordinary work is next. The caller has locked the membership.
 
-    Without an open generation no gold is hidden, since there is no ordinary work to hide it in.
+    Without an open generation no gold is leased, because there is no ordinary work to hide it in.
     """
-    standing = screening.settle(membership)
-    if standing == Outcome.FAILED:
+    status = screening.settle(membership)
+    if status == Outcome.FAILED:
         return FAILED
-    if standing == Outcome.PAUSED:
+    if status == Outcome.PAUSED:
         return PAUSED
-    if standing == Outcome.AGAIN:
+    if status == Outcome.AGAIN:
         return _screen(membership, now, until)
     solution = gold.due(membership)
     generation = _open_generation(membership) if solution is not None else None
     if solution is None or generation is None:
         return None
     place = gold.place_of(membership)[0]
-    return Hidden(gold.lend(membership, generation, solution, Lane.GOLD, place, now, until))
+    return Hidden(gold.lease_gold(membership, generation, solution, Lane.GOLD, place, now, until))
 
 
 def _open_generation(membership: Membership) -> Generation | None:
@@ -75,21 +75,21 @@ def _screen(membership: Membership, now: datetime, until: datetime) -> Hidden:
     if generation is None:
         return NOTHING_YET
     attempt = screening.attempt_of(membership, screening.latest_decision(membership))
-    if attempt.left is not None:
-        return Hidden(_again(membership, attempt.left, now, until))
-    wanted = membership.project.policies.screening.items - attempt.given - attempt.open
+    if attempt.expired_item is not None:
+        return Hidden(_renew(membership, attempt.expired_item, now, until))
+    wanted = membership.project.policies.screening.items - attempt.finished - attempt.open
     if wanted <= 0:
         return IN_HAND
     fresh = gold.fresh_gold(membership)
     if fresh.count() < wanted:
         return UNREADY
     solution = fresh.order_by("?").values_list("solution", flat=True)[0]
-    place = attempt.given + attempt.open
-    return Hidden(gold.lend(membership, generation, solution, Lane.SCREENING, place, now, until))
+    place = attempt.finished + attempt.open
+    return Hidden(gold.lease_gold(membership, generation, solution, Lane.SCREENING, place, now, until))
 
 
-def _again(membership: Membership, item_id: int, now: datetime, until: datetime) -> Taken:
-    """Take a lease up again whose time ran out."""
+def _renew(membership: Membership, item_id: int, now: datetime, until: datetime) -> Taken:
+    """Renew the person's expired lease of a screening item."""
     [item] = lock_items([item_id])
     item.leased, item.state = 1, QueueItem.State.FULL
     item.save(update_fields=["leased", "state"])

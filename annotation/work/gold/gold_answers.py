@@ -1,4 +1,4 @@
-"""People's first answers on hidden gold in use, for statistics and for the staff who decide."""
+"""People's first answers to hidden gold, for statistics and for the staff who review gold and annotators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from prm.vocabulary import RATINGS
 
 
 @dataclass(frozen=True)
-class Worn:
+class Wear:
     """The share of annotators who have seen a gold solution, and whether it is too high; `disputed` is the share of
-    good annotators who disagree with the reference, None if they do not."""
+    good annotators who disagree with the reference, None if the reference is not suspect."""
 
     seen: Share
     exhausted: bool
@@ -38,7 +38,7 @@ def answers_to(project: Project, *, lanes: Sequence[str] = (Lane.GOLD,), **narro
 
 
 def read_answers(rows: QuerySet[Annotation], *, latest: int | None = None) -> list[Answer]:
-    """Of `answers_to`, or of so many of the latest, the earliest first."""
+    """The answers in rows of `answers_to`, oldest first; with `latest`, only that many of the latest."""
     values = rows.order_by("-submitted_at", "-pk").values_list(
         "annotator",
         "solution",
@@ -56,8 +56,10 @@ def read_answers(rows: QuerySet[Annotation], *, latest: int | None = None) -> li
 
 
 def confusion_of(project: Project, membership: Membership) -> NDArray[np.int64]:
-    """Counts [3, 3] of steps that both the reference and the person rated: rows the reference's rating, columns theirs,
-    in the order of RATINGS (good, neutral, bad)."""
+    """Counts [3, 3] of the steps that both the reference and the person rated.
+
+    Rows are the reference's rating, columns the person's, in the order of RATINGS (good, neutral, bad).
+    """
     own = StepRating.objects.filter(annotation__in=answers_to(project, annotator=membership), rating__isnull=False)
     pairs = own.filter(
         step__ratings__annotation=F("annotation__solution__gold_answer__annotation"),
@@ -71,21 +73,21 @@ def confusion_of(project: Project, membership: Membership) -> NDArray[np.int64]:
 
 
 def accuracy_by_person(project: Project) -> dict[int, Accuracy]:
-    """Membership id -> how well the person answers hidden gold."""
+    """Each person's accuracy on hidden gold, by membership id."""
     tolerance = project.policies.gold.tolerance
     by_person = grouped(read_answers(answers_to(project)), "person")
     return {person: accuracy_of(answers, tolerance=tolerance) for person, answers in by_person.items()}
 
 
 def accuracy_by_gold(project: Project) -> dict[int, Accuracy]:
-    """Solution -> how it is answered, hidden and in screenings."""
+    """The accuracy of the answers to each gold solution, hidden and in screening, by solution id."""
     tolerance = project.policies.gold.tolerance
     by_solution = grouped(read_answers(answers_to(project, lanes=HIDDEN_LANES)), "solution")
     return {solution: accuracy_of(answers, tolerance=tolerance) for solution, answers in by_solution.items()}
 
 
-def wear_of(project: Project) -> dict[int, Worn]:
-    """Solution -> how worn and how disputed each hidden gold is."""
+def wear_of(project: Project) -> dict[int, Wear]:
+    """The wear of each hidden gold solution, by solution id."""
     policy = project.policies.gold
     people = Membership.objects.filter(project=project, active=True, role=Membership.Role.ANNOTATOR).count()
     gold = list(hidden_gold(project).values_list("solution", flat=True))
@@ -100,12 +102,12 @@ def wear_of(project: Project) -> dict[int, Worn]:
         disputed_by=policy.disputed_by,
         tolerance=policy.tolerance,
     )
-    worn_by_solution = {}
+    wear_by_solution = {}
     for solution in gold:
         share = share_of(seen.get(solution, 0), people)
         exhausted = share.value is not None and share.value >= policy.seen_by
-        worn_by_solution[solution] = Worn(share, exhausted, disputed.get(solution))
-    return worn_by_solution
+        wear_by_solution[solution] = Wear(share, exhausted, disputed.get(solution))
+    return wear_by_solution
 
 
 def to_review(project: Project) -> QuerySet[GoldAnswer]:

@@ -1,4 +1,4 @@
-"""Hidden gold: which solution with a known first error a person gets, and when, without noticing.
+"""Hidden gold: which gold solution a person gets, and when. Annotators cannot recognise it.
 
 A person's work is divided into blocks of 1 / share solutions. Each block has one gold position, drawn for this person
 and block. So n solutions include n * share gold ones, plus or minus one, and the positions are unpredictable without
@@ -15,12 +15,12 @@ from annotation.core.statements import fetch_one
 from annotation.models import HIDDEN_LANES, Generation, GoldAnswer, Lane, Lease, Membership, QueueItem
 from annotation.work.queue.item_choice import Taken
 
-# Asked at every claim, and false at each in a project without gold.
+# A cheap check at every claim, which ends it in a project without gold.
 ANY_GOLD = "SELECT 1 FROM annotation_goldanswer WHERE project_id = %(project)s AND active AND NOT practice LIMIT 1"
 
 
 def due(membership: Membership) -> int | None:
-    """The gold solution that is due, None if ordinary work is; the caller holds the membership's lock."""
+    """The gold solution that is due; None if ordinary work is due. The caller has locked the membership."""
     share = membership.project.policies.gold.share
     if not share or fetch_one(ANY_GOLD, {"project": membership.project_id}) is None:
         return None
@@ -35,7 +35,7 @@ def due(membership: Membership) -> int | None:
 
 
 def place_of(membership: Membership) -> tuple[int, int | None]:
-    """The number of solutions the person has had, without screening and skipped ones, and the last gold's position.
+    """How many solutions the person has had, not counting screening and skips, and the position of their last gold.
 
     A hidden item's rank is its position, so only later leases are counted.
     """
@@ -48,20 +48,20 @@ def place_of(membership: Membership) -> tuple[int, int | None]:
 
 
 def place_in_block(membership: Membership, block: int, share: float) -> int:
-    """The place of a person's gold among the whole numbers from block / share up to (block + 1) / share."""
+    """The position of a person's gold in a block: a whole number from block / share up to (block + 1) / share."""
     first, end = ceil(block / share), ceil((block + 1) / share)
     digest = salted_hmac("annotation.work.gold.hidden_gold", f"{membership.pk} {block}", algorithm="sha256").digest()
     return first + int.from_bytes(digest[:8]) % (end - first)
 
 
 def fresh_gold(membership: Membership) -> QuerySet[GoldAnswer]:
-    """Hidden gold that the person never had in hand, and whose reference is not their own word."""
+    """Hidden gold that the person has never leased, and whose reference is not their own label."""
     earlier_leases = Lease.objects.filter(annotator=membership, solution=OuterRef("solution"))
     gold = GoldAnswer.objects.filter(project=membership.project_id, active=True, practice=False)
     return gold.exclude(Exists(earlier_leases)).exclude(annotation__annotator=membership)
 
 
-def lend(
+def lease_gold(
     membership: Membership,
     generation: Generation,
     solution: int,
@@ -70,7 +70,7 @@ def lend(
     now: datetime,
     until: datetime,
 ) -> Taken:
-    """Lease a gold solution to this person, as an item of their own."""
+    """Lease a gold solution to this person, through an item that only they get."""
     split = GoldAnswer.objects.values_list("solution__split", flat=True).get(solution=solution)
     item = QueueItem.objects.create(
         project_id=membership.project_id,

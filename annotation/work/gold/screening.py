@@ -1,7 +1,7 @@
-"""Who may label: a project may screen new members first and pause those who err too often.
+"""Who may label: a project can screen new members and pause people who make too many errors.
 
-The latest decision on a person holds. A decision is stored when the person claims the next task, before anything is
-leased; the caller of `settle` holds the membership's lock.
+The latest decision on a person applies. A decision is stored when the person claims the next task, before anything is
+leased; the caller of `settle` has locked the membership.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
 from annotation.core.statements import columns, fetch_one, instance
 from annotation.models import Annotation, Lane, Lease, Membership, Project, QueueItem, ScreeningDecision
-from annotation.work.gold.gold_accuracy import Answer, is_right
+from annotation.work.gold.gold_accuracy import Answer
 from annotation.work.gold.gold_answers import answers_to, read_answers
 from prm.messages import Message
 
@@ -29,9 +29,10 @@ ORDER BY id DESC LIMIT 1
 
 @dataclass(frozen=True)
 class Attempt:
-    """A screening so far: gold that is in hand (`open`), that was `answered`, that was `skipped`, that was `right`.
+    """A screening so far: how many gold solutions are leased (`open`), `answered` and `skipped`, and how many answers
+    are `right`.
 
-    It began `after` the decision before it. `left` is an item whose time ran out, which the person is given again.
+    It began `after` the decision before it. `expired_item` is an item whose lease expired; the person gets it again.
     """
 
     after: ScreeningDecision | None
@@ -39,24 +40,24 @@ class Attempt:
     answered: int
     skipped: int
     right: int
-    left: int | None
+    expired_item: int | None
 
     @property
-    def given(self) -> int:
-        """What is behind the person: a skipped one is not given again."""
+    def finished(self) -> int:
+        """How many solutions count towards the screening; a skipped one is not leased again."""
         return self.answered + self.skipped
 
 
 def standing(membership: Membership) -> str | None:
     """The latest decision on a person: "passed", "failed", "paused", or "again" while they are being screened.
 
-    None for whom nobody asks.
+    None for people who are not screened.
     """
     return standing_by(latest_decision(membership), membership)
 
 
 def standing_by(latest: ScreeningDecision | None, membership: Membership) -> str | None:
-    """`standing`, for who needs the latest decision besides: the next one may be written while they read on."""
+    """As `standing`, for callers that use the latest decision too: a second read could return a newer one."""
     policy = membership.project.policies.screening
     if latest is not None and (latest.outcome != Outcome.AGAIN or policy.items):
         return latest.outcome
@@ -66,7 +67,7 @@ def standing_by(latest: ScreeningDecision | None, membership: Membership) -> str
 
 
 def settle(membership: Membership) -> str | None:
-    """The person's standing, after writing down what their answers decide."""
+    """Store the decision that the person's answers lead to, if any, and return their standing."""
     latest = latest_decision(membership)
     now = standing_by(latest, membership)
     if now == Outcome.AGAIN:
@@ -77,7 +78,7 @@ def settle(membership: Membership) -> str | None:
 
 
 def attempt_of(membership: Membership, latest: ScreeningDecision | None) -> Attempt:
-    """The screening since the `latest` decision. Gold that was retired or is for practice now counts for nobody."""
+    """The screening since the `latest` decision. Gold that is retired or for practice by now does not count."""
     since = latest.decided_at if latest else None
     in_use = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
     leases = Lease.objects.filter(annotator=membership, item__lane=Lane.SCREENING, **in_use)
@@ -90,12 +91,12 @@ def attempt_of(membership: Membership, latest: ScreeningDecision | None) -> Atte
         answered=sum(state == Lease.State.SUBMITTED for state, _, _ in rows),
         skipped=sum(state == Lease.State.RELEASED for state, _, _ in rows),
         right=_right(membership, answers),
-        left=again[0] if again else None,
+        expired_item=again[0] if again else None,
     )
 
 
 def excluded_members(project: Project) -> QuerySet[Membership]:
-    """The people who failed, or whom the policy paused, and whom nobody has decided on since."""
+    """The members whom the policy failed or paused, and on whom nobody has decided since."""
     latest = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
     return (
         Membership.objects.filter(project=project, active=True)
@@ -106,7 +107,7 @@ def excluded_members(project: Project) -> QuerySet[Membership]:
 
 @transaction.atomic
 def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") -> ScreeningDecision:
-    """Let a person label (`passed`), screen them (`again`), or keep them from labelling (`failed`, `paused`).
+    """Let a person label (`passed`), screen them (`again`), or stop them from labelling (`failed`, `paused`).
 
     Raises Forbidden, DomainError (`invalid_outcome`), Conflict (`screening_off`, `already_decided`).
     """
@@ -125,9 +126,9 @@ def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") 
 
 
 def verdict_of(membership: Membership, attempt: Attempt) -> str | None:
-    """The attempt's outcome: "passed", "failed", or "again" if the policy grants another; None while it runs."""
+    """The attempt's outcome: "passed", "failed", or "again" if the policy allows another; None while it runs."""
     policy = membership.project.policies.screening
-    if attempt.given < policy.items:
+    if attempt.finished < policy.items:
         return None
     if attempt.right >= policy.pass_mark:
         return Outcome.PASSED
@@ -144,12 +145,12 @@ def _settle_screening(membership: Membership, latest: ScreeningDecision | None) 
     outcome = verdict_of(membership, attempt)
     if outcome is None:
         return Outcome.AGAIN
-    _write(membership, outcome, right=attempt.right, given=attempt.given)
+    _write(membership, outcome, right=attempt.right, given=attempt.finished)
     return outcome
 
 
 def _errs_too_often(membership: Membership, latest: ScreeningDecision | None) -> bool:
-    """Whether the policy pauses the person, by their latest gold answers since the last decision on them."""
+    """Whether the policy pauses the person, judged by their latest gold answers since the last decision; stores it."""
     policy = membership.project.policies
     if not policy.gold.pause_below or membership.role in policy.screening.exempt:
         return False
@@ -186,7 +187,7 @@ def _write(
 
 
 def _attempts(membership: Membership, latest: ScreeningDecision | None) -> int:
-    """Screenings that had failed, at the `latest` decision, since somebody last decided on the person."""
+    """How many screenings had failed by the `latest` decision, since somebody last decided on the person."""
     decisions = membership.screening_decisions.filter(pk__lte=latest.pk if latest else 0)
     by_hand = decisions.filter(by__isnull=False).order_by("-pk").values_list("pk", flat=True).first()
     return decisions.filter(pk__gt=by_hand or 0, outcome=Outcome.AGAIN).count()
@@ -207,4 +208,4 @@ def _after(field: str, moment: datetime | None) -> dict[str, datetime]:
 
 def _right(membership: Membership, answers: list[Answer]) -> int:
     tolerance = membership.project.policies.gold.tolerance
-    return sum(is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance) for answer in answers)
+    return sum(answer.is_right(tolerance=tolerance) for answer in answers)

@@ -1,1 +1,1 @@
-"""What annotators hand in: drafts, submissions and disputes."""
+"""Labelling: drafts, submissions, revisions, disputes and adjudications."""

@@ -1,4 +1,4 @@
-"""Writes an annotation with its path and ratings."""
+"""Inserts an annotation with its path and ratings."""
 
 import msgspec
 from django.utils import timezone
@@ -7,9 +7,9 @@ from annotation.core.statements import columns, fetch_one, instance
 from annotation.models import Annotation, LabelSource, Lease, Membership, QueueItem
 from annotation.work.labelling.payload import Submission
 
-# The path goes as it was handed in, and all rows with one statement; without a row where the submission's id is taken.
-KEEP = f"""
-WITH kept AS (
+# One statement inserts all rows, from the path as JSON. It returns no row if the submission's id is already used.
+INSERT = f"""
+WITH label AS (
     INSERT INTO annotation_annotation (
         project_id, solution_id, source_id, annotator_id, item_id, lease_id, lane, submission_id, payload_hash,
         revision, counted, adjudicates, finish_reason, reason, first_error, progress, total_ms, comment, native,
@@ -25,22 +25,22 @@ WITH kept AS (
         AS place(position int, chosen bigint, own_text text, dwell_ms bigint, ratings json)
 ), path AS (
     INSERT INTO annotation_pathstep (annotation_id, position, chosen_id, own_text, dwell_ms, native)
-    SELECT kept.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{{}}' FROM kept, place
+    SELECT label.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{{}}' FROM label, place
 ), ratings AS (
     INSERT INTO annotation_steprating (
         annotation_id, step_id, ordinal, state, rating, flagged, accepted, error_type, comment, dimensions,
         spans)
-    SELECT kept.id, given.step, given.ordinal - 1, given.state, given.rating, given.flagged,
-        coalesce(given.accepted, false), given.error_type, given.comment, coalesce(given.dimensions, '{{}}'),
-        coalesce(given.spans, '[]')
-    FROM kept, place, ROWS FROM (
+    SELECT label.id, rated.step, rated.ordinal - 1, rated.state, rated.rating, rated.flagged,
+        coalesce(rated.accepted, false), rated.error_type, rated.comment, coalesce(rated.dimensions, '{{}}'),
+        coalesce(rated.spans, '[]')
+    FROM label, place, ROWS FROM (
         json_to_recordset(place.ratings) AS (
             step bigint, state text, rating int, flagged boolean, accepted boolean, error_type text, comment text,
             dimensions jsonb, spans jsonb)
-    ) WITH ORDINALITY AS given(
+    ) WITH ORDINALITY AS rated(
         step, state, rating, flagged, accepted, error_type, comment, dimensions, spans, ordinal)
 )
-SELECT {columns(Annotation)} FROM kept AS annotation_annotation
+SELECT {columns(Annotation)} FROM label AS annotation_annotation
 """
 
 
@@ -57,13 +57,13 @@ def write_annotation(
     adjudicates: bool,
     first_error: int | None,
 ) -> Annotation | None:
-    """The rows of a submission that was checked; None, and nothing written, where its id is taken.
+    """Insert the rows of a valid submission; None, and no rows, if its id is already used.
 
-    `source` is what the project's labels of this `kind` come from, None if there is none yet. An adjudication has
-    neither lease nor item.
+    `source` is the project's label source of this `kind`, None if it does not exist yet. An adjudication has neither
+    lease nor item.
     """
     row = fetch_one(
-        KEEP,
+        INSERT,
         {
             "project": membership.project_id,
             "solution": submission.solution,

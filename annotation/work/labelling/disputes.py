@@ -1,4 +1,4 @@
-"""A submission claims that a reference is wrong, and a later revision confirms or withdraws the claim."""
+"""Disputes: a submission claims that a reference is wrong, and a later revision confirms or withdraws the claim."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from annotation.models import Annotation, Dispute, Problem
 def follow_revision(*, by: User, annotation: Annotation, disputed: bool) -> None:
     """Update the person's dispute of this reference to their new revision, within its transaction.
 
-    A first claim opens a dispute. A later revision carries it over, settled or not, or withdraws an open one.
+    A first claim opens a dispute. A later revision takes it over, settled or not, or withdraws an open one.
     """
-    # The lock that a decision takes: neither happens within the other.
+    # The lock of `resolve`, so that a decision and a revision happen one after the other.
     Problem.objects.select_for_update(no_key=True, of=("self",)).get(solutions=annotation.solution_id)
     dispute = Dispute.objects.filter(
         annotation__annotator=annotation.annotator_id, annotation__solution=annotation.solution_id
     ).first()
     if dispute is None and not disputed:
         return
-    action, before = "dispute.revise", _standing(dispute) if dispute else {}
+    action, before = "dispute.revise", _audit_values(dispute) if dispute else {}
     if dispute is None:
         action, dispute = "dispute.open", Dispute(project_id=annotation.project_id, annotation=annotation)
     elif disputed:
@@ -30,9 +30,9 @@ def follow_revision(*, by: User, annotation: Annotation, disputed: bool) -> None
     elif dispute.state == Dispute.State.OPEN:
         dispute.state = Dispute.State.WITHDRAWN
     dispute.save()
-    if before != _standing(dispute):
-        audit.record(by=by, action=action, target=dispute, before=before, after=_standing(dispute))
+    if before != _audit_values(dispute):
+        audit.record(by=by, action=action, target=dispute, before=before, after=_audit_values(dispute))
 
 
-def _standing(dispute: Dispute) -> dict[str, Any]:
+def _audit_values(dispute: Dispute) -> dict[str, Any]:
     return {"state": dispute.state, "annotation": dispute.annotation_id}

@@ -1,4 +1,4 @@
-"""Unsubmitted work, saved every few seconds."""
+"""Saves drafts: unsubmitted work, every few seconds."""
 
 import json
 from typing import Any
@@ -18,10 +18,10 @@ LARGEST = 1_000_000  # characters of JSON
 def save_draft(*, by: User, lease_id: int, version: int, body: dict[str, Any], based_on: int = 0) -> Draft:
     """Store a draft; `version` is the stored version that the page has seen, 0 for none.
 
-    The stored version grows by one. A lease that expired still takes drafts; one that was submitted takes those of a
-    revision made upon the latest (`based_on`). Raises Missing, Forbidden,
-    DomainError (`invalid_draft`: too large), Conflict (`lease_ended`; `draft_conflict` where another tab has saved
-    since: the stored version and body are in `extra`, so that both are kept).
+    The stored version grows by one. An expired lease still accepts drafts; a submitted one accepts drafts of a revision
+    that is based on the latest (`based_on`). Raises Missing, Forbidden, DomainError (`invalid_draft`: too large),
+    Conflict (`lease_ended`; `draft_conflict` if another tab has saved since, with the stored version and body in
+    `extra`).
     """
     _check_size(body)
     lease, _item = lock_lease(by=by, lease_id=lease_id)

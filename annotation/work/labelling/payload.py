@@ -1,7 +1,7 @@
-"""A person's submission for one solution, as it crosses the boundary.
+"""A submission for one solution, as clients send it.
 
-Fields that came later are UNSET where they are not said: an older page's submission keeps its hash, so that its retry
-is known again.
+Fields that were added later are UNSET by default and then left out of the hash, so that a retry by an older page still
+has the hash of its first try.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from prm.vocabulary import FinishReason, Rating, RatingState
 
 
 class GivenSpan(msgspec.Struct, frozen=True):
-    """A marked stretch of a step's text, in code points; `end` is not in it."""
+    """A marked span of a step's text, in code points; `end` is exclusive."""
 
     start: Position
     end: Annotated[int, Meta(ge=1, le=LARGEST_INTEGER)]
@@ -27,7 +27,7 @@ class GivenSpan(msgspec.Struct, frozen=True):
 
 
 class Dimensions(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a project asks of a step beside its rating; stored as it is, without what was not said."""
+    """Answers about a step besides its rating, as the project asks for them; omitted answers are not stored."""
 
     clauses: Annotated[
         list[ShortNote], Meta(max_length=100, description="Clauses of the project's policy that the step breaks.")
@@ -46,10 +46,7 @@ class Dimensions(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class GivenRating(msgspec.Struct, frozen=True):
-    """A word on the completion `step` (its id).
-
-    What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
-    """
+    """A rating of the completion `step` (its id). UNSET fields are left out of the submission's hash."""
 
     step: Id
     state: RatingState
@@ -76,7 +73,7 @@ class GivenPosition(msgspec.Struct, frozen=True):
 
 
 class SeenHint(msgspec.Struct, frozen=True):
-    """A position whose score by the model stood before the person."""
+    """A position at which the annotator saw the model's score."""
 
     position: Position
     before: Annotated[
@@ -86,7 +83,7 @@ class SeenHint(msgspec.Struct, frozen=True):
 
 
 class Submission(msgspec.Struct, frozen=True):
-    """What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had."""
+    """A label as a client submits it. UNSET fields are left out of the hash."""
 
     submission_id: Annotated[UUID, Meta(description="Made by the client. A retry sends the same id.")]
     solution: Id
@@ -106,7 +103,7 @@ class Submission(msgspec.Struct, frozen=True):
     ] = UNSET
     hints_seen: Annotated[
         Annotated[list[SeenHint], Meta(max_length=20_000)] | UnsetType,
-        Meta(description="Hints in the order in which they were seen."),
+        Meta(description="Hints in the order in which the annotator saw them."),
     ] = UNSET
 
     @property
@@ -116,7 +113,7 @@ class Submission(msgspec.Struct, frozen=True):
 
 
 class OwnLabel(msgspec.Struct, kw_only=True):
-    """What a person handed in, as it was."""
+    """A label as it was submitted."""
 
     solution: Id
     revision: Annotated[int, Meta(ge=1)]

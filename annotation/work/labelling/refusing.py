@@ -1,4 +1,4 @@
-"""How a submission is refused: the message, and the place in it that is wrong."""
+"""Rejects a submission with a message and the field that is wrong."""
 
 from typing import NoReturn
 
@@ -12,7 +12,7 @@ def refuse(field: str, message: str) -> NoReturn:
 
 
 def refuse_unknown_type(field: str, error_type: str, scheme: LabelScheme) -> None:
-    """An error type, where one is given, is one of the project's."""
+    """Reject an error type that the project does not have; empty is none."""
     if error_type and error_type not in scheme.error_names:
         known = ", ".join(scheme.error_names) or Message("none")
         message = Message("unknown_error_type", error_type=error_type, known=known)

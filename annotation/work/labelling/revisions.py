@@ -1,4 +1,4 @@
-"""A person's own earlier work, to look at and to revise."""
+"""A person's own earlier labels, to look at and to revise."""
 
 from typing import Any, cast
 
@@ -39,7 +39,7 @@ def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
 
 
 def as_submitted(annotation: Annotation) -> OwnLabel:
-    """An annotation as it was handed in."""
+    """An annotation in the form in which it was submitted."""
     ratings: dict[int, list[GivenRating]] = {}
     for rating in annotation.ratings.select_related("step").order_by("step__position", "ordinal"):
         ratings.setdefault(rating.step.position, []).append(
@@ -79,7 +79,7 @@ def as_submitted(annotation: Annotation) -> OwnLabel:
 
 
 def fills_place(annotation: Annotation) -> bool:
-    """Whether it fills one of the places that were wanted: by itself, or as the revision of a label that did."""
+    """Whether the label, or an earlier revision of it, fills one of its item's places."""
     if annotation.counted or annotation.revision == 1:
         return annotation.counted
     earlier = Annotation.objects.filter(annotator=annotation.annotator_id, solution=annotation.solution_id)
@@ -87,10 +87,10 @@ def fills_place(annotation: Annotation) -> bool:
 
 
 def _disputed(annotation: Annotation) -> bool:
-    """Whether this revision says that the reference is wrong."""
+    """Whether this revision disputes the reference."""
     return Dispute.objects.filter(annotation=annotation).exclude(state=Dispute.State.WITHDRAWN).exists()
 
 
-def _dimensions(kept: dict[str, Any]) -> Dimensions:
-    """Those that a project asks for; a file may have brought others."""
-    return Dimensions(**{name: kept[name] for name in Dimensions.__struct_fields__ if name in kept})
+def _dimensions(stored: dict[str, Any]) -> Dimensions:
+    """The stored dimensions that a submission can have; an imported label may have others."""
+    return Dimensions(**{name: stored[name] for name in Dimensions.__struct_fields__ if name in stored})

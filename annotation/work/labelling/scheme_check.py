@@ -1,4 +1,4 @@
-"""Whether a submission is what the project's label scheme allows on this solution. Pure."""
+"""Checks a submission against the label scheme and the solution's completions. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -20,13 +20,13 @@ def check(
     scheme: LabelScheme,
     critiques: Mapping[int, int] = NO_CRITIQUES,
     *,
-    ratings_do: bool = False,
+    ratings_suffice: bool = False,
 ) -> int | None:
-    """The first error of a submission that holds: a position, -1 for none, None where it is not known.
+    """The first error of a valid submission: a position, -1 for none, None if unknown.
 
-    `positions[p]` maps the id of each completion at position `p` to its alternative; `critiques` counts those that came
-    with a completion, by its id. With `ratings_do` what is asked about a found error may be left out. Raises
-    DomainError (`invalid_submission`) whose `extra.field` names the place, such as `path[2].ratings[0].step`.
+    `positions[p]` maps the id of each completion at position `p` to its alternative; `critiques` counts the imported
+    critiques of each completion, by its id. With `ratings_suffice`, answers about the first error may be missing.
+    Raises DomainError (`invalid_submission`), whose `extra.field` names the place, such as `path[2].ratings[0].step`.
     """
     _check_places(submission.path, positions)
     for index, place in enumerate(submission.path):
@@ -40,13 +40,13 @@ def check(
     error = first_error(submission.finish_reason, as_record_path(submission.path, positions))
     _check_finish(submission, positions, scheme, error)
     _refuse_any(faults_of_progress(submission, error, scheme))
-    if not ratings_do:
+    if not ratings_suffice:
         _refuse_any(missing_at_error(submission, error, scheme))
     return error
 
 
 def as_record_path(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, int]]) -> list[PathPosition]:
-    """The path with completions named by their alternative, as in records."""
+    """The path with the alternative of each completion instead of its id, as in records."""
     return [
         PathPosition(
             position=place.position,
@@ -117,13 +117,13 @@ def _check_rating(field: str, rating: GivenRating, scheme: LabelScheme) -> None:
 
 
 def _ends_at_error(path: Sequence[GivenPosition], scheme: LabelScheme) -> int | None:
-    """The position where a path stops at the first error: nothing chosen, and a completion rated -1.
+    """The position at which the path ends at an error: no completion is chosen, and one is rated -1. None if none.
 
     If people choose the path, their own step continues it.
     """
     for place in path:
-        goes_on = place.chosen is not None or (scheme.choose_path and place.own_text is not None)
-        if not goes_on and any(rating.rating == -1 for rating in place.ratings):
+        continues = place.chosen is not None or (scheme.choose_path and place.own_text is not None)
+        if not continues and any(rating.rating == -1 for rating in place.ratings):
             return place.position
     return None
 
@@ -135,8 +135,8 @@ def _check_nothing_after(path: Sequence[GivenPosition], end: int) -> None:
 
 
 def _reached(place: GivenPosition) -> bool:
-    spoken = any(rating.state != "not_reached" for rating in place.ratings)
-    return place.chosen is not None or place.own_text is not None or spoken
+    rated = any(rating.state != "not_reached" for rating in place.ratings)
+    return place.chosen is not None or place.own_text is not None or rated
 
 
 def _check_finish(
@@ -150,7 +150,7 @@ def _check_finish(
     if finish == "found_error" and (error is None or error < 0):
         refuse("finish_reason", Message("finish_without_error"))
     stops = scheme.stop_at_first_error
-    last = error if finish == "found_error" and stops else _last_asked(submission.path, positions, scheme)
+    last = error if finish == "found_error" and stops else _last_required(submission.path, positions, scheme)
     for position in range(len(positions)):
         if last is not None and position > last:
             return
@@ -160,8 +160,8 @@ def _check_finish(
             refuse(f"path[{position}]", Message("step_without_rating", position=position))
 
 
-def _last_asked(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, int]], scheme: LabelScheme) -> int:
-    """The position up to which there has to be a path: where it is chosen, the person says where the solution ends."""
+def _last_required(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, int]], scheme: LabelScheme) -> int:
+    """The last position that the path must cover. People who choose the path also decide where the solution ends."""
     if not scheme.choose_path:
         return len(positions) - 1
     return max((place.position for place in path if _reached(place)), default=0)

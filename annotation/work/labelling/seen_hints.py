@@ -1,4 +1,4 @@
-"""What a person sees of the model's scores while they label a solution."""
+"""The model's scores that a person sees while they label a solution."""
 
 from collections.abc import Sequence
 
@@ -13,15 +13,15 @@ from annotation.work.labelling.refusing import refuse
 from annotation.work.queue.leases import find_lease
 from prm.messages import Message
 
-# Without effect where no hint was shown, whatever a client says.
+# `shown`, because a client may send seen hints although it was shown none.
 STORE_SEEN = "UPDATE annotation_hint SET seen = %(seen)s::jsonb WHERE lease_id = %(lease)s AND shown"
 
 
 def find_score(*, by: User, lease_id: int, position: int) -> float:
     """The model's score of the step at a position, for the person whose lease has a hint.
 
-    Late work and revisions have it too. Raises Missing (`lease_not_found`; `hint_not_found`, in the same words for the
-    blind arm and for a step without a score), Forbidden, Conflict (`lease_ended`) after a skip.
+    Expired and submitted leases have the score too. Raises Missing (`lease_not_found`; `hint_not_found`, the same for
+    the blind arm and for a step without a score), Forbidden, Conflict (`lease_ended`) after a skip.
     """
     lease = find_lease(by=by, lease_id=lease_id)
     if lease.state == Lease.State.RELEASED:
@@ -34,7 +34,7 @@ def find_score(*, by: User, lease_id: int, position: int) -> float:
 
 
 def check_seen(seen: Sequence[SeenHint], positions: int) -> None:
-    """Refuse hints on positions that the solution has not, or told twice (DomainError `invalid_submission`)."""
+    """Reject repeated positions, and positions outside the solution. Raises DomainError (`invalid_submission`)."""
     seen_positions = set()
     for index, hint in enumerate(seen):
         if hint.position in seen_positions or not 0 <= hint.position < positions:
@@ -44,6 +44,6 @@ def check_seen(seen: Sequence[SeenHint], positions: int) -> None:
 
 
 def store_seen(lease: int, seen: Sequence[SeenHint]) -> None:
-    """Write down, with the draw, what was seen by the first submission."""
+    """Store the hints that the person had seen by their first submission."""
     rows = [[hint.position, hint.before] for hint in seen]
     fetch_all(STORE_SEEN, {"lease": lease, "seen": msgspec.json.encode(rows).decode()})

@@ -1,4 +1,4 @@
-"""A reviewer sends a label back with the reason, and its giver hands it in again."""
+"""A reviewer sends a label back with a reason, and its annotator submits it again."""
 
 from typing import Any
 
@@ -19,18 +19,19 @@ State = SentBack.State
 
 @transaction.atomic
 def send_back(*, by: User, annotation: Annotation, reason: str) -> SentBack:
-    """Ask the giver of a label to look at it again. It counts as it is until they have.
+    """Ask an annotator to look at their label again. The label counts until they submit a revision.
 
-    Raises Forbidden, DomainError (`reason_needed`; `not_revisable`: only its giver can hand a label in again, and only
-    where it came through the queue, not as an answer to gold), Conflict (`replaced`, by a newer revision;
-    `sent_back_already`).
+    Raises Forbidden, DomainError (`reason_needed`; `not_revisable`: the label is imported, by a machine or an answer to
+    gold, or its annotator has left), Conflict (`replaced` by a newer revision; `sent_back_already`).
     """
     require_role(by, annotation.project, *STAFF)
     if not reason.strip():
         raise DomainError(Message("send_back_reason_needed"), {"field": "reason"}, code="reason_needed")
-    # The lock that a submission takes: a revision comes before this, or answers it.
-    giver = Membership.objects.select_for_update(no_key=True).get(pk=_giver(annotation).pk)
-    latest = Annotation.objects.filter(annotator=giver, solution=annotation.solution_id).order_by("-revision").first()
+    # The lock of a submission, so that a revision is either stored before this request or answers it.
+    annotator = Membership.objects.select_for_update(no_key=True).get(pk=_reviser(annotation).pk)
+    latest = (
+        Annotation.objects.filter(annotator=annotator, solution=annotation.solution_id).order_by("-revision").first()
+    )
     if latest != annotation:
         raise Conflict(Message("replaced"))
     if SentBack.objects.filter(annotation=annotation, state=State.OPEN).exists():
@@ -42,7 +43,7 @@ def send_back(*, by: User, annotation: Annotation, reason: str) -> SentBack:
 
 @transaction.atomic
 def take_back(*, by: User, sent: SentBack) -> SentBack:
-    """Let a label stand that was sent back. Raises Forbidden, Conflict (`sent_back_ended`)."""
+    """Withdraw a request to revise a label. Raises Forbidden, Conflict (`sent_back_ended`)."""
     require_role(by, sent.project, *STAFF)
     sent = SentBack.objects.select_for_update(no_key=True, of=("self",)).get(pk=sent.pk)
     if sent.state != State.OPEN:
@@ -50,8 +51,8 @@ def take_back(*, by: User, sent: SentBack) -> SentBack:
     return _end(sent, State.WITHDRAWN, by=by)
 
 
-def answer(*, by: User, annotation: Annotation) -> None:
-    """End what the giver's earlier revision was sent back for; this one replaces it, within its transaction."""
+def answer_sent_back(*, by: User, annotation: Annotation) -> None:
+    """End the open requests to revise the annotator's earlier revisions, which this one replaces."""
     waiting = SentBack.objects.select_for_update(no_key=True, of=("self",)).filter(
         annotation__annotator=annotation.annotator_id, annotation__solution=annotation.solution_id, state=State.OPEN
     )
@@ -61,19 +62,19 @@ def answer(*, by: User, annotation: Annotation) -> None:
 
 
 def sent_back_to(membership: Membership) -> QuerySet[SentBack]:
-    """What waits for a person to look at again, the earliest first."""
+    """The open requests to a person to revise their labels, earliest first."""
     waiting = SentBack.objects.filter(project=membership.project_id, annotation__annotator=membership, state=State.OPEN)
     return waiting.select_related("annotation__solution__problem", "by").order_by("pk")
 
 
-def _giver(annotation: Annotation) -> Membership:
-    """Who can hand the label in again."""
-    giver = annotation.annotator
-    if giver is None or annotation.lease_id is None or annotation.lane in HIDDEN_LANES:
+def _reviser(annotation: Annotation) -> Membership:
+    """The annotator, who can revise the label. Raises DomainError (`not_revisable`)."""
+    annotator = annotation.annotator
+    if annotator is None or annotation.lease_id is None or annotation.lane in HIDDEN_LANES:
         raise DomainError(Message("label_not_sendable"), code="not_revisable")
-    if giver.simulated or annotation.source.kind in MACHINES or not giver.active:
+    if annotator.simulated or annotation.source.kind in MACHINES or not annotator.active:
         raise DomainError(Message("annotator_left"), code="not_revisable")
-    return giver
+    return annotator
 
 
 def _end(sent: SentBack, state: State, *, by: User) -> SentBack:

@@ -1,4 +1,4 @@
-"""Whether the stretches of text that a submission marks are there."""
+"""Checks the spans of text that a submission marks."""
 
 from collections.abc import Iterator
 
@@ -14,9 +14,9 @@ LENGTHS = "SELECT id, char_length(text) FROM annotation_step WHERE id = ANY(%(st
 
 
 def check_spans(submission: Submission, scheme: LabelScheme) -> None:
-    """Look at the marked steps' texts; nothing is asked where nothing is marked. The steps are known to be there.
+    """Reject spans outside their step's text or against the scheme. The steps have been checked to exist.
 
-    Raises DomainError (`invalid_submission`) whose `extra.field` names the place: `path[2].ratings[0].spans[1].end`.
+    Raises DomainError (`invalid_submission`), whose `extra.field` names the place: `path[2].ratings[0].spans[1].end`.
     """
     marked = list(_marked(submission))
     if not marked:

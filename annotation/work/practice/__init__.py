@@ -1,1 +1,1 @@
-"""Practice on solutions whose first error is known: each answer is explained at once, and none is an annotation."""
+"""Practice on gold solutions: each answer is explained at once, and none is an annotation."""

@@ -1,4 +1,4 @@
-"""Answers to practice solutions, as often as a person likes, each explained at once."""
+"""Answers to practice solutions. A person can repeat them, and each is explained at once."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.membership.access import membership_of
 from annotation.models import GoldAnswer, Membership, PracticeAnswer, Project
 from annotation.work.gold.designation import practice_gold
-from annotation.work.labelling.allowing import allow
 from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.validation import validate
 from annotation.work.practice.explanations import Explanation, explain, word_of
 from prm.messages import Message
 
 
 @dataclass(frozen=True)
 class Place:
-    """A solution of the practice set: how often the person has answered it, and the outcome of the last time."""
+    """A solution of the practice set: how often the person has answered it, and the outcome of the latest answer."""
 
     solution: int
     answered: int
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Practised:
-    """The stored answer and its explanation; `created` is False if an earlier try of this submission made it."""
+    """The stored answer and its explanation; `created` is False if an earlier try of this submission created it."""
 
     answer: PracticeAnswer
     explanation: Explanation
@@ -36,7 +36,7 @@ class Practised:
 
 
 def practice_set(membership: Membership) -> list[Place]:
-    """The project's practice set in its order, with what the person has answered."""
+    """The project's practice set in order, with the person's progress."""
     answered: dict[int, list[str]] = {}
     rows = PracticeAnswer.objects.filter(membership=membership.pk).order_by("pk").values_list("gold", "outcome")
     for gold, outcome in rows:
@@ -70,12 +70,14 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     membership = membership_of(by, project)
     if membership is None:
         raise Forbidden(Message("practice_needs_membership"), code="not_annotator")
+    # The lock of `mark_gold`, so that a solution which somebody has practised on never becomes hidden gold.
+    GoldAnswer.objects.select_for_update(no_key=True).filter(solution=submission.solution).first()
     gold = find_practice(project, submission.solution)
-    # It teaches nothing: that the project asked so once will do.
-    first_error = allow(submission, project, since=lambda: project.created_at)
+    # Practice trains no model, so any scheme that the project ever had will do.
+    first_error = validate(submission, project, since=lambda: project.created_at)
     explanation = explain(
         gold,
-        said=first_error,
+        answer=first_error,
         words={
             rating.step: word_of(rating.state, rating.rating)
             for place in submission.path

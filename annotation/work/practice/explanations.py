@@ -1,18 +1,18 @@
-"""A gold solution's reference beside a person's answer, step by step."""
+"""Compares a person's answer with a gold solution's reference, step by step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation.models import Annotation, GoldAnswer
+from annotation.models import Annotation, GoldAnswer, StepRating
 from annotation.work.gold.gold_accuracy import Answer, Outcome, outcome_of
 from prm.vocabulary import WORD_OF, Word
 
-ANYBODY = 0  # an outcome does not depend on whose it is
+ANYBODY = 0  # an outcome does not depend on the person
 
 
 @dataclass(frozen=True)
-class StepWords:
-    """What the reference (`known`) and the person (`said`) say of a completion, None where they say nothing.
+class StepComparison:
+    """The rating of a completion by the `reference` and in the person's `answer`, null if it has none.
 
     `error_type` and `comment` are the reference's.
     """
@@ -20,73 +20,71 @@ class StepWords:
     step: int
     position: int
     text: str
-    known: Word | None
-    said: Word | None
+    reference: Word | None
+    answer: Word | None
     error_type: str
     comment: str
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """How an answer stands to what is known. First errors are positions, -1 for none, None where the person gave up.
+    """An answer compared with the reference. First errors are positions, -1 for none; null if the person gave up.
 
-    `accepted` are further first errors that count as right, `explanation` and `comment` say why.
+    `accepted` are other first errors that count as right; `explanation` and `comment` give the reason.
     """
 
     outcome: Outcome
-    said: int | None
-    known: int
+    answer: int | None
+    reference: int
     accepted: list[int]
     explanation: str
     comment: str
-    steps: list[StepWords]
+    steps: list[StepComparison]
 
 
-def explain(gold: GoldAnswer, *, said: int | None, words: Mapping[int, Word], tolerance: int) -> Explanation:
-    """`said` is the person's first error, `words` what they say of each completion, by its id."""
-    reference, known = gold.annotation, _known(gold)
-    answer = Answer(ANYBODY, gold.solution_id, said, known, frozenset(gold.accepted))
+def explain(gold: GoldAnswer, *, answer: int | None, words: Mapping[int, Word], tolerance: int) -> Explanation:
+    """Compare a person's first error, and their rating of each completion by its id (`words`), with the reference."""
+    reference = gold.annotation.first_error
+    assert reference is not None, "a label without a first error never becomes a reference"
+    compared = Answer(ANYBODY, gold.solution_id, answer, reference, frozenset(gold.accepted))
     return Explanation(
-        outcome=outcome_of(answer, tolerance=tolerance),
-        said=said,
-        known=known,
+        outcome=outcome_of(compared, tolerance=tolerance),
+        answer=answer,
+        reference=reference,
         accepted=list(gold.accepted),
         explanation=gold.explanation,
-        comment=reference.comment,
-        steps=_steps(reference, words),
+        comment=gold.annotation.comment,
+        steps=_steps(gold.annotation, words),
     )
 
 
 def words_of(annotation: Annotation) -> dict[int, Word]:
-    """An annotation's rating of each completion that it reached."""
-    ratings = annotation.ratings.exclude(state="not_reached").values_list("step", "state", "rating")
-    return {step: word_of(state, rating) for step, state, rating in ratings}
+    """An annotation's rating of each completion that it reached, by the completion's id."""
+    return {rating.step_id: word_of(rating.state, rating.rating) for rating in _reached(annotation)}
 
 
 def word_of(state: str, rating: int | None) -> Word:
     return "unsure" if state == "unsure" else WORD_OF[rating]
 
 
-def _known(gold: GoldAnswer) -> int:
-    assert gold.annotation.first_error is not None  # what has none never becomes gold
-    return gold.annotation.first_error
+def _reached(annotation: Annotation) -> list[StepRating]:
+    return [rating for rating in annotation.ratings.all() if rating.state != "not_reached"]
 
 
-def _steps(reference: Annotation, words: Mapping[int, Word]) -> list[StepWords]:
-    known = {rating.step_id: rating for rating in reference.ratings.exclude(state="not_reached")}
-    steps = reference.solution.steps.order_by("position", "alternative").values_list("pk", "position", "text")
+def _steps(reference: Annotation, words: Mapping[int, Word]) -> list[StepComparison]:
+    known = {rating.step_id: rating for rating in _reached(reference)}
     explained = []
-    for step, position, text in steps:
-        truth = known.get(step)
-        if truth is None and step not in words:
+    for step in reference.solution.steps.all():
+        truth = known.get(step.pk)
+        if truth is None and step.pk not in words:
             continue
         explained.append(
-            StepWords(
-                step,
-                position,
-                text,
+            StepComparison(
+                step.pk,
+                step.position,
+                step.text,
                 word_of(truth.state, truth.rating) if truth else None,
-                words.get(step),
+                words.get(step.pk),
                 truth.error_type if truth else "",
                 truth.comment if truth else "",
             )

@@ -20,14 +20,14 @@ class Screened:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a person's screening stands: `given` of its `items`, and the `outcome` of the last one that is over.
+    """A person's screening: how many of its `items` are `finished`, and the `outcome` of the latest that has ended.
 
-    "passed", "failed", "again" (another attempt is theirs), or None for none yet. `right` of `of` answers led to it:
-    None where the policy does not tell, and where somebody decided without.
+    The outcome is "passed", "failed", "again" (another attempt is allowed), or null if none has ended. `right` of `of`
+    answers led to it; null if the policy hides the numbers, or if a manager decided.
     """
 
     items: int
-    given: int
+    finished: int
     outcome: str | None = None
     right: int | None = None
     of: int | None = None
@@ -45,9 +45,9 @@ def describe_standing(membership: Membership) -> Standing | None:
         attempt = attempt_of(membership, latest)
         verdict = verdict_of(membership, attempt)
         if verdict is None:
-            return _describe_ended(Standing(policy.items, attempt.given), latest, with_numbers=policy.feedback)
+            return _describe_ended(Standing(policy.items, attempt.finished), latest, with_numbers=policy.feedback)
         answered = 0 if verdict == Outcome.AGAIN else policy.items
-        numbers = (attempt.right, attempt.given) if policy.feedback else (None, None)
+        numbers = (attempt.right, attempt.finished) if policy.feedback else (None, None)
         return Standing(policy.items, answered, verdict, *numbers)
     if latest is None or now not in (Outcome.PASSED, Outcome.FAILED):
         return None
@@ -57,11 +57,11 @@ def describe_standing(membership: Membership) -> Standing | None:
 
 
 def _describe_ended(now: Standing, latest: ScreeningDecision | None, *, with_numbers: bool) -> Standing:
-    """With how the last screening ended."""
+    """The standing with the outcome of the latest screening."""
     if latest is None:
         return now
     numbers = (latest.right, latest.given) if with_numbers else (None, None)
-    return Standing(now.items, now.given, latest.outcome, *numbers)
+    return Standing(now.items, now.finished, latest.outcome, *numbers)
 
 
 def _worked_since(decision: ScreeningDecision) -> bool:
@@ -70,21 +70,24 @@ def _worked_since(decision: ScreeningDecision) -> bool:
 
 
 def screening_of(membership: Membership) -> list[Screened]:
-    """The person's answers in order; empty before the decision, and if the policy hides them."""
+    """The person's answers in screening, oldest first; empty before a decision, or if the policy hides them."""
     policy = membership.project.policies
     undecided = standing(membership) in (None, Outcome.AGAIN) if membership.pk else True
     if undecided or not policy.screening.feedback:
         return []
     rows = answers_to(membership.project, lanes=[Lane.SCREENING], annotator=membership).order_by("submitted_at", "pk")
+    reference = "solution__gold_answer__annotation"
+    rows = rows.select_related("solution__problem", f"{reference}__solution")
+    rows = rows.prefetch_related("ratings", f"{reference}__ratings", f"{reference}__solution__steps")
     return [
         Screened(
             answer,
             explain(
                 answer.solution.gold_answer,
-                said=answer.first_error,
+                answer=answer.first_error,
                 words=words_of(answer),
                 tolerance=policy.gold.tolerance,
             ),
         )
-        for answer in rows.select_related("solution__problem", "solution__gold_answer__annotation__solution")
+        for answer in rows
     ]

@@ -1,5 +1,5 @@
 """The queue: items, claims and leases.
 
-Locks are taken in one order everywhere, so that nothing deadlocks: the annotator's membership, then queue
-items by id, then leases. Locking the membership puts the tabs and retries of one person in a row.
+Locks are taken in one order everywhere, so that nothing deadlocks: the annotator's membership, then queue items by id,
+then leases. The lock of the membership makes the tabs and retries of one person run one after the other.
 """

@@ -1,4 +1,4 @@
-"""Whether a person sees the model's scores of a solution: drawn at the claim and stored with the lease."""
+"""Draws, at a claim, whether the person sees the model's scores of the solution, and stores the draw."""
 
 from datetime import datetime
 
@@ -8,8 +8,8 @@ from annotation.core.statements import fetch_one
 from annotation.models import Membership
 from annotation.work.queue.item_choice import Taken
 
-# Both arms have a row, if a hint was possible. A draw survives renewals of the lease; work that was begun before hints
-# were enabled has none.
+# Both arms have a row, if a hint was possible. A draw survives renewals of the lease. Work that began before hints were
+# enabled gets none.
 DRAW = """
 INSERT INTO annotation_hint (lease_id, model_version_id, scores, verdict, share, reveal, shown, seen, drawn_at)
 SELECT %(lease)s, version.id, score.mean,
@@ -30,9 +30,8 @@ RETURNING shown
 def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
     """Decide at random, for this person and this solution, between a hint (True) and the blind arm (False).
 
-    None, and nothing shown, if a draw exists already or none is made: the policy has no hint here, the solution has no
-    stored champion score, or people choose the path (scores are of the sampled steps). The caller holds the
-    membership's lock.
+    None, and no hint, if a draw exists already or none is made: the policy has no hint here, the solution has no stored
+    champion score, or people choose the path (scores are of the sampled steps). The caller has locked the membership.
     """
     policy, scheme = membership.project.policies.hints, membership.project.label_scheme
     if not policy.share or membership.role not in policy.roles or scheme.choose_path:
@@ -53,6 +52,6 @@ def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
 
 
 def lot(membership: Membership, solution: int) -> float:
-    """A number in [0, 1), uniform over people and solutions, that nobody without the server's secret can foretell."""
+    """A number in [0, 1), uniform over people and solutions, and unpredictable without the server's secret."""
     digest = salted_hmac("annotation.work.queue.hint_draw", f"{membership.pk} {solution}", algorithm="sha256").digest()
     return int.from_bytes(digest[:6]) / 2**48

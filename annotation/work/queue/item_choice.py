@@ -1,4 +1,4 @@
-"""Chooses the lane and the queue item for a person's next lease."""
+"""Chooses the lane and the queue item of a person's next lease."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,11 +11,11 @@ from annotation.core.statements import fetch_all, fetch_one
 from annotation.work.queue.rules import FRESH, OFFERED, Rules
 from annotation.work.queue.turns import Tally, in_turn
 
-# Places a candidate may lose to somebody who has its row locked at this moment.
+# How many candidates are read: some of them may be locked by other claims.
 SPARE, MANY = 4, 100
 
-# A place of the first candidate that nobody has locked is taken and leased; an expired lease of the same person on the
-# same solution is renewed in its row.
+# Leases a place of the first candidate that is not locked. An expired lease of the same person on the same solution is
+# renewed in its row.
 TAKE = """
 WITH candidate AS MATERIALIZED ({candidates}),
 next AS (
@@ -39,7 +39,7 @@ SET item_id = EXCLUDED.item_id, state = 'active', reason = '', claimed_at = EXCL
 RETURNING id, item_id, solution_id
 """
 
-# What is laid before this person comes first, then what they had begun, then what is pinned for all.
+# First the items assigned to this person, then those they had begun, then those pinned for all.
 FIRST = """
 (SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
  WHERE item.assigned_to_id = %(annotator)s AND item.state = 'ready' AND NOT item.paused AND {fresh}
@@ -74,7 +74,7 @@ WHERE item.generation_id = (
 ORDER BY item.rank, item.id LIMIT {many}
 """
 
-# The frontier moves up to the first item that this person could still be given, now or later.
+# Moves the frontier up to the first item that this person can still get, now or later.
 REMEMBER = """, remembered AS (
     INSERT INTO annotation_frontier (annotator_id, generation_id, lane, rank)
     (SELECT %(annotator)s, %(generation)s, %(lane)s, item.rank FROM annotation_queueitem item
@@ -85,8 +85,8 @@ REMEMBER = """, remembered AS (
     WHERE annotation_frontier.rank < EXCLUDED.rank
 )"""
 
-# Held until the claim is committed: claims of one generation follow each other, so that each sees what those before it
-# took. Nobody waits for an item while holding it.
+# These locks are held until the claim is committed, so that each claim of a generation sees the places that earlier
+# ones took. No claim waits for an item while it holds them.
 TALLIES = """
 SELECT tally.generation_id, tally.lane, tally.wanted, tally.taken, COALESCE((
     SELECT frontier.rank FROM annotation_frontier frontier
@@ -101,7 +101,7 @@ FOR NO KEY UPDATE OF tally
 
 @dataclass(frozen=True)
 class Taken:
-    """A lease that was just made or renewed, and what it is on."""
+    """A lease that was just created or renewed, with its item and solution."""
 
     lease: int
     item: int
@@ -109,20 +109,20 @@ class Taken:
 
 
 def take(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
-    """Lease the next item of the lane whose turn it is. The person's membership is locked.
+    """Lease the next item of the lane whose turn it is. The caller has locked the membership.
 
     None if a quick search finds nothing; then use `take_thoroughly`.
     """
-    given = rules.given | {"now": now, "until": until}
-    if taken := _take(FIRST, rules, given):
+    values = rules.values | {"now": now, "until": until}
+    if taken := _take(FIRST, rules, values):
         return taken
-    rows = fetch_all(TALLIES, given)
+    rows = fetch_all(TALLIES, values)
     lanes = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
     tallies = {lane: Tally(wanted, taken) for _, lane, wanted, taken, _ in rows}
     for lane in in_turn(tallies, np.random.default_rng()):
         generation, frontier = lanes[lane]
         where = {"generation": generation, "lane": lane, "frontier": frontier}
-        if taken := _take(IN_LANE, rules, given | where, remember=REMEMBER):
+        if taken := _take(IN_LANE, rules, values | where, remember=REMEMBER):
             return taken
     return None
 
@@ -130,17 +130,17 @@ def take(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
 def take_thoroughly(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
     """Lease any item that the person may have, searching the whole queue and waiting for rows that others lock."""
     anywhere = statement(ANYWHERE, rules.theirs, rules.theirs_now, wait="")
-    row = fetch_one(anywhere, rules.given | {"now": now, "until": until})
+    row = fetch_one(anywhere, rules.values | {"now": now, "until": until})
     return Taken(*row) if row else None
 
 
-def _take(candidates: str, rules: Rules, given: dict[str, Any], *, remember: str = "") -> Taken | None:
-    row = fetch_one(statement(candidates, rules.lasting, rules.all, remember=remember), given)
+def _take(candidates: str, rules: Rules, values: dict[str, Any], *, remember: str = "") -> Taken | None:
+    row = fetch_one(statement(candidates, rules.lasting, rules.all, remember=remember), values)
     return Taken(*row) if row else None
 
 
 @lru_cache(maxsize=64)
 def statement(candidates: str, lasting: str, allowed: str, *, remember: str = "", wait: str = "SKIP LOCKED") -> str:
-    """TAKE for a way to find candidates and a person's rules: what may ever be theirs, and what may be theirs now."""
-    words = {"offered": OFFERED, "fresh": FRESH, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}
-    return TAKE.format(candidates=candidates.format(**words), remember=remember.format(**words), wait=wait)
+    """The statement TAKE for a way to find candidates, with the conditions that items meet ever, and those for now."""
+    parts = {"offered": OFFERED, "fresh": FRESH, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}
+    return TAKE.format(candidates=candidates.format(**parts), remember=remember.format(**parts), wait=wait)

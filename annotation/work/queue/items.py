@@ -1,4 +1,4 @@
-"""Queue items and the arithmetic of their places."""
+"""Queue items and the counts of their places."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ State = QueueItem.State
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """A solution chosen for a generation. The order of the selections is the order they are served in.
+    """A solution chosen for a generation. Selections are served in their order.
 
-    `inclusion_probability` is the chance it had of being chosen, `gain` the expected information in nats,
-    `expected_seconds` the labelling time the cost model foresees; None where the lane has no such figure.
+    `inclusion_probability` is the probability with which it was chosen, `gain` the expected information in nats,
+    `expected_seconds` the labelling time that the cost model predicts; None if the lane has no such figure.
     """
 
     solution_id: int
@@ -34,10 +34,10 @@ class Selection:
 def replace_items(
     *, generation: Generation, selections: Sequence[Selection], by: User | None = None
 ) -> list[QueueItem]:
-    """Fill a generation's queue and retire what earlier ones left, in one transaction.
+    """Fill a generation's queue and retire the items of earlier generations, in one transaction.
 
-    Earlier items that nobody holds are retired. Those in somebody's hands get no further places, so that
-    the work in progress finishes and counts. Raises DomainError (`unknown_solution`).
+    Leased items get no further places, so that the work in progress finishes and counts. Raises DomainError
+    (`unknown_solution`).
     """
     solutions = Solution.objects.filter(project_id=generation.project_id)
     splits = dict(solutions.filter(pk__in=[s.solution_id for s in selections]).values_list("pk", "split"))
@@ -87,7 +87,7 @@ def _retire_earlier(generation: Generation) -> int:
 def lock_items(ids: Iterable[int]) -> list[QueueItem]:
     """The items, locked in the order of their ids until the transaction ends."""
     items = list(QueueItem.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=list(ids)).order_by("pk"))
-    # Asked once the items are locked: that may have waited for a generation's replacement.
+    # Read after the items are locked: the lock may have waited for the replacement of a generation.
     generations = Generation.objects.in_bulk({item.generation_id for item in items})
     for item in items:
         item.generation = generations[item.generation_id]
@@ -95,7 +95,7 @@ def lock_items(ids: Iterable[int]) -> list[QueueItem]:
 
 
 def close_places(item: QueueItem) -> None:
-    """Offer no further place on an item; does not save."""
+    """Give an item no further places; does not save."""
     if item.leased:
         item.wanted = item.leased + item.done
         item.state = State.FULL
@@ -104,7 +104,7 @@ def close_places(item: QueueItem) -> None:
 
 
 def leave_queue(solutions: Collection[int]) -> None:
-    """Remove the solutions from the queue, within the caller's transaction; active leases may still be submitted."""
+    """Remove the solutions from the queue, within the caller's transaction. Active leases can still be submitted."""
     open_ = QueueItem.objects.filter(solution__in=solutions, state__in=[State.READY, State.FULL])
     items = lock_items(open_.values_list("pk", flat=True))
     for item in items:
@@ -113,7 +113,7 @@ def leave_queue(solutions: Collection[int]) -> None:
 
 
 def settle(item: QueueItem) -> None:
-    """Derive the state from the counters after they changed; does not save."""
+    """Set the state that follows from the changed counts; does not save."""
     if item.state == State.RETIRED:
         return
     if item.generation.state == Generation.State.RETIRED:
@@ -125,7 +125,7 @@ def settle(item: QueueItem) -> None:
 
 
 def save_places(items: Sequence[QueueItem]) -> None:
-    """Store the counters and states of items that this transaction has locked."""
+    """Store the counts and states of items that this transaction has locked."""
     for item in items:
         settle(item)
     if len(items) == 1:

@@ -16,7 +16,7 @@ from prm.messages import Message
 
 SWEEP_AT_MOST = 1000
 
-# Of each row the item is locked before the lease.
+# In each row, the item is locked before the lease.
 LOCK = f"""
 SELECT {columns(Lease)}, {columns(QueueItem)}, {columns(Generation)}
 FROM annotation_lease
@@ -26,7 +26,7 @@ WHERE annotation_lease.annotator_id = %(annotator)s AND annotation_lease.solutio
 FOR NO KEY UPDATE OF annotation_queueitem, annotation_lease
 """
 
-# Asked once the item is locked: that may have waited for the generation's replacement.
+# Read after the item is locked: the lock may have waited for the replacement of the generation.
 STATE = "SELECT state FROM annotation_generation WHERE id = %(generation)s"
 
 END = """
@@ -45,7 +45,7 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
     """Extend a lease to its full time from now; returns when it expires.
 
     An expired lease becomes active again if its item still has a place. Raises Missing, Forbidden,
-    Conflict (`lease_expired`: a submission is accepted all the same; `lease_ended`).
+    Conflict (`lease_expired`, although a submission is still accepted; `lease_ended`).
     """
     lease, item = lock_lease(by=by, lease_id=lease_id)
     now = timezone.now()
@@ -72,10 +72,10 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
 
 @transaction.atomic
 def release(*, by: User, lease_id: int, reason: str = "") -> None:
-    """Skip: give the place back for good, also late; this person does not get the solution again.
+    """Skip a solution, even after its lease expired: free the place, and never lease the solution to this person again.
 
-    A second time changes nothing, so that a page may send it until it has an answer. Raises Missing, Forbidden,
-    Conflict (`lease_ended`) after a submission.
+    A second time changes nothing, so that a page can retry. Raises Missing, Forbidden, Conflict (`lease_ended`) after a
+    submission.
     """
     lease, item = lock_lease(by=by, lease_id=lease_id)
     if lease.state == Lease.State.RELEASED:
@@ -83,7 +83,7 @@ def release(*, by: User, lease_id: int, reason: str = "") -> None:
     if lease.state == Lease.State.SUBMITTED:
         raise Conflict(Message("submitted_already"), {"state": lease.state}, code="lease_ended")
     before, lease.reason = lease.state, reason
-    end(lease, item, Lease.State.RELEASED)
+    end_lease(lease, item, Lease.State.RELEASED)
     audit.record(
         by=by,
         action="lease.release",
@@ -96,9 +96,9 @@ def release(*, by: User, lease_id: int, reason: str = "") -> None:
 
 @transaction.atomic
 def expire_leases(*, project: Project | None = None) -> int:
-    """End overdue leases, at most a thousand; returns how many. Drafts stay.
+    """Expire overdue leases, at most SWEEP_AT_MOST; returns how many. Drafts stay.
 
-    Celery beat calls it; so does a claim, for its project, before it reports that nothing is left.
+    Celery beat calls it, and so does a claim, for its project, before it reports that nothing is left.
     """
     overdue = Lease.objects.filter(state=Lease.State.ACTIVE, expires_at__lt=timezone.now())
     if project is not None:
@@ -107,7 +107,7 @@ def expire_leases(*, project: Project | None = None) -> int:
     if not candidates:
         return 0
     items = lock_items({item for _, item in candidates})
-    # Looked at again under the lock: a submission or a heartbeat may have come first.
+    # Read again under the lock: a submission or a heartbeat may have come first.
     expired = list(
         overdue.select_for_update(no_key=True, of=("self",))
         .filter(pk__in=[lease for lease, _ in candidates], item_id__in=[item.pk for item in items])
@@ -138,8 +138,8 @@ def expire_leases(*, project: Project | None = None) -> int:
 def find_lease(*, by: User, lease_id: int) -> Lease:
     """The person's lease, unlocked.
 
-    Raises Missing where there is no such lease, Forbidden where it is another person's, or the person's
-    membership has ended.
+    Raises Missing (`lease_not_found`), Forbidden if the lease is another person's (`lease_of_another`) or the person's
+    membership has ended (`not_annotator`).
     """
     lease = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
     if lease is None:
@@ -156,10 +156,7 @@ def _check_active(membership: Membership) -> None:
 
 
 def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
-    """The person's lease and its item, locked in order until the transaction ends.
-
-    Raises as `find_lease`.
-    """
+    """The person's lease and its item, locked until the transaction ends. Raises as `find_lease`."""
     unlocked = find_lease(by=by, lease_id=lease_id)
     membership = Membership.objects.select_for_update(no_key=True).get(pk=unlocked.annotator_id)
     _check_active(membership)
@@ -170,9 +167,9 @@ def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
 
 
 def lock_held(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem] | None:
-    """The person's lease on a solution and its item, locked in this order: item, lease.
+    """The person's lease on a solution and its item; the item is locked before the lease.
 
-    The caller holds the lock of the membership, which a renewal, that moves a lease to another item, needs too.
+    The caller has locked the membership, as a renewal does, which can move the lease to another item.
     """
     row = fetch_one(LOCK, {"annotator": annotator.pk, "solution": solution})
     if row is None:
@@ -182,8 +179,8 @@ def lock_held(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem
     return lease, item
 
 
-def end(lease: Lease, item: QueueItem, state: Lease.State, *, done: bool = False) -> None:
-    """End a lease that `lock_held` locked with its item: its place is free again, or done. Its draft goes."""
+def end_lease(lease: Lease, item: QueueItem, state: Lease.State, *, done: bool = False) -> None:
+    """End a lease that `lock_held` has locked: free its place or mark it as done, and delete its draft."""
     held = lease.state == Lease.State.ACTIVE
     item.leased, item.done = item.leased - held, item.done + done
     if held or done:

@@ -1,24 +1,34 @@
-"""A manager's changes of waiting items: pin, pause, hand to a person, move to the front or the end."""
+"""A manager's changes to waiting items: pin, pause, assign to a person, move to the front or the end."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Max, Min
+from django.db.models import F, Max, Min, QuerySet
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
-from annotation.models import Generation, Lane, Lease, Membership, PracticeAnswer, Project, QueueItem, Solution
+from annotation.models import (
+    HIDDEN_LANES,
+    Generation,
+    GoldAnswer,
+    Lane,
+    Lease,
+    Membership,
+    PracticeAnswer,
+    Project,
+    QueueItem,
+    Solution,
+)
 from annotation.work.queue.items import lock_items
 from prm.messages import Message
 
 OPEN = (QueueItem.State.READY, QueueItem.State.FULL)
 MOST = 5000  # items changed by one request
 
-
-# The changes of an item's own fields: the action on record, and the new values.
+# Changes to an item's own fields: the action in the audit log, and the new values.
 FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
     "pin": ("queue.pin", {"pinned": True}),
     "unpin": ("queue.unpin", {"pinned": False}),
@@ -34,15 +44,16 @@ def change_items(*, by: User, project: Project, change: str, items: Sequence[int
     """Make one of CHANGES, with an audit row for each item; returns how many items changed.
 
     - `pin` serves items before all that are not pinned. `pause` leases them to nobody; active leases continue.
-    - `hand` reserves them for `to`, who gets them before all others; `open` opens them to all again.
-    - `front` and `end` serve them before or after all others that wait, in the order they are named.
+    - `hand` reserves items for `to`, who gets them before all others; `open` makes them available to everyone again.
+    - `front` and `end` serve items before or after all others that wait, in the order of `items`.
 
-    Done and retired items stay unchanged. Raises Forbidden, Missing (`item_not_found`), DomainError
-    (`too_many_items`; `unknown_change`; of `hand`: `person_needed`, `not_a_member` if `to` is not an active member,
-    `had_before` if they have had one).
+    Done and retired items stay unchanged, and so do items of hidden gold. Raises Forbidden, Missing (`item_not_found`)
+    and DomainError: `too_many_items`, `unknown_change`; for `hand`, `person_needed`, `not_a_member` if `to` is not an
+    active member, and `had_before` if they have had one of the solutions.
     """
     if change not in CHANGES:
         raise DomainError(Message("unknown_change", known=", ".join(CHANGES)), {"field": "change"})
+    require_role(by, project, Membership.Role.MANAGER)
     if change == "hand":
         return _hand(by, project, items, to)
     if change in FIELDS:
@@ -64,10 +75,11 @@ def _hand(by: User, project: Project, items: Sequence[int], to: Membership | Non
 
 
 def _move(by: User, project: Project, items: Sequence[int], *, to_front: bool) -> int:
-    locked = _lock(by, project, items)
-    waiting = QueueItem.objects.filter(project=project, state__in=OPEN)
+    waiting = _waiting(project)
+    if to_front:  # ranks cannot be negative, so other items may have to move back: lock all of them, in order of id
+        list(waiting.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+    locked = _lock(project, items)
     if to_front:
-        # Ranks do not go below 0, so that what waits makes room.
         first = waiting.aggregate(first=Min("rank"))["first"] or 0
         if first < len(locked):
             waiting.update(rank=F("rank") + len(locked) - first)
@@ -85,23 +97,27 @@ def _move(by: User, project: Project, items: Sequence[int], *, to_front: bool) -
 
 @transaction.atomic
 def queue_solution(*, by: User, project: Project, solution: Solution, to: Membership | None = None) -> QueueItem:
-    """Ask for a label of a pool solution that no draw has chosen, on top of the open generation, before the rest.
+    """Add a pool solution to the front of the open generation; pin its item if it already waits.
 
-    Its item is in the lane `pinned`: what it teaches counts, but in neither arm of a comparison, for nobody drew it.
-    A solution that waits already is pinned. Raises Forbidden, Conflict (`no_generation`), DomainError (`not_of_pool`:
-    what measures is drawn at random), Conflict (`practised`), and as `change_items`.
+    The new item is in the lane `pinned`: its labels train models, but belong to neither arm of a comparison, because no
+    draw chose the solution. Raises Forbidden, DomainError (`not_of_pool`: holdout and calibration are drawn at random),
+    Conflict (`no_generation`, `solution_is_gold`, `practised`, `item_done`), and as `change_items`.
     """
     require_role(by, project, Membership.Role.MANAGER)
-    generation = Generation.objects.select_for_update().filter(project=project, state=Generation.State.OPEN).first()
+    generations = Generation.objects.select_for_update(no_key=True)
+    generation = generations.filter(project=project, state=Generation.State.OPEN).first()
     if generation is None:
         raise Conflict(Message("no_generation"))
     if solution.project_id != project.pk:
-        raise Missing(Message("no_such_solution", solution=solution.pk, name=project.name), code="solution_not_found")
+        message = Message("solution_id_not_in_project", solution_id=solution.pk, name=project.name)
+        raise Missing(message, code="solution_not_found")
     if solution.split != "pool":
         raise DomainError(Message("not_of_pool", solution=solution.pk))
+    if GoldAnswer.objects.filter(solution=solution, active=True).exists():
+        raise Conflict(Message("solution_is_gold", solution=solution.pk))
     if PracticeAnswer.objects.filter(gold__solution=solution).exists():
         raise Conflict(Message("solution_practised", solution=solution.pk), code="practised")
-    item, created = QueueItem.objects.get_or_create(
+    item, created = QueueItem.objects.exclude(lane__in=HIDDEN_LANES).get_or_create(
         generation=generation,
         solution=solution,
         defaults={"project": project, "split": solution.split, "lane": Lane.PINNED, "rank": 0, "reopened": True},
@@ -119,7 +135,7 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
 
 def _change(by: User, project: Project, items: Sequence[int], action: str, fields: dict[str, Any]) -> int:
     changed = []
-    for item in _lock(by, project, items):
+    for item in _lock(project, items):
         before = {name: getattr(item, name) for name in fields}
         if before != fields:
             for name, value in fields.items():
@@ -130,16 +146,21 @@ def _change(by: User, project: Project, items: Sequence[int], action: str, field
     return len(changed)
 
 
-def _lock(by: User, project: Project, items: Sequence[int]) -> list[QueueItem]:
-    """The items named that wait or are held; those that ended are left out."""
-    require_role(by, project, Membership.Role.MANAGER)
+def _waiting(project: Project) -> QuerySet[QueueItem]:
+    """The items that wait or are leased, except hidden gold: its rank counts the solutions that a person has had."""
+    return QueueItem.objects.filter(project=project, state__in=OPEN).exclude(lane__in=HIDDEN_LANES)
+
+
+def _lock(project: Project, items: Sequence[int]) -> list[QueueItem]:
+    """The named items that can change, locked. Raises DomainError (`too_many_items`), Missing (`item_not_found`)."""
     if len(items) > MOST:
         raise DomainError(Message("too_many_items", most=f"{MOST:,}"), {"field": "items"})
     wanted = set(items)
     known = set(QueueItem.objects.filter(project=project, pk__in=wanted).values_list("pk", flat=True))
     if missing := sorted(wanted - known):
         raise Missing(Message("item_not_found", missing=missing[0], name=project.name))
-    return [item for item in lock_items(wanted) if item.state in OPEN]
+    waiting = lock_items(_waiting(project).filter(pk__in=wanted).values_list("pk", flat=True))
+    return [item for item in waiting if item.state in OPEN]
 
 
 def _record(by: User, item: QueueItem, action: str, before: dict[str, Any], after: dict[str, Any]) -> None:

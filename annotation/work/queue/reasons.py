@@ -1,4 +1,4 @@
-"""Why there is nothing for a person to label, and when to try again."""
+"""Explains why there is nothing for a person to label, and when to try again."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,21 +13,21 @@ from annotation.work.queue.rules import FRESH, QUALIFIED, SEEN, Rules, free_agai
 
 @dataclass(frozen=True)
 class Nothing:
-    """A reason as in `Claim`, in words for the annotator; `retry_at` is when there may be work, if known."""
+    """A reason as in `Claim`, with a message for the annotator; `retry_at` is when there may be work, if known."""
 
     reason: str
     message: str
     retry_at: datetime | None = None
 
 
-# What is in the queue for everybody or for this person, with a place free or in hand, and was never theirs.
+# Unfinished items for everybody or for this person, that this person has never had.
 OPEN = f"""FROM annotation_queueitem item
     JOIN annotation_generation generation ON generation.id = item.generation_id AND generation.state = 'open'
     WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full')
       AND (item.assigned_to_id IS NULL OR item.assigned_to_id = %(annotator)s) AND {FRESH}"""
 
-# Of what this person might be given: whether any is free, and when the first that is in other hands may come back. At
-# one moment: a place is never neither free nor in somebody's hands.
+# Among the items that this person may get: whether any is free, and when the first lease of another person expires.
+# Both in one statement, in which a place is always either free or leased.
 WAITING = """
 SELECT COALESCE(bool_or(item.state = 'ready' AND {now}), false),
        min(lease.expires_at) FILTER (WHERE item.state = 'full')
@@ -38,7 +38,7 @@ LEFT JOIN annotation_lease lease
 WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full') AND NOT item.paused AND {theirs}
 """
 
-# For each problem that has not rested, when the person ended its last solution; null while they have one in hand.
+# For each problem in its cool-down, when the person ended its last solution; null while they have one leased.
 LAST_SEEN = f"""
 SELECT count(*), min(last) FROM (
     SELECT (SELECT CASE WHEN bool_or(seen.state = 'active') THEN NULL ELSE max(seen.ended_at) END {SEEN}) AS last
@@ -47,7 +47,7 @@ SELECT count(*), min(last) FROM (
 
 
 def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
-    """Why this person gets nothing; None if something has become free since the queue was searched."""
+    """The reason why this person gets nothing; None if an item has become free since the queue was searched."""
     free, back = _one(WAITING.format(now=rules.theirs_now, theirs=rules.theirs), rules)
     if free:
         return None
@@ -78,6 +78,6 @@ def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
 
 
 def _one(statement: str, rules: Rules) -> tuple[Any, ...]:
-    row = fetch_one(statement, rules.given)
+    row = fetch_one(statement, rules.values)
     assert row is not None
     return row

@@ -1,4 +1,4 @@
-"""SQL conditions on a person's items: no solution twice, their domains, and a pause before the same problem."""
+"""SQL conditions on a person's items: no solution twice, their domains, and a cool-down for the same problem."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -6,8 +6,8 @@ from typing import Any
 
 from annotation.models import Annotation, Membership, QueuePolicy
 
-# All are said of `item`, a queue item. What a person has had is what they have a lease row for: nobody can submit
-# without one, and what they adjudicated leaves the queue. An expired lease of theirs may be renewed.
+# All are conditions on `item`, a queue item. A person has had a solution if they have a lease on it: nobody can submit
+# without one, and an adjudicated solution leaves the queue. An expired lease can be renewed.
 FRESH = """NOT EXISTS (
     SELECT FROM annotation_lease mine
     WHERE mine.annotator_id = %(annotator)s AND mine.solution_id = item.solution_id AND mine.state <> 'expired')"""
@@ -25,11 +25,13 @@ NEVER_SEEN = f"NOT EXISTS (SELECT {SEEN})"
 
 @dataclass(frozen=True)
 class Rules:
-    """Conditions for one person now. What fails one of `lasting` will go on failing it; `passing` becomes true."""
+    """Conditions for one person now, with their `values`. `lasting` stays false for an item that fails it; `passing`
+    becomes true with time.
+    """
 
     lasting: str
     passing: str
-    given: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
 
     @property
     def all(self) -> str:
@@ -37,7 +39,7 @@ class Rules:
 
     @property
     def theirs(self) -> str:
-        """What is laid before this person, or open to all and theirs now or later."""
+        """Items assigned to this person, or open to all and allowed for them now or later."""
         return f"(item.assigned_to_id = %(annotator)s AND {FRESH} OR item.assigned_to_id IS NULL AND {self.lasting})"
 
     @property
@@ -46,23 +48,24 @@ class Rules:
 
 
 def rules_for(membership: Membership, now: datetime) -> Rules:
+    """The conditions on the items that this person may get."""
     policy = membership.project.policies
     lasting = [FRESH]
-    parameters: dict[str, Any] = {"annotator": membership.pk, "project": membership.project_id}
+    values: dict[str, Any] = {"annotator": membership.pk, "project": membership.project_id}
     if membership.domains is not None:
         lasting.append(QUALIFIED)
-        parameters["domains"] = membership.domains
+        values["domains"] = membership.domains
     passing = "TRUE"
     if policy.queue.problem_again == "never":
         lasting.append(NEVER_SEEN)
     elif policy.queue.cool_down_minutes or policy.queue.problem_again == "next_day":
         passing = RESTED
-        parameters["rested"] = _rested_since(policy.queue, policy.rounds.start_of_day(now), now)
-    return Rules(" AND ".join(lasting), passing, parameters)
+        values["rested"] = _rested_since(policy.queue, policy.rounds.start_of_day(now), now)
+    return Rules(" AND ".join(lasting), passing, values)
 
 
 def cap_reached(membership: Membership, in_hand: int, now: datetime) -> datetime | None:
-    """When the person may go on, where their day's cap is reached: the next midnight of the project."""
+    """The project's next midnight if the person has reached the daily cap, else None."""
     cap = membership.project.policies.queue.daily_cap
     if not cap:
         return None
@@ -72,12 +75,12 @@ def cap_reached(membership: Membership, in_hand: int, now: datetime) -> datetime
 
 
 def next_day(midnight: datetime) -> datetime:
-    """The midnight after a local one; a day may have 23 or 25 hours."""
+    """The next local midnight; a day may have 23 or 25 hours."""
     return midnight + timedelta(days=1)
 
 
 def free_again(membership: Membership, seen: datetime) -> datetime:
-    """When another solution of a problem may be given whose last one was ended at `seen`."""
+    """When the person may get another solution of a problem whose last one they ended at `seen`."""
     policy = membership.project.policies
     again = seen + timedelta(minutes=policy.queue.cool_down_minutes)
     if policy.queue.problem_again == "next_day":
@@ -86,7 +89,7 @@ def free_again(membership: Membership, seen: datetime) -> datetime:
 
 
 def _rested_since(policy: QueuePolicy, midnight: datetime, now: datetime) -> datetime:
-    """A problem has rested whose last solution was ended at this time or before."""
+    """The time by which a problem's last solution must have ended for its cool-down to be over."""
     rested = now - timedelta(minutes=policy.cool_down_minutes)
     if policy.problem_again == "next_day":
         rested = min(rested, midnight)

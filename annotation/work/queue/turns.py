@@ -1,4 +1,4 @@
-"""Whose turn it is among the lanes: the mix is kept by deficit. Pure."""
+"""Orders the lanes by whose turn it is, so that the mix follows the shares. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,23 +10,24 @@ LOOK_AHEAD = 512  # turns
 
 @dataclass(frozen=True)
 class Tally:
-    """Places of a lane: so many `wanted` in all, of which so many are `taken` (in hand or done)."""
+    """The places of a lane: how many are `wanted` in all, and how many are `taken` (leased or done)."""
 
     wanted: int
     taken: int
 
 
 def in_turn(lanes: Mapping[str, Tally], rng: np.random.Generator) -> list[str]:
-    """The lanes that have a place left, the one whose turn it is first, then by how far they are behind.
+    """The lanes with a free place: first the one whose turn it is, then the others by how far they are behind.
 
-    With share s of a lane, it is due `s * turn` places after `turn` turns. Always taking the first lane keeps every
-    lane within one place of what is due, at each turn, and after a disturbance (places given back, a lane that had
-    nothing for somebody) brings it back there. Among the lanes that may go without breaking that promise one is
-    drawn, the more likely the more it is behind: nobody can tell the lane from the number of the turn.
+    A lane with share s is due `s * turn` places after `turn` turns. Always taking the first lane keeps every lane
+    within one place of its due number at each turn. After a disturbance (places freed again, a lane with nothing for
+    somebody) the order brings it back there. Among the lanes that can go first without breaking this bound, one is
+    drawn, with a probability in proportion to how far it is behind, so that the number of the turn does not reveal the
+    lane.
 
-    The promise can be kept at all by the theorem on the chairman's assignment (Tijdeman 1980, Discrete Mathematics
-    32, 323-330): place j of a lane falls due after turn (j-1)/s and no later than turn ceil(j/s), and serving the
-    earliest deadline meets them all.
+    The bound can always be kept, by the theorem on the chairman's assignment (Tijdeman 1980, Discrete Mathematics 32,
+    323-330): place j of a lane falls due after turn (j-1)/s and no later than turn ceil(j/s), and serving the earliest
+    deadline meets all deadlines.
     """
     wanted = np.array([tally.wanted for tally in lanes.values()], dtype=np.int64)
     taken = np.array([tally.taken for tally in lanes.values()], dtype=np.int64)
@@ -44,7 +45,7 @@ def in_turn(lanes: Mapping[str, Tally], rng: np.random.Generator) -> list[str]:
 
 
 def interleave(lanes: Mapping[str, Sequence[int]], rng: np.random.Generator) -> list[tuple[str, int]]:
-    """One order for all lanes: each keeps its own, and every beginning of it has all within one of their shares."""
+    """One order of all lanes' ids. Each lane keeps its order, and in every prefix each is within one of its share."""
     waiting = {lane: iter(ids) for lane, ids in lanes.items()}
     tallies = {lane: Tally(len(ids), 0) for lane, ids in lanes.items() if ids}
     order = []
@@ -56,7 +57,7 @@ def interleave(lanes: Mapping[str, Sequence[int]], rng: np.random.Generator) -> 
 
 
 def _draw(due: list[int], wanted: np.ndarray, taken: np.ndarray, behind: np.ndarray, rng: np.random.Generator) -> int:
-    """One of the lanes that are due: drawn, where all others can still be in time; else the earliest deadline."""
+    """One of the due lanes: drawn from those after which the others still meet their deadlines; else the earliest."""
     weights = behind[due] / behind[due].sum()
     for lane in rng.choice(due, size=len(due), replace=False, p=weights):
         after = taken.copy()
@@ -68,10 +69,10 @@ def _draw(due: list[int], wanted: np.ndarray, taken: np.ndarray, behind: np.ndar
 
 
 def _in_time(wanted: np.ndarray, taken: np.ndarray) -> bool:
-    """Whether all deadlines can still be met: by no turn do more places fall due than there are turns until then.
+    """Whether all deadlines can still be met: no more places fall due by a turn than there are turns until then.
 
-    (Hall's condition; what is released later only falls due later.) Lanes that are ahead are what can break it, and
-    two of them are needed: it has to be looked at until all but one are no longer ahead.
+    This is Hall's condition; places that are released later only fall due later. Only two or more lanes that are ahead
+    can break it, so the check ends at the turn at which all but one are no longer ahead.
     """
     total, turn = int(wanted.sum()), int(taken.sum())
     until = np.sort(-(-taken * total // np.maximum(wanted, 1)))[:-1].max(initial=turn)

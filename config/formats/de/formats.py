@@ -1,5 +1,5 @@
 DATE_FORMAT = "j. M Y"
 DATETIME_FORMAT = "j. M Y, H:i"
-# Date fields of browsers send and take this form, whatever they show.
+# A browser's date fields use the first form in a request, whatever they show.
 DATE_INPUT_FORMATS = ["%Y-%m-%d", "%d.%m.%Y"]
 DATETIME_INPUT_FORMATS = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%d.%m.%Y %H:%M"]

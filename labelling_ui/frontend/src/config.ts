@@ -1,35 +1,35 @@
 import type { Example } from "./api/types";
 
-/** What the page tells the island, as JSON in `#workbench-config`. */
+/** The page's settings for the island, as JSON in `#workbench-config`. */
 export interface Config {
   project: { slug: string; name: string };
   csrfToken: string;
   apiRoot: string;
-  /** Text in the same light markup as steps; never HTML. */
+  /** Text in the same light markup as steps, never HTML. */
   guidelines: string;
   examples: Example[];
   user: { name: string };
-  /** How long a solution stays the person's after such a sign. */
+  /** How long a lease lasts after a heartbeat. */
   leaseMinutes: number;
-  /** After how much work a break is proposed, 0 for never, and how many solutions are a sitting's goal at first. */
+  /** Minutes of work before a break is proposed, 0 for never, and the initial goal of a sitting in solutions. */
   pace: { idleSeconds: number; breakAfterMinutes: number; goal: number };
-  /** How many solutions are fetched beside the one on the screen. */
+  /** Number of solutions to prefetch. */
   prefetchDepth: number;
-  /** How often the page says that the solutions in hand are still wanted. */
+  /** Interval of the heartbeats that keep the leases. */
   heartbeatSeconds: number;
   homeUrl: string;
-  /** The solution whose label is opened to be changed; null where the queue is worked through. */
+  /** The solution whose label is being revised; null when working through the queue. */
   revise: number | null;
-  /** Why a reviewer sent that label back, and where it stands among all that came back; null where none did. */
+  /** Why a reviewer sent the label back, and its place among all that were sent back; null if none did. */
   sentBack: { reason: string; place: number; of: number; nextUrl: string | null } | null;
-  /** Where all that came back is listed. */
+  /** The page that lists all labels sent back. */
   sentBackUrl: string;
-  /** The practice set is worked through, and every answer explained. */
+  /** Whether this is practice, where every answer is explained. */
   practice: boolean;
   labelUrl: string;
-  /** Null where there is nothing to practise on. */
+  /** Null without practice. */
   practiceUrl: string | null;
-  /** Where one's screening is explained; null where nobody is told. */
+  /** The page that explains the person's screening; null without one. */
   screeningUrl: string | null;
   labelsUrl: string;
   loginUrl: string;

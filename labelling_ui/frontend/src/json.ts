@@ -1,4 +1,4 @@
-/** The value of a JSON text; null for one that is empty or damaged. */
+/** Parses JSON; null for an empty or damaged text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

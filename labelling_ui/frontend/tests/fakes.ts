@@ -115,7 +115,7 @@ export class FakeServer implements Api {
     const latest = this.latest(submission.solution);
     const revision = latest ? latest.based_on + 1 : 0;
     if (submission.based_on < revision && !this.accepted.has(submission.submission_id)) {
-      const extra = { revision, kept: asLabel(latest!), given: submission };
+      const extra = { revision, latest: asLabel(latest!), submitted: submission };
       throw new ApiError(409, "revision_conflict", "You handed it in elsewhere.", extra);
     }
     this.accepted.set(submission.submission_id, submission);

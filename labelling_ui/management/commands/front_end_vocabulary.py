@@ -1,4 +1,4 @@
-"""The words that the front end shares with the server, as TypeScript."""
+"""Write the vocabulary that the front end shares with the server as TypeScript."""
 
 import json
 from typing import Any

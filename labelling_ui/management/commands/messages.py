@@ -1,4 +1,4 @@
-"""What the pages say, taken up into the catalogue of each language."""
+"""Update or check the translation catalogues."""
 
 from argparse import ArgumentParser
 from typing import Any

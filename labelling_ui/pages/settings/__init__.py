@@ -1,1 +1,1 @@
-"""A project's settings: pages of a few parts, each page a form that is saved by itself."""
+"""A project's settings: several pages, each a form of a few parts."""

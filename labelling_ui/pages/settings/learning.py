@@ -1,4 +1,4 @@
-"""The parts of the settings on what a round learns from, how it trains, what the gate asks, and when it begins."""
+"""The settings of rounds: training, label sources, the gate and the schedule."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -20,41 +20,41 @@ from prm.messages import Message
 
 
 class TrainingPart(PolicyPart):
-    """What trains, and how."""
+    """The settings of training."""
 
-    heading = _("What a round trains")
+    heading = _("Training data and model")
 
     neutral = forms.ChoiceField(
         choices=[
             ("positive", _("as good")),
             ("negative", _("as bad")),
-            ("drop", _("not at all")),
+            ("drop", _("exclude from training")),
         ],
-        label=_("Neutral ratings train"),
+        label=_("Treat neutral ratings"),
     )
     training_sources = forms.MultipleChoiceField(
         choices=choices.SOURCE_KINDS,
         widget=forms.CheckboxSelectMultiple,
-        label=_("Labels that train"),
+        label=_("Label sources for training"),
     )
     backbone = forms.CharField(
         label=_("Backbone"),
-        help_text=_("“tiny”, or the name or folder of a causal language model that your operator listed"),
+        help_text=_("“tiny”, or the name or folder of a causal language model that your operator allows."),
     )
     training = forms.JSONField(
         required=False,
         widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
-        label=_("Choices, as JSON"),
+        label=_("Training options (JSON)"),
         help_text=_(
-            'What the training guide (docs/training.md) calls the config: {"lane": "lora", "epochs": 3}. '
-            "What is left out has its default."
+            'The config described in the training guide, such as {"lane": "lora", "epochs": 3}. Options '
+            "you leave out keep their defaults."
         ),
     )
 
     def clean_training(self) -> dict[str, Any]:
         choices = self.cleaned_data["training"] or {}
         if not isinstance(choices, dict):
-            raise forms.ValidationError(gettext("An object of choices is needed: { … }."))
+            raise forms.ValidationError(gettext("Enter a JSON object: { … }."))
         try:
             check_training(choices)
         except DomainError as error:
@@ -63,9 +63,10 @@ class TrainingPart(PolicyPart):
 
 
 class SourcesPart(AgreementFields, Part):
-    """The rule of agreement between sources."""
+    """The agreement rule for sources."""
 
-    heading = _("Which solutions teach, by their sources")
+    heading = _("Comparison of sources")
+    term = "source"
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
@@ -76,20 +77,21 @@ class SourcesPart(AgreementFields, Part):
 
 
 class GatePart(PolicyPart):
-    """When a model is promoted, which are kept, and what is compared."""
+    """The settings of promotion, retention and the control comparison."""
 
-    heading = _("What the gate asks, and what is kept")
+    heading = _("Gate and retention")
+    term = "gate"
 
-    gate_tolerance = forms.FloatField(label=_("Loss of F1 the gate tolerates"), help_text=_("0.02 is two points"))
-    gate_min_holdout = forms.IntegerField(label=_("Labelled holdout solutions the gate needs"))
+    gate_tolerance = forms.FloatField(label=_("Tolerated loss of F1"), help_text=_("0.02 means two points."))
+    gate_min_holdout = forms.IntegerField(label=_("Minimum labelled holdout solutions"))
     keep_models = forms.IntegerField(
-        label=_("Latest models that keep their weights"),
-        help_text=_("besides those that serve and those that are pinned"),
+        label=_("Models to keep"),
+        help_text=_("The latest models keep their weights, as do pinned models and models that serve."),
     )
     shadow_models = forms.BooleanField(
         required=False,
         label=_("Compare acquisition with control after each round"),
-        help_text=_("trains three more models on equal labelling time, which never serve"),
+        help_text=_("Trains three extra models on equal labelling time. They never serve."),
     )
 
 
@@ -100,38 +102,44 @@ def _time_zones() -> list[tuple[str, str]]:
 class RoundsPart(PolicyPart):
     """The fields of `RoundsPolicy`; quiet hours are lines of a text."""
 
-    heading = _("When rounds begin by themselves")
+    heading = _("Automatic rounds")
+    term = "run"
     section = "rounds"
 
     cron = forms.CharField(
         required=False,
         label=_("Schedule"),
         widget=forms.TextInput({"placeholder": "0 3 * * 1-5", "spellcheck": "false"}),
-        help_text=_("Minute, hour, day, month, weekday; empty for none. A round needs new labels."),
+        help_text=_(
+            "Cron format: minute, hour, day, month, weekday. Leave empty for no schedule. A scheduled "
+            "round starts only if there are new labels."
+        ),
     )
     time_zone = forms.ChoiceField(choices=_time_zones, label=_("Time zone"))
-    after_labels = forms.IntegerField(label=_("Retrain after this many labels"), help_text=_("0 for never"))
+    after_labels = forms.IntegerField(label=_("Retrain after new labels"), help_text=_("0 means never."))
     drift_above = forms.FloatField(
-        label=_("Retrain when scores drift by more than"),
-        help_text=_("Population stability index of the champion's scores: 0.25 is large, 0 for never"),
+        label=_("Retrain above score drift"),
+        help_text=_("Population stability index of the champion’s scores. 0.25 is large; 0 means never."),
     )
     agreement_floor = forms.FloatField(
-        label=_("Hold while agreement is below"),
-        help_text=_("Share of pairs with the same first error, 0 to 1; 0 never holds"),
+        label=_("Hold rounds below agreement"),
+        help_text=_("Share of pairs with the same first error, 0 to 1. 0 never holds a round."),
     )
     quiet_hours = forms.CharField(
         required=False,
         label=_("Quiet hours"),
         widget=forms.Textarea({"rows": 3, "spellcheck": "false", "placeholder": "mon-fri 08:00-18:00"}),
-        help_text=_("One window a line, such as 22:00-07:00 or mon-fri 08:00-18:00"),
+        help_text=_(
+            "One time range per line, such as 22:00-07:00 or mon-fri 08:00-18:00. No round starts in these hours."
+        ),
     )
-    runs_per_day = forms.IntegerField(label=_("Runs a day, at most"), help_text=_("0 for no limit"))
+    runs_per_day = forms.IntegerField(label=_("Maximum runs per day"), help_text=_("0 means no limit."))
     training_hours_per_month = forms.FloatField(
-        label=_("Hours of training a month, at most"), help_text=_("0 for no limit")
+        label=_("Maximum training hours per month"), help_text=_("0 means no limit.")
     )
     keep_days = forms.IntegerField(
-        label=_("Days a run's files and log are kept"),
-        help_text=_("0 for ever; models are kept by a policy of their own"),
+        label=_("Retention of run files and logs (days)"),
+        help_text=_("0 keeps them forever. Models have a separate policy."),
     )
 
     @classmethod
@@ -152,7 +160,7 @@ class RoundsPart(PolicyPart):
         return lines
 
     def note(self) -> str:
-        """The next rounds by the schedule in the form, in its time zone; empty if it has none or cannot be read."""
+        """The next rounds by the form's schedule and time zone; empty without a valid schedule."""
         cron, zone = self["cron"].value(), self["time_zone"].value()
         try:
             times = [date_format(time, "D Y-m-d H:i") for time in example_times(cron, zone)] if cron else []

@@ -1,4 +1,4 @@
-"""What one part of a page of the settings is."""
+"""A part of a settings page."""
 
 from collections.abc import Mapping
 from functools import reduce
@@ -13,32 +13,33 @@ class Part(forms.Form):
     """Fields under one heading. The parts of a page are sent together, so no two of them share a field's name."""
 
     heading: ClassVar[Any]
+    term: ClassVar[str] = ""  # the key of the heading in the glossary
     template = "labelling_ui/settings/part.html"
     layout = "columns"
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
-        """The fields as the project has them now, defaults filled in."""
+        """The current values of the fields, with defaults."""
         raise NotImplementedError
 
     def changes(self) -> dict[str, Any]:
-        """What `change_project` takes; of `scheme` and `policy` what this part knows. Only of a valid part."""
+        """The changes for `change_project`, from a valid part; of `scheme` and `policy` only its own fields."""
         raise NotImplementedError
 
     def field_at(self, place: list[str]) -> str | None:
-        """The field that stands for a place in the scheme or the policy, such as ["mix", "control"]; None: not here."""
+        """The field for a path in the scheme or the policy, such as ["mix", "control"]; None if not in this part."""
         return next((name for name in reversed(place) if name in self.fields), None)
 
 
 class PolicyPart(Part):
-    """Fields of the project's policy. Each has its name in `section`, unless `places` names another place for it."""
+    """Fields of the project's policy, under their names in `section`, or under the paths in `places`."""
 
     section: ClassVar[str] = ""
     places: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def place_of(cls, field: str) -> list[str]:
-        """Where the policy holds a field, such as ["mix", "control"]."""
+        """The path of a field in the policy, such as ["mix", "control"]."""
         return cls.places.get(field, f"{cls.section}.{field}".lstrip(".")).split(".")
 
     @classmethod
@@ -55,7 +56,7 @@ class PolicyPart(Part):
         return {"policy": policy}
 
     def field_at(self, place: list[str]) -> str | None:
-        """The field of the longest place that `place` begins with."""
+        """The field with the longest path that `place` begins with."""
         held = {name: self.place_of(name) for name in self.fields}
         fields = [name for name, at in held.items() if place[: len(at)] == at]
         return max(fields, key=lambda name: len(held[name]), default=None)

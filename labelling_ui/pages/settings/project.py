@@ -1,4 +1,4 @@
-"""The parts of the settings on the project itself, and on what people read before they rate."""
+"""The settings of the project itself, its guidelines and its examples."""
 
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ from labelling_ui.templatetags.answers import USUAL
 
 
 class ProjectPart(Part):
-    """What the project is called."""
+    """The project's name."""
 
     heading = _("The project")
     template = "labelling_ui/settings/project.html"
@@ -29,7 +29,7 @@ class ProjectPart(Part):
 
 
 class GuidelinesPart(Part):
-    """What stands beside the work."""
+    """The guidelines shown in the workbench."""
 
     heading = _("Guidelines")
     layout = "stack"
@@ -58,22 +58,22 @@ def _text(rows: int, **named: Any) -> forms.CharField:
 
 
 class ExampleForm(forms.Form):
-    """One example; `Example` says what its fields are."""
+    """One example, with the fields of `Example`."""
 
     use_required_attribute = False
 
     rating = forms.ChoiceField(
         choices=[(kind, name) for kind, (_sign, name, _value) in USUAL.items()],
         label=_("Rating"),
-        initial="good",  # what an empty row is sent with
+        initial="good",  # an empty row's values
     )
-    before = _text(2, required=False, label=_("What it follows"))
-    step = _text(2, label=_("The step"))
-    why = _text(2, required=False, label=_("Why"))
+    before = _text(2, required=False, label=_("Preceding step"))
+    step = _text(2, label=_("Step"))
+    why = _text(2, required=False, label=_("Explanation"))
 
 
 class ExampleRows(forms.BaseFormSet):
-    """The examples of a project; a row that is left empty is none."""
+    """The examples of a project; empty rows are ignored."""
 
     def examples(self) -> list[dict[str, str]]:
         names = ("rating", "step", "before", "why")
@@ -87,7 +87,7 @@ Rows = forms.formset_factory(
 
 
 class ExamplesPart(Part):
-    """The examples below the guidelines, row by row."""
+    """The examples below the guidelines, one per row."""
 
     heading = _("Examples")
     template = "labelling_ui/settings/examples.html"

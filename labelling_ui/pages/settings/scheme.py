@@ -1,18 +1,19 @@
-"""The parts of the settings on what people are asked of a step, how the answers look, and the keys."""
+"""The settings of the label scheme: questions, answers and keys."""
 
 from typing import Any
 
+import msgspec
 from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
-from annotation.models.scheme import DEFAULT_KEYS, Look, Term
+from annotation.models.scheme import DEFAULT_KEYS, Look
 from labelling_ui.pages.settings.part import Part
 
 
 class TermsField(forms.CharField):
-    """Terms, one a line: `name | explanation`; a line `# group` names the group of those below it."""
+    """Terms, one per line: `name | explanation`. A line `# group` starts a group."""
 
     widget = forms.Textarea({"rows": 5})
 
@@ -35,32 +36,36 @@ class SchemePart(Part):
     def values(cls, project: Project) -> dict[str, Any]:
         values = {name: getattr(project.label_scheme, name) for name in cls.base_fields}
         terms = (name for name, field in cls.base_fields.items() if isinstance(field, TermsField))
-        return values | {name: _in_lines(values[name]) for name in terms}
+        return values | {name: in_lines(msgspec.to_builtins(values[name])) for name in terms}
 
     def changes(self) -> dict[str, Any]:
         return {"scheme": self.cleaned_data}
 
 
 class RatingPart(SchemePart):
-    """How the steps are gone through."""
+    """The settings of rating."""
 
-    heading = _("How people rate")
+    heading = _("Rating")
+    term = "rating"
 
     stop_at_first_error = forms.BooleanField(required=False, label=_("Stop at the first error"))
-    rate_alternatives = forms.BooleanField(required=False, label=_("Rate the alternatives at a position"))
+    rate_alternatives = forms.BooleanField(required=False, label=_("Rate alternative steps at the first error"))
     choose_path = forms.BooleanField(
         required=False,
-        label=_("Let them choose the way at each position"),
-        help_text=_("PRM800K phase 1: people rate candidates and choose one, and the solution grows"),
+        label=_("Let people choose the path"),
+        help_text=_(
+            "As in PRM800K phase 1: people rate candidates for each step and choose one, and the solution"
+            " continues from it"
+        ),
     )
-    offer_neutral = forms.BooleanField(required=False, label=_("A step can be neutral"))
-    offer_unsure = forms.BooleanField(required=False, label=_("People may say that they cannot tell"))
+    offer_neutral = forms.BooleanField(required=False, label=_("Offer “neutral”"))
+    offer_unsure = forms.BooleanField(required=False, label=_("Offer “unsure”"))
     offer_accepting = forms.BooleanField(
         required=False,
-        label=_("Steps may be accepted together"),
+        label=_("Accept several steps with one key"),
         help_text=_(
-            "One key finds good what comes before the first error, or all that is left and was seen. "
-            "Without it every step is rated by hand."
+            "One key rates good all earlier steps, or all remaining steps, that were on screen. Without "
+            "it, people rate every step individually."
         ),
     )
     reference = forms.ChoiceField(
@@ -74,27 +79,28 @@ class RatingPart(SchemePart):
 
 
 class FirstErrorPart(SchemePart):
-    """What is wanted where the solution goes wrong."""
+    """The questions at the first error."""
 
-    heading = _("What is asked at the first error")
+    heading = _("Questions at the first error")
+    term = "first_error"
 
-    ask_progress = forms.BooleanField(required=False, label=_("Ask how far the solution had got"))
+    ask_progress = forms.BooleanField(required=False, label=_("Ask how far the solution had progressed"))
     critique = forms.ChoiceField(
         choices=[
             ("none", _("not asked")),
-            ("written", _("in words of their own")),
-            ("given", _("by rating the explanations that came with the step")),
+            ("written", _("as free text")),
+            ("given", _("by rating the imported explanations")),
         ],
         label=_("What is wrong with the step"),
-        help_text=_("where no explanation that came is good, one is written"),
+        help_text=_("If no imported explanation is correct, people write one."),
     )
-    ask_own_step = forms.BooleanField(required=False, label=_("Ask for a step of their own at the error"))
+    ask_own_step = forms.BooleanField(required=False, label=_("Ask for a corrected step"))
     error_types = TermsField(
         required=False,
         label=_("Error types"),
         help_text=_(
-            "One a line, with what it means behind a bar: slip | a small mistake in arithmetic. "
-            "A line # group names the group of those below it. Empty asks for none."
+            "One per line, with its meaning after a bar: slip | a small mistake in arithmetic. A line “# "
+            "group” starts a group. Leave empty to ask for no error type."
         ),
     )
 
@@ -102,29 +108,30 @@ class FirstErrorPart(SchemePart):
 class BesidePart(SchemePart):
     """Further dimensions of a step."""
 
-    heading = _("What else is asked of a step")
+    heading = _("Further questions for each step")
 
     consistency = forms.BooleanField(required=False, label=_("Ask whether a step is consistent with earlier ones"))
     redundancy = forms.BooleanField(required=False, label=_("Ask whether a step is redundant"))
     recovery = forms.BooleanField(
         required=False,
         label=_("Ask whether a step recovers from an error"),
-        help_text=_("for agent runs, where work goes on behind an error"),
+        help_text=_("For agent runs that continue after an error."),
     )
     policy_clauses = TermsField(
         required=False,
-        label=_("Clauses of a policy that a step may break"),
-        help_text=_("One a line, with its text behind a bar: 2.1 | Never delete without asking."),
+        label=_("Policy clauses"),
+        help_text=_("One per line, with its text after a bar: 2.1 | Never delete without asking."),
     )
 
 
-def _in_lines(terms: list[Term]) -> str:
+def in_lines(terms: list[dict[str, str]]) -> str:
+    """The terms as `TermsField` reads them."""
     lines, group = [], ""
     for term in terms:
-        if term.group != group:
-            group = term.group
+        if term.get("group", "") != group:
+            group = term.get("group", "")
             lines.append(f"# {group}".rstrip())
-        lines.append(f"{term.name} | {term.help}" if term.help else term.name)
+        lines.append(f"{term['name']} | {term['help']}" if term.get("help") else term["name"])
     return "\n".join(lines)
 
 
@@ -149,27 +156,27 @@ KEYS = ANSWERS | {
     "previous": _("Previous step"),
     "first_error": _("First error here"),
     "no_error": _("No more errors"),
-    "choose": _("Take this candidate"),
-    "complete": _("The solution ends here"),
+    "choose": _("Continue with this candidate"),
+    "complete": _("End the solution here"),
     "error_type": _("Type of error"),
-    "progress": _("How far the solution had got"),
-    "critique": _("What is wrong"),
-    "own_step": _("A step of one’s own"),
-    "clause": _("Clause of the policy"),
+    "progress": _("How far the solution got"),
+    "critique": _("What is wrong with the step"),
+    "own_step": _("Write the step yourself"),
+    "clause": _("Policy clause"),
     "consistency": _("Contradicts an earlier step"),
     "redundant": _("Redundant"),
     "recovers": _("Recovers from an error"),
     "comment": _("Comment"),
-    "mark": _("Mark in the text"),
+    "mark": _("Mark text"),
     "flag": _("Flag"),
     "go_to": _("Go to a step"),
     "search": _("Search"),
-    "undo": _("Undo (with Shift: redo)"),
+    "undo": _("Undo (Shift: redo)"),
     "skip": _("Skip"),
     "give_up": _("Give up"),
     "bad_problem": _("Bad problem"),
-    "decide": _("Decide between versions"),
-    "returned": _("What was sent back"),
+    "decide": _("Decide between two versions"),
+    "returned": _("Labels sent back"),
     "reference": _("Reference"),
     "hint": _("Hint"),
     "guidelines": _("Guidelines"),
@@ -181,7 +188,7 @@ KEYS = ANSWERS | {
 class AnswersPart(Part):
     """Names, colours and help of the answers."""
 
-    heading = _("What the answers are called")
+    heading = _("Answers")
     layout = "columns by-three"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -191,15 +198,15 @@ class AnswersPart(Part):
             self.fields[f"name_{answer}"] = forms.CharField(
                 required=False,
                 max_length=40,
-                label=_("%(answer)s is called") % label,
+                label=_("Name for “%(answer)s”") % label,
                 widget=forms.TextInput({"placeholder": word}),
             )
             self.fields[f"colour_{answer}"] = forms.ChoiceField(
                 required=False,
-                choices=[("", _("as usual")), *COLOURS.items()],
-                label=_("Its colour"),
+                choices=[("", _("default")), *COLOURS.items()],
+                label=_("Colour"),
             )
-            self.fields[f"help_{answer}"] = forms.CharField(required=False, max_length=300, label=_("When to give it"))
+            self.fields[f"help_{answer}"] = forms.CharField(required=False, max_length=300, label=_("Help text"))
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
@@ -219,9 +226,9 @@ class AnswersPart(Part):
 
 
 class KeysPart(Part):
-    """What every key stands for; an empty field is the usual key."""
+    """The key of each action; an empty field means the default key."""
 
-    heading = _("Keys of the workbench")
+    heading = _("Keyboard shortcuts")
     layout = "columns by-four"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -235,15 +242,15 @@ class KeysPart(Part):
             )
 
     def clean(self) -> None:
-        """No two things share a key; the domain refuses that too, but knows no names of them."""
+        """Refuse a key used twice. The domain refuses it too, but without the actions' names."""
         chosen = {about: self.cleaned_data.get(f"key_{about}") or DEFAULT_KEYS[about] for about in KEYS}
         for about, key in chosen.items():
             if self.cleaned_data.get(f"key_{about}") and (
                 others := [o for o in KEYS if chosen[o] == key and o != about]
             ):
-                message = gettext("This key stands for “%(other)s”: give one of them another key.") % {
-                    "other": KEYS[others[0]]
-                }
+                message = gettext(
+                    "This key is already used for “%(other)s”. Choose a different key for one of them."
+                ) % {"other": KEYS[others[0]]}
                 self.add_error(f"key_{about}", message)
 
     @classmethod

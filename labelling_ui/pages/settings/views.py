@@ -1,4 +1,4 @@
-"""The pages of the settings: each is a form of a few parts that is saved by itself."""
+"""The settings pages: each is a form of a few parts."""
 
 import re
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from labelling_ui.pages.settings.part import Part
 
 
 class Kind(NamedTuple):
-    """A page: its place in the address, its title, and what it holds."""
+    """A settings page: its address, title and parts."""
 
     name: str
     title: Any
@@ -31,18 +31,18 @@ PAGES = [
     Kind("project", _("Project and people"), (project.ProjectPart,)),
     Kind("guidelines", _("Guidelines"), (project.GuidelinesPart, project.ExamplesPart)),
     Kind("scheme", _("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
-    Kind("answers", _("Answers and keys"), (scheme.AnswersPart, scheme.KeysPart)),
+    Kind("answers", _("Answers and shortcuts"), (scheme.AnswersPart, scheme.KeysPart)),
     Kind("queue", _("Queue"), (work.GenerationsPart, work.QueuePart)),
-    Kind("work", _("Pace and hints"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
+    Kind("work", _("Pace, hints and feedback"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
     Kind("quality", _("Gold and quality"), (work.GoldPart, work.ScreeningPart, work.WatchPart)),
     Kind("training", _("Training"), (learning.TrainingPart, learning.SourcesPart, learning.GatePart)),
-    Kind("rounds", _("Learning rounds"), (learning.RoundsPart,)),
+    Kind("rounds", _("Rounds"), (learning.RoundsPart,)),
 ]
 FIRST = PAGES[0].name
 
 
 class SettingsPage:
-    """One page of a project's settings, blank or as it was sent; the domain's own check has the last word."""
+    """One settings page, unbound or as sent. The domain validates it last."""
 
     def __init__(self, kind: Kind, project: Project, sent: QueryDict | None = None) -> None:
         self.kind, self.project, self.sent = kind, project, sent
@@ -51,15 +51,15 @@ class SettingsPage:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the fields hold as the page opens."""
+        """The initial values of the fields."""
         return {name: value for part in self.parts for name, value in part.initial.items()}
 
     def is_valid(self) -> bool:
-        valid = [part.is_valid() for part in self.parts]  # each of them: every part tells what is wrong
+        valid = [part.is_valid() for part in self.parts]  # all of them, so that every part shows its errors
         return all(valid)
 
     def changes(self) -> dict[str, Any]:
-        """What `change_project` takes: what is not on this page stays as it is."""
+        """The changes for `change_project`. Settings of other pages are not changed."""
         changes: dict[str, Any] = {}
         for part in self.parts:
             for name, value in part.changes().items():
@@ -68,7 +68,7 @@ class SettingsPage:
         return changes
 
     def blame(self, error: DomainError) -> None:
-        """Show the domain's refusal at the field it names, such as `mix.control`."""
+        """Show the domain's error at the field it names, such as `mix.control`."""
         place = error.extra.get("place", "")
         message = in_words(error.extra["reason"] if place else error.message)
         named = re.split(r"[.\[]", place) if place else [error.extra.get("field", "")]
@@ -80,7 +80,7 @@ class SettingsPage:
 
 
 def _decided(part: Part) -> set[str]:
-    """What of the project, of its scheme and of its policy a part changes."""
+    """The changes that a part makes to the project, its scheme and its policy."""
     changes = part.changes()
     return {*changes, *changes.get("scheme", {}), *changes.get("policy", {})}
 
@@ -90,7 +90,7 @@ def _decided(part: Part) -> set[str]:
 def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> HttpResponseBase:
     kind = next((kind for kind in PAGES if kind.name == name), None)
     if kind is None:
-        raise Http404(gettext("The settings have no such page."))
+        raise Http404(gettext("This settings page does not exist."))
     saves = request.method == "POST"
     project = _locked(member.project) if saves else member.project
     page = SettingsPage(kind, project, request.POST if saves else None)
@@ -103,21 +103,26 @@ def settings(request: HttpRequest, member: Membership, name: str = FIRST) -> Htt
             page.blame(error)
         else:
             messages.success(
-                request, gettext("Saved. The queue keeps what it holds; the next generation follows these.")
+                request,
+                gettext("Saved. The open generation is unchanged; changes to its composition apply from the next one."),
             )
             return redirect("settings-page", project.slug, name)
     return render(request, "labelling_ui/settings.html", {"page": page, "pages": PAGES})
 
 
 def _locked(project: Project) -> Project:
-    """The project as it is now and stays until this page is saved: another page of it may be saved in this moment."""
+    """The locked project, since another settings page may be saved at the same time."""
     return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 @project_action(MANAGER)
 def set_state(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """Pause or resume."""
+    """Pause or resume the project."""
     paused = request.POST.get("state") == Project.State.PAUSED
-    done = gettext("Paused: nobody gets new work until you resume.") if paused else gettext("People can label again.")
+    done = (
+        gettext("Paused. No new work is assigned until you resume.")
+        if paused
+        else gettext("Resumed. People can label again.")
+    )
     attempt(request, done, change_project, project=member.project, state=request.POST.get("state", ""))
     return redirect("settings", member.project.slug)

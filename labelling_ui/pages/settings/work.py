@@ -1,4 +1,4 @@
-"""The parts of the settings on how work is chosen, handed out, paced, checked by gold and watched."""
+"""The settings of work: generations, queue, pace, hints, feedback, gold, screening and quality alarms."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -17,112 +17,113 @@ def _acquisitions() -> list[tuple[str, str]]:
 
 
 class GenerationsPart(PolicyPart):
-    """How many solutions, how they are chosen, and the fields of `LaneMix` and `Caps`."""
+    """The size and acquisition function of a generation, and the fields of `LaneMix` and `Caps`."""
 
-    heading = _("What the queue holds")
+    heading = _("Generations")
+    term = "generation"
     places = {
         **{lane: f"mix.{lane}" for lane in LaneMix.__struct_fields__},
         **{name: f"caps.{name}" for name in Caps.__struct_fields__},
     }
 
-    generation_budget = forms.IntegerField(label=_("Solutions a generation"))
-    control = forms.FloatField(label=_("Share of control"), help_text=_("0 to 1, at random"))
-    holdout = forms.FloatField(label=_("Share of holdout"), help_text=_("measures the model"))
-    calibration = forms.FloatField(label=_("Share of calibration"), help_text=_("fits its thresholds"))
-    overlap = forms.FloatField(label=_("Share of overlap"), help_text=_("measures agreement"))
-    acquisition = forms.ChoiceField(choices=_acquisitions, label=_("What to label next"))
+    generation_budget = forms.IntegerField(label=_("Solutions per generation"))
+    control = forms.FloatField(label=_("Control share"), help_text=_("0 to 1. Drawn at random."))
+    holdout = forms.FloatField(label=_("Holdout share"), help_text=_("0 to 1. Measures the model."))
+    calibration = forms.FloatField(label=_("Calibration share"), help_text=_("0 to 1. Fits the model’s thresholds."))
+    overlap = forms.FloatField(label=_("Overlap share"), help_text=_("0 to 1. Measures agreement."))
+    acquisition = forms.ChoiceField(choices=_acquisitions, label=_("Acquisition function"))
     problem = forms.IntegerField(
         required=False,
-        label=_("Most solutions of a problem"),
-        help_text=_("in the acquisition lane; empty: one of each, more only if needed"),
+        label=_("Maximum solutions per problem"),
+        help_text=_("In the acquisition lane. Leave empty for one, or more only if needed."),
     )
     domain = forms.FloatField(
         required=False,
-        label=_("Greatest share of a domain"),
-        help_text=_("in the acquisition lane, 0 to 1; empty: no cap"),
+        label=_("Maximum share per domain"),
+        help_text=_("In the acquisition lane, 0 to 1. Leave empty for no limit."),
     )
     cold_start = forms.ChoiceField(
         choices=[
             ("random", _("at random")),
-            ("surprisal", _("what surprises the backbone")),
+            ("surprisal", _("highest surprisal under the backbone")),
         ],
-        label=_("First generation, before there is a model"),
+        label=_("Selection of the first generation"),
     )
 
 
 class QueuePart(PolicyPart):
     """The fields of `QueuePolicy`, with a field for each lane's labels."""
 
-    heading = _("How work is handed out")
+    heading = _("Assignment of work")
+    term = "lease"
     section = "queue"
     places = {f"wanted_{lane}": f"queue.wanted.{lane}" for lane in LabelsWanted.__struct_fields__}
 
     wanted_acquisition = forms.IntegerField(
-        label=_("Labels of a solution: acquisition"), help_text=_("by so many people")
+        label=_("Labels per solution: acquisition"), help_text=_("Each by a different person.")
     )
     wanted_control = forms.IntegerField(label=_("Control"))
     wanted_holdout = forms.IntegerField(label=_("Holdout"))
     wanted_calibration = forms.IntegerField(label=_("Calibration"))
     wanted_overlap = forms.IntegerField(label=_("Overlap"))
 
-    lease_minutes = forms.IntegerField(label=_("Minutes a solution stays claimed"))
+    lease_minutes = forms.IntegerField(label=_("Lease time (minutes)"))
     heartbeat_seconds = forms.IntegerField(
-        label=_("Seconds between signs of life"), help_text=_("by which a page keeps its claim")
+        label=_("Heartbeat interval (seconds)"), help_text=_("An open page renews its lease this often.")
     )
-    prefetch_depth = forms.IntegerField(label=_("Solutions fetched ahead"))
+    prefetch_depth = forms.IntegerField(label=_("Prefetched solutions"))
     daily_cap = forms.IntegerField(
-        label=_("Solutions a person a day, at most"),
-        help_text=_("0 for no limit; the day is that of the learning rounds’ time zone"),
+        label=_("Daily limit per person"),
+        help_text=_("Solutions per day; 0 means no limit. Days follow the time zone of the rounds."),
     )
     cool_down_minutes = forms.IntegerField(
-        label=_("Minutes between solutions of one problem"), help_text=_("for one person")
+        label=_("Minimum gap between solutions to one problem (minutes)"), help_text=_("For the same person.")
     )
     problem_again = forms.ChoiceField(
         choices=[
             ("same_day", _("on the same day")),
-            ("next_day", _("on the next day at the earliest")),
+            ("next_day", _("from the next day")),
             ("never", _("never")),
         ],
-        label=_("The same problem comes to a person again"),
+        label=_("Repeat a problem for the same person"),
     )
 
 
 class PacePart(PolicyPart):
     """The fields of `PacePolicy`."""
 
-    heading = _("How steadily people work")
+    heading = _("Pace")
     section = "pace"
 
     idle_seconds = forms.IntegerField(
-        label=_("Seconds of rest after which time stops counting"),
-        help_text=_("with no key, no movement of the pointer and no scrolling"),
+        label=_("Idle timeout (seconds)"),
+        help_text=_("Active time stops counting after this long without keys, pointer or scrolling."),
     )
-    break_after_minutes = forms.IntegerField(
-        label=_("Minutes of work after which a break is proposed"), help_text=_("0 for never")
-    )
+    break_after_minutes = forms.IntegerField(label=_("Suggest a break after (minutes)"), help_text=_("0 means never."))
     session_goal = forms.IntegerField(
-        label=_("Solutions that a sitting has as its goal"),
-        help_text=_("0 for none; each person may set another"),
+        label=_("Goal per session (solutions)"),
+        help_text=_("0 means no goal. Each person can set their own."),
     )
 
 
 class HintsPart(PolicyPart):
-    """The fields of `HintsPolicy`, each under its name with `hints_` before it."""
+    """The fields of `HintsPolicy`, with the prefix `hints_`."""
 
     heading = _("The model’s hints")
+    term = "hint"
     places = {f"hints_{name}": f"hints.{name}" for name in HintsPolicy.__struct_fields__}
 
     hints_share = forms.FloatField(
         label=_("Share of solutions with a hint"),
-        help_text=_("drawn for each person and solution, 0 to 0.5; the others are what hints are held to"),
+        help_text=_("Drawn for each person and solution, 0 to 0.5. The rest is the blind arm."),
     )
     hints_reveal = forms.ChoiceField(
         choices=[
-            ("reached", _("once the step is reached")),
-            ("rated", _("once the step is rated")),
-            ("on_request", _("on request, by a key")),
+            ("reached", _("when the step is reached")),
+            ("rated", _("after the step is rated")),
+            ("on_request", _("on request, with a key")),
         ],
-        label=_("The score of a step is shown"),
+        label=_("Show a step’s score"),
     )
     hints_lanes = forms.MultipleChoiceField(
         choices=[lane for lane in Lane.choices if lane[0] not in MEASURING_LANES],
@@ -130,33 +131,33 @@ class HintsPart(PolicyPart):
         widget=forms.CheckboxSelectMultiple,
         label=_("Lanes with hints"),
         help_text=_(
-            "Without gold among them, whoever sees a hint knows that the solution is no gold. Overlap measures how far "
-            "people agree by themselves."
+            "Include gold, or people can tell from a hint that a solution is not gold. Exclude overlap to"
+            " measure agreement without the model’s influence."
         ),
     )
     hints_roles = forms.MultipleChoiceField(
         choices=Membership.Role.choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label=_("Who sees hints"),
+        label=_("Roles that see hints"),
     )
 
 
 class FeedbackPart(PolicyPart):
-    """The fields of `FeedbackPolicy`, each with `told_` before its name."""
+    """The fields of `FeedbackPolicy`, with the prefix `feedback_`."""
 
-    heading = _("What people see of how they label")
-    places = {"told_gold": "feedback.gold", "told_peers": "feedback.peers"}
+    heading = _("Feedback to annotators")
+    places = {"feedback_gold": "feedback.gold", "feedback_peers": "feedback.peers"}
 
-    told_gold = forms.BooleanField(
+    feedback_gold = forms.BooleanField(
         required=False,
-        label=_("Their share of right answers on hidden gold"),
-        help_text=_("of days that are over, and from ten answers on, so that nobody learns what was gold"),
+        label=_("Show people their results on hidden gold"),
+        help_text=_("Past days only, after ten answers, so that nobody can tell which solutions are gold."),
     )
-    told_peers = forms.BooleanField(
+    feedback_peers = forms.BooleanField(
         required=False,
-        label=_("How often they agree with others on the same solutions"),
-        help_text=_("of days that are over, and from ten solutions on"),
+        label=_("Show people their agreement with others"),
+        help_text=_("Past days only, after ten solutions."),
     )
 
 
@@ -164,24 +165,28 @@ class GoldPart(PolicyPart):
     """The fields of `GoldPolicy`."""
 
     heading = _("Hidden gold")
+    term = "gold"
     section = "gold"
 
     share = forms.FloatField(
-        label=_("Share of hidden gold"),
-        help_text=_("of what each person is given, 0 to 0.5, where there is gold"),
+        label=_("Hidden gold share"),
+        help_text=_("Share of each person’s work, 0 to 0.5."),
     )
     tolerance = forms.IntegerField(
-        label=_("Steps a first error may be off"), help_text=_("and still count as right on gold")
+        label=_("Tolerance (steps)"),
+        help_text=_("How far a first error may be from the known one and still count as right."),
     )
     pause_below = forms.FloatField(
-        label=_("Pause an annotator below"),
-        help_text=_("share of the latest gold answers that are right, 0 to 1; 0 pauses nobody"),
+        label=_("Pause annotators below"),
+        help_text=_("Share of right answers on the latest gold, 0 to 1. 0 means never."),
     )
-    pause_after = forms.IntegerField(label=_("Latest gold answers that count for a pause"))
-    seen_by = forms.FloatField(label=_("Gold is worn out when seen by"), help_text=_("share of the annotators, 0 to 1"))
+    pause_after = forms.IntegerField(label=_("Gold answers considered for a pause"))
+    seen_by = forms.FloatField(
+        label=_("Gold wears out above"), help_text=_("Share of annotators who have seen it, 0 to 1.")
+    )
     disputed_by = forms.FloatField(
-        label=_("Gold is suspect when disputed by"),
-        help_text=_("share of the annotators who are good at other gold, 0 to 1"),
+        label=_("Gold is suspect above"),
+        help_text=_("Share of good annotators who disagree with it, 0 to 1."),
     )
 
 
@@ -189,42 +194,42 @@ class ScreeningPart(PolicyPart):
     """The fields of `ScreeningPolicy`."""
 
     heading = _("Screening")
+    term = "screening"
     section = "screening"
 
     items = forms.IntegerField(
-        label=_("Gold in a screening"),
-        help_text=_("that everybody new labels first; 0 screens nobody"),
+        label=_("Gold solutions per screening"),
+        help_text=_("New annotators label these first. 0 means no screening."),
     )
-    pass_mark = forms.IntegerField(label=_("Pass mark"), help_text=_("how many of them have to be right"))
+    pass_mark = forms.IntegerField(label=_("Pass mark"), help_text=_("Minimum number of right answers."))
     attempts = forms.IntegerField(label=_("Attempts"))
-    feedback = forms.BooleanField(
-        required=False, label=_("Show people afterwards which of their screening answers were right")
-    )
+    feedback = forms.BooleanField(required=False, label=_("Show people their screening results"))
     exempt = forms.MultipleChoiceField(
         choices=Membership.Role.choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label=_("Neither screened nor paused"),
+        label=_("Roles exempt from screening and pauses"),
     )
 
 
 class WatchPart(PolicyPart):
     """The fields of `QualityPolicy`."""
 
-    heading = _("How labels are weighed and watched")
+    heading = _("Consensus and monitoring")
+    term = "consensus"
     section = "quality"
 
     consensus = forms.ChoiceField(
         choices=lambda: [(name, in_words(CONSENSUS.get(name).title)) for name in CONSENSUS],
-        label=_("Labels are weighed"),
+        label=_("Consensus method"),
     )
     labels_between_false_alarms = forms.IntegerField(
         label=_("Labels between false alarms"),
-        help_text=_("at least so many judged labels, on average"),
+        help_text=_("Average number of checked labels per false alarm, at least."),
     )
     hold_rounds = forms.BooleanField(
-        required=False, label=_("Begin no round by itself while a suspected batch waits for a decision")
+        required=False, label=_("Hold automatic rounds while a suspected batch awaits a decision")
     )
     set_aside = forms.BooleanField(
-        required=False, label=_("Set aside at once what other people’s labels speak against")
+        required=False, label=_("Set aside a batch at once if other people’s labels contradict it")
     )

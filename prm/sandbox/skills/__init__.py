@@ -1,4 +1,4 @@
-"""The skills, one module a field of work; importing the package declares them all."""
+"""The skills, one module per field; importing the package declares all of them."""
 
 from prm.sandbox.skills import agents, algebra, arithmetic, programs
 

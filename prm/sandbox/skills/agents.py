@@ -1,4 +1,4 @@
-"""Agent runs: a plan, tool calls, what the tools answered, and what agents read into it."""
+"""Agent runs: a plan, tool calls, their results, and common misreadings of them."""
 
 from prm.sandbox.work import Work, skill
 
@@ -6,7 +6,7 @@ ANSWER = "The answer is #.|Done: #.|Result: #."
 
 
 def pose_task(w: Work, *wordings: str, tools: str) -> None:
-    """Poses a task for an agent who has tools."""
+    """Pose a task for an agent with tools."""
     who = w.pick("", "A customer asks: ", "From the inbox: ", "A colleague asks: ", "Ticket: ", "The manager writes: ")
     w.problem = f"{who}{w.pick(*wordings)}\nTools: {tools}"
 

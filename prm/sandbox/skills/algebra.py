@@ -1,4 +1,4 @@
-"""Algebra in LaTeX: equations, signs, powers, and the rules that look right but are not."""
+"""Algebra in LaTeX: equations, signs, powers, and plausible false rules."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ VARIABLES = ("x", "y", "z", "t", "n", "u")
 
 
 def pose(w: Work, *tasks: str) -> None:
-    """Poses a task in one of several voices, so that few problems share their words."""
+    """Pose a task in one of several wordings, so that few problems share their text."""
     voice = w.pick(
         "", "Exercise: ", "For the test: ", "Homework: ", "Once more: ", "Question: ", "Warm-up: ", "A quick one: "
     )

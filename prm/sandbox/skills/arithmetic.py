@@ -1,4 +1,4 @@
-"""Arithmetic in words: everyday quantities, percentages, rates, and what people get wrong about them."""
+"""Word problems: everyday quantities, percentages, rates, and common misconceptions about them."""
 
 from fractions import Fraction
 

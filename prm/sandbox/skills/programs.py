@@ -1,4 +1,4 @@
-"""Tracing small Python programs: loops, lists, scope, and what the language does against intuition."""
+"""Traces of small Python programs: loops, lists, scope, and counterintuitive behaviour."""
 
 from prm.sandbox.work import Work, skill
 
@@ -16,7 +16,7 @@ RESULT = "The program prints #.|So the output is #."
 
 
 def show_program(w: Work, *lines: str) -> None:
-    """Poses the question for a program."""
+    """Pose the question for a program."""
     w.problem = w.pick(*QUESTIONS) + "\n```python\n" + "\n".join(lines) + "\n```"
 
 

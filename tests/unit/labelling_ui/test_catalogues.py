@@ -22,7 +22,7 @@ def test_messages_come_from_templates_and_from_python(messages: Catalog) -> None
     assert messages.get(("%(n)s row", "%(n)s rows"))  # {% blocktranslate count %}
     assert messages.get("A pause between similar solutions") is None  # the workbench has catalogues of its own
     assert messages.get("Finish the solutions you have first.")  # gettext_lazy
-    assert messages.get("Choose another one to compare it with, or none.")  # gettext by its own name
+    assert messages.get("Choose at least one more source to compare with, or choose none.")  # gettext by its own name
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def generation(project: Project) -> Generation:
     """Of three control items, one was ranked instead."""
     found = project.generations.get()
     ranked = LaneRecipe(
-        from_=2000, drawn=1, how="ranked", of_a_problem=1, of_a_domain=0.5, without_outcome=1500,
+        from_=2000, drawn=1, how="ranked", max_per_problem=1, max_domain_share=0.5, without_outcome=1500,
         cost=CostModel(8.0, 1.5, 0.05),
     )  # fmt: skip
     drawn = LaneRecipe(from_=40, drawn=2, how="at random")
@@ -40,12 +40,12 @@ def page(client: Client, people: dict[str, User], generation: Generation) -> str
 def test_it_says_how_each_lane_was_drawn(page: str) -> None:
     for told in ("ranked from 2,000", "at random from 40", "67 %", "0.03 %", "5.00 %", "0.250", "42 s"):
         assert told in page
-    for told in ("most of a domain: 50%", "8.0 s, 1.5 s a step, 5.0 s a hundred characters", "1,500"):
+    for told in ("limit per domain: 50%", "8.0 s, plus 1.5 s per step and 5.0 s per 100 characters", "1,500"):
         assert told in page
 
 
 def test_it_shows_the_spread_of_the_chances(page: str) -> None:
-    assert "Chance of being drawn" in page
+    assert "Inclusion probability" in page
     for chance in ("≤ 0.1 %", "3–10 %", "30–100 %"):
         assert chance in page
 

@@ -59,7 +59,7 @@ def test_nothing_is_marked_where_nothing_is_known(client: Client, people: dict[s
     told = client.post("/p/algebra/gold/mark-many/", {"kinds": ["adjudicated"], "most": 3}, follow=True)
     assert "Every labelled solution is already gold" in told.content.decode()
     told = client.post("/p/algebra/gold/mark-many/", {"most": 0}, follow=True)
-    assert "Enter how many" in told.content.decode()
+    assert "Enter a number" in told.content.decode()
 
 
 def test_one_is_marked_on_its_own_page_with_other_answers_that_count(
@@ -71,7 +71,7 @@ def test_one_is_marked_on_its_own_page_with_other_answers_that_count(
     assert item is not None
     own = label(item, Membership.objects.get(project=project, user=people["reviewer"]), first_error=1)
     address = reverse("solution", args=["algebra", item.solution_id])
-    assert "Make it gold" in client.get(address).content.decode()
+    assert "Make gold" in client.get(address).content.decode()
     client.post("/p/algebra/gold/mark/", {"annotation": own.pk, "accepted": "3, none", "use": "hidden"})
     gold = GoldAnswer.objects.get()
     assert (gold.annotation, gold.accepted) == (own, [-1, 2])
@@ -102,11 +102,11 @@ def test_a_persons_page_shows_their_answers_and_lets_a_manager_decide(
     person = Membership.objects.get(project=project, user=people["annotator"])
     assert work(person, 2), "ordinary work and gold"
     shown = page(client, f"members/{person.pk}/gold/")
-    assert "nobody asks for a screening of them" in shown
+    assert "They need no screening" in shown
     assert client.get(f"/p/algebra/members/{person.pk}/gold/").context["accuracy"].right.of == 1
     client.post(f"/p/algebra/members/{person.pk}/screen/", {"outcome": "paused", "reason": "let us talk"})
     assert ScreeningDecision.objects.get().outcome == "paused"
-    assert "No: they are paused" in page(client, f"members/{person.pk}/gold/")
+    assert "No. They are paused" in page(client, f"members/{person.pk}/gold/")
     members = page(client, "members/")
     assert ">paused<" in members
     assert f"/p/algebra/members/{person.pk}/gold/" in members
@@ -121,9 +121,9 @@ def test_the_overview_names_whom_the_policy_kept_out(client: Client, people: dic
     person = Membership.objects.get(project=project, user=people["annotator"])
     ScreeningDecision.objects.create(membership=person, outcome="failed", right=0, given=2)
     client.force_login(people["manager"])
-    assert "person whose screening failed" in page(client, "")
+    assert "person who failed the screening" in page(client, "")
     ScreeningDecision.objects.create(membership=person, outcome="failed", by=people["manager"])
-    assert "person whose screening failed" not in page(client, "")
+    assert "person who failed the screening" not in page(client, "")
 
 
 def test_a_skipped_solution_of_a_screening_is_not_called_answered(
@@ -139,8 +139,8 @@ def test_a_skipped_solution_of_a_screening_is_not_called_answered(
     release(by=person.user, lease_id=lease.pk, reason="too hard")
     client.force_login(people["reviewer"])
     shown = page(client, f"members/{person.pk}/gold/")
-    assert "1 of 3 answered, 1 right, 2 needed." in shown
-    assert "They skipped 1, which counts as not right." in shown
+    assert "1 of 3 answered, 1 right, 2 needed to pass." in shown
+    assert "They skipped 1, which counts as wrong." in shown
 
 
 def test_settings_keep_gold_and_screening_and_name_the_field_that_is_wrong(
@@ -162,7 +162,7 @@ def test_too_little_gold_for_the_screening_is_said(client: Client, people: dict[
     project.policy |= {"screening": {"items": 5, "pass_mark": 2}}
     project.save()
     client.force_login(people["manager"])
-    assert "The screening asks for 5 gold solutions and 0 are in use" in page(client, "gold/")
+    assert "Screening needs 5 gold solutions, but only 0 are active" in page(client, "gold/")
 
 
 @pytest.mark.parametrize(("feedback", "shown"), [(True, 1), (False, 0)])

@@ -63,7 +63,7 @@ def test_an_example_without_a_step_is_named(client: Client, people: dict[str, Us
         "/p/algebra/settings/guidelines/", as_opened(client, "guidelines") | rows(EXAMPLE | {"step": ""})
     )
     assert wrong.context["page"].parts[1].rows.forms[0].errors == {"step": ["This field is required."]}
-    assert "Nothing was saved yet" in wrong.content.decode()
+    assert "Not saved. Correct the errors" in wrong.content.decode()
     project.refresh_from_db()
     assert project.examples == []
 
@@ -101,7 +101,7 @@ def test_many_are_marked_for_practice_at_once(client: Client, people: dict[str, 
 @pytest.mark.parametrize("role", ["annotator", "reviewer", "manager", "superuser"])
 def test_own_work_opens_for_everybody(client: Client, people: dict[str, User], project: Project, role: str) -> None:
     client.force_login(people[role])
-    assert "Your labels in all" in page(client, "my-work/")
+    assert "All your labels" in page(client, "my-work/")
 
 
 def test_what_came_back_stands_on_top_with_its_reason_and_leads_to_the_label(
@@ -112,11 +112,11 @@ def test_what_came_back_stands_on_top_with_its_reason_and_leads_to_the_label(
     send_back(by=people["reviewer"], annotation=given, reason="Look at step 2 again.")
     client.force_login(people["annotator"])
     shown = page(client, "")
-    assert "1 label came back to you" in shown
+    assert "1 label was sent back to you" in shown
     assert "Look at step 2 again." in shown
     assert f"/p/algebra/label/{given.solution_id}/" in shown
     answer(person, given.lease, first_error=-1, based_on=1)
-    assert "came back to you" not in page(client, "")
+    assert "sent back to you" not in page(client, "")
     assert "Look at step 2 again." in page(client, ""), "told among what came back earlier"
 
 

@@ -44,8 +44,8 @@ def test_the_arms_stand_beside_each_other_with_the_labels_behind_them(
 ) -> None:
     client.force_login(people["reviewer"])
     page = client.get("/p/algebra/quality/hints/").content.decode()
-    assert "People name the model’s first error more often where they see its scores." in page
-    assert "Shown once the step is rated" in page
+    assert "People name the model’s first error more often when they see its scores." in page
+    assert "Shown after the step is rated" in page
     assert "+100.0" in page
     assert client.get("/p/algebra/labels/?hint=shown").context["listing"].page.paginator.count == 3
     assert client.get("/p/algebra/labels/?hint=blind").context["listing"].page.paginator.count == 3

@@ -42,16 +42,22 @@ def test_whoever_has_no_project_reads_what_to_do(client: Client, manager: User) 
 
 def test_staff_and_managers_create_a_project_and_others_do_not(client: Client, manager: User) -> None:
     client.force_login(manager)
-    response = client.post("/projects/new/", {"name": "Algebra pilot"})
+    response = client.post("/projects/new/", {"name": "Algebra pilot", "empty": "1"})
     assert response.headers["Location"] == "/p/algebra-pilot/"
-    taken = client.post("/projects/new/", {"name": "Another", "slug": "algebra-pilot"})
-    assert "There is already a project with the address" in taken.content.decode()
+    again = client.post("/projects/new/", {"name": "Algebra pilot", "empty": "1"})
+    assert again.headers["Location"] == "/p/algebra-pilot-2/"
+    taken = {"name": "Another", "slug": "algebra-pilot"}
+    refused = client.post("/api/v1/projects/", taken, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (409, "slug_taken")
+    assert "There is already a project with the address" in refused.json()["message"]
     project = Project.objects.get(slug="algebra-pilot")
     for role, answer in {"manager": 200, "reviewer": 403, "annotator": 403}.items():
         member = User.objects.create_user(role)
         add_member(by=manager, project=project, user=member, role=role)
         client.force_login(member)
         assert client.get("/projects/new/").status_code == answer
+        preview = client.post("/projects/new/preview/", {"source": "text", "text": "p\n\na"})
+        assert preview.status_code == answer
         assert ("New project" in client.get("/").content.decode()) == (answer == 200)
         wanted = {"name": "Mine", "slug": f"of-{role}"}
         made = client.post("/api/v1/projects/", wanted, content_type="application/json")
@@ -65,7 +71,7 @@ def test_a_form_that_is_sent_too_late_says_what_to_do(manager: User) -> None:
     client.force_login(manager)
     response = client.post("/projects/new/", {"name": "Algebra pilot"})
     assert response.status_code == 403
-    assert "Load the page again" in response.content.decode()
+    assert "Reload the page" in response.content.decode()
 
 
 def test_what_is_not_yours_is_not_there(client: Client, manager: User) -> None:
@@ -73,4 +79,4 @@ def test_what_is_not_yours_is_not_there(client: Client, manager: User) -> None:
     client.force_login(User.objects.create_user("stranger"))
     response = client.get("/p/algebra/")
     assert response.status_code == 404
-    assert "not one of yours" in response.content.decode()
+    assert "not a member of the project" in response.content.decode()

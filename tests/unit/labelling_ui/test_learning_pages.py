@@ -84,7 +84,7 @@ def test_programs_get_the_same(client, people, project, snapshot):
 def test_a_simulation_is_started_from_the_page(manager, project, snapshot, monkeypatch):
     sent = []
     monkeypatch.setattr("annotation.core.lifecycle.enqueue", lambda task, *args, queue: sent.append((task, queue)))
-    assert "Make a snapshot" not in manager.get("/p/algebra/simulations/").content.decode()
+    assert "Create a snapshot" not in manager.get("/p/algebra/simulations/").content.decode()
     given = {"snapshot": snapshot.pk, "functions": ["entropy"], "seeds": 2, "budget": 100}
     answer = manager.post("/p/algebra/simulations/", given)
     found = SimulationRun.objects.get()
@@ -92,7 +92,7 @@ def test_a_simulation_is_started_from_the_page(manager, project, snapshot, monke
     assert (found.functions, found.seeds, found.budget) == (["random", "entropy"], 2, 100)
     assert sent == [("rounds.simulate", "gpu")]
     assert "Waiting for a worker" in manager.get(f"/p/algebra/simulations/{found.pk}/").content.decode()
-    assert "Watch it" in manager.get("/p/algebra/simulations/").content.decode()
+    assert "Open the simulation" in manager.get("/p/algebra/simulations/").content.decode()
 
 
 def test_what_cannot_be_simulated_is_said_on_the_page(manager, project, snapshot):

@@ -35,7 +35,7 @@ LISTS = (
 )  # fmt: skip
 # Behind a heading of the file: what the file says of the same as the page, which has it in words.
 SAID_OTHERWISE = {
-    "why": {"disagreement": "disagreement", "dispute": "reference disputed", "doubt": "step in doubt"},
+    "why": {"disagreement": "disagreement", "dispute": "reference disputed", "doubt": "unsure or flagged step"},
     "asked_for": {"everything": "everything"},
 }
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

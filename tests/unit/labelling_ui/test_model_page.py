@@ -74,7 +74,7 @@ def test_a_rejected_model_that_served_keeps_its_history(project, people, champio
     registry.promote_version(by=people["manager"], version=ModelVersion.objects.get(pk=champion.pk))
     assert ModelVersion.objects.get(pk=rejected.pk).state == "retired"
     for address in ("/p/algebra/models/", PAGE.format(n=2)):
-        assert "rejected by the gate, promoted by hand" in open_page(address)
+        assert "rejected by the gate, promoted manually" in open_page(address)
     shown = open_page(PAGE.format(n=2))
     assert "made champion: chosen by hand" in shown
     assert f"replaced by model {champion.number}" in shown
@@ -84,7 +84,7 @@ def test_a_rejected_model_that_served_keeps_its_history(project, people, champio
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        ("queued", "An audit waits for a worker"),
+        ("queued", "An audit is waiting for a worker"),
         ("running", "An audit is running"),
         ("failed", "The last audit failed"),
     ],

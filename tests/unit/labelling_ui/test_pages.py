@@ -24,8 +24,8 @@ EMPTY = {
     "review/": "No items to review",
     "quality/": "No suspicious batches",
     "generations/": "A generation needs solutions to choose from",
-    "runs/": "No run yet",
-    "models/": "No model yet",
+    "runs/": "No runs yet",
+    "models/": "No models yet",
     "import/": "No imports yet",
     "export/": "There are no labels yet",
 }
@@ -239,7 +239,7 @@ def test_a_run_tells_its_cost(manager: Client, project: Project) -> None:
 
 def test_pause_and_resume(manager: Client, project: Project) -> None:
     manager.post("/p/algebra/settings/state/", {"state": "paused"})
-    assert "Paused: nobody gets new work" in manager.get("/p/algebra/").content.decode()
+    assert "Paused: no new work is assigned" in manager.get("/p/algebra/").content.decode()
     manager.post("/p/algebra/settings/state/", {"state": "active"})
     project.refresh_from_db()
     assert project.state == "active"
@@ -283,15 +283,16 @@ def test_a_run_asks_again_only_while_it_runs(manager: Client, project: Project) 
 def test_a_page_that_looks_again_leaves_messages_to_the_page_that_is_opened(manager: Client, project: Project) -> None:
     manager.post("/p/algebra/settings/state/", {"state": "paused"})
     assert (
-        "nobody gets new work" not in manager.get("/p/algebra/runs/", headers={"HX-Request": "true"}).content.decode()
+        "No new work is assigned"
+        not in manager.get("/p/algebra/runs/", headers={"HX-Request": "true"}).content.decode()
     )
-    assert "nobody gets new work" in manager.get("/p/algebra/runs/").content.decode()
+    assert "No new work is assigned" in manager.get("/p/algebra/runs/").content.decode()
 
 
 def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project, settings: Any, tmp_path: Any) -> None:
     settings.SNAPSHOT_ROOT = tmp_path
     made = manager.post("/p/algebra/export/", {"splits": ["pool"], "generations": ["0"]}, follow=True)
-    assert "The snapshot is made" in made.content.decode()
+    assert "Snapshot created" in made.content.decode()
     snapshot = Snapshot.objects.get()
     assert (snapshot.filters["splits"], snapshot.filters["generations"]) == (["pool"], [0])
     for format in ("prm800k", "trl"):
@@ -368,6 +369,6 @@ def test_the_number_in_a_runs_address_is_the_one_in_its_title(manager: Client, p
     run = project.training_runs.get()
     TrainingRun.objects.filter(pk=run.pk).update(number=run.pk + 7)
     address = f"/p/algebra/runs/{run.pk + 7}/"
-    assert f"<h1>Run {run.pk + 7}" in manager.get(address).content.decode()
+    assert f">Run {run.pk + 7}</a></h1>" in manager.get(address).content.decode()
     assert f'href="{address}"' in manager.get("/p/algebra/runs/").content.decode()
     assert manager.get(f"/p/algebra/runs/{run.pk}/").status_code == 404

@@ -1,6 +1,7 @@
 """What workers kept is said to each reader in their language, and in English in files and in the database."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,6 +91,7 @@ def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Pro
 
 def test_what_happened_to_a_model(reader: tuple[Client, str], project: Project) -> None:
     client, language = reader
+    ModelVersion.objects.update(state=ModelVersion.State.CHALLENGER)
     version = ModelVersion.objects.get()
     audit.record(
         by=None,
@@ -150,10 +152,11 @@ def test_what_a_snapshot_was_asked_for(reader: tuple[Client, str], project: Proj
     assert "source kinds: human, model_judge" in rows
 
 
-def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
+def test_why_a_run_failed(reader: tuple[Client, str], project: Project, tmp_path: Path) -> None:
     client, language = reader
     line = as_json(Message("line_error", path="a", number=3, error="x"))
-    refused = last_line(f"a, line 3: x\n{json.dumps(line)}\n")
+    (tmp_path / "log").write_text(f"a, line 3: x\n{json.dumps(line)}\n")
+    refused = last_line(tmp_path / "log")
     error = DomainError(Message("trainer_refused_data", reason=refused), code="training_data_refused")
     run = TrainingRun.objects.get()
     run.failure, run.error = failures.explain("train", error)

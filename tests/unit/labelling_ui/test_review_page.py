@@ -55,7 +55,7 @@ def test_one_button_decides_and_the_next_one_comes(reviewer: Client, split: Solu
     assert (decided.solution, decided.first_error) == (split, label.first_error)
     told = answer.content.decode()
     assert f"Solution {split.pk} is decided" in told
-    assert "Decide again" in told
+    assert "Change the decision" in told
     assert answer.redirect_chain[-1][0] != f"/p/algebra/review/{split.pk}/"
     reviewer.post(f"/p/algebra/review/{split.pk}/decide/", posted)
     assert Annotation.objects.filter(adjudicates=True).count() == 1, "the same form again decides nothing anew"

@@ -36,8 +36,8 @@ def asking(client: Client, manager: User, project: Project, monkeypatch: pytest.
     return client
 
 
-def page(client: Client, address: str, **headers: str) -> str:
-    return client.get(address, headers=headers).content.decode()
+def page(client: Client, address: str) -> str:
+    return client.get(address).content.decode()
 
 
 def test_a_sampling_is_started_watched_and_ends_with_its_figures(asking: Client) -> None:
@@ -45,12 +45,14 @@ def test_a_sampling_is_started_watched_and_ends_with_its_figures(asking: Client)
     run = SamplingRun.objects.get()
     assert answer.headers["Location"] == f"/samplings/{run.pk}/"
     assert (run.samples, run.temperature, run.problems, run.token_budget) == (2, 0.7, 5, 0)
-    assert "Waiting for a worker." in page(asking, f"/samplings/{run.pk}/")
+    waiting = page(asking, f"/samplings/{run.pk}/")
+    assert "Waiting for a worker." in waiting
+    assert 'hx-select="#sampling"' in waiting
     run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     over = page(asking, f"/samplings/{run.pk}/")
     assert f"{run.wrong} wrong, {run.ungraded} not graded" in over
-    assert "every 1s" not in over
+    assert 'hx-select="#sampling"' not in over
     assert "sandbox-medium" in page(asking, "/p/sandbox/sample/")
 
 
@@ -75,13 +77,13 @@ def test_a_wish_that_cannot_be_is_said_in_place(asking: Client, field: str, valu
 def test_what_did_not_come_in_is_listed_with_its_reason_and_the_rest_can_be_asked_again(
     asking: Client, manager: User, project: Project
 ) -> None:
-    wish = sampling_runs.Wish("sandbox", samples=1, max_tokens=3)
-    run = sampling_runs.create_sampling(by=manager, project=project, wish=wish)
+    plan = sampling_runs.SamplingPlan("sandbox", samples=1, max_tokens=3)
+    run = sampling_runs.create_sampling(by=manager, project=project, plan=plan)
     run_body.run_sampling(run.pk, seconds=None)
     assert "a sample was truncated at 3 tokens" in page(asking, f"/samplings/{run.pk}/")
-    again = sampling_runs.create_sampling(by=manager, project=project, wish=wish)
+    again = sampling_runs.create_sampling(by=manager, project=project, plan=plan)
     assert asking.post(f"/p/{again.project.slug}/jobs/sampling/{again.pk}/cancel/").status_code == 302
-    assert "Resume" in page(asking, f"/samplings/{again.pk}/")
+    assert "/resume/" in page(asking, f"/samplings/{again.pk}/")
     assert asking.post(f"/p/{again.project.slug}/jobs/sampling/{again.pk}/resume/").status_code == 302
     assert "Cancel" in page(asking, f"/samplings/{again.pk}/")
 
@@ -92,7 +94,7 @@ def test_without_a_policy_the_page_says_how_to_connect_one(asking: Client, setti
 
 
 def test_another_projects_sampling_is_not_there(client: Client, manager: User, project: Project) -> None:
-    run = sampling_runs.create_sampling(by=manager, project=project, wish=sampling_runs.Wish("sandbox"))
+    run = sampling_runs.create_sampling(by=manager, project=project, plan=sampling_runs.SamplingPlan("sandbox"))
     client.force_login(User.objects.create_user("stranger"))
     assert client.get(f"/samplings/{run.pk}/").status_code == 404
     assert client.post(f"/p/{run.project.slug}/jobs/sampling/{run.pk}/cancel/").status_code == 404

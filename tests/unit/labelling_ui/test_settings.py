@@ -11,7 +11,7 @@ from annotation.core.membership.projects import change_project
 from annotation.models import Project
 from labelling_ui.pages.settings.views import PAGES
 from tests.unit.labelling_ui.settings_form import as_opened, errors_of
-from tests.waiting import until
+from tests.waiting import is_waited_for, until
 
 NAMES = [page.name for page in PAGES]
 
@@ -20,13 +20,6 @@ NAMES = [page.name for page in PAGES]
 def manager(client: Client, people: dict[str, User], project: Project) -> Client:
     client.force_login(people["manager"])
     return client
-
-
-def is_waited_for() -> bool:
-    """Whether somebody waits for a lock of this connection; `pg_stat_activity` would not change in a transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
-        return cursor.rowcount > 0
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,7 +61,7 @@ def test_what_is_wrong_is_named_at_its_field(manager: Client, project: Project) 
     address, data = "/p/algebra/settings/queue/", as_opened(manager, "queue")
     wrong = manager.post(address, data | {"control": "1.5"})
     assert "<= 1.0" in errors_of(wrong)["control"][0]
-    assert "Nothing was saved yet" in wrong.content.decode()
+    assert "Not saved. Correct the errors" in wrong.content.decode()
     wrong = manager.post(address, data | {"wanted_control": "0"})
     assert "wanted_control" in errors_of(wrong)
     wrong = manager.post(address, data | {"lease_minutes": "1"})
@@ -100,7 +93,9 @@ def test_error_types_are_lines_and_two_things_never_share_a_key(manager: Client,
     sent = as_opened(manager, "scheme") | {"error_types": "slip\n\njump"}
     assert manager.post("/p/algebra/settings/scheme/", sent).status_code == 302
     refused = manager.post("/p/algebra/settings/answers/", {"key_good": "j"})
-    assert errors_of(refused)["key_good"] == ["This key stands for “Next step”: give one of them another key."]
+    assert errors_of(refused)["key_good"] == [
+        "This key is already used for “Next step”. Choose a different key for one of them."
+    ]
     manager.post("/p/algebra/settings/answers/", {"key_good": "u", "name_good": "Sound"})
     project.refresh_from_db()
     assert [term.name for term in project.label_scheme.error_types] == ["slip", "jump"]
@@ -139,7 +134,7 @@ def test_training_choices_are_checked_where_they_are_made(manager: Client, proje
     address, data = "/p/algebra/settings/training/", as_opened(manager, "training")
     for choices, reason in {
         '{"epoch": 3}': "unknown field `epoch`",
-        "[3]": "An object of choices is needed",
+        "[3]": "Enter a JSON object",
         "{epochs}": "valid JSON",
     }.items():
         wrong = manager.post(address, data | {"training": choices})

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.loop.gateway.near_labels import NearLabel, StepReason
-from annotation.loop.pool.partitions import make_partition
+from annotation.loop.pool.partitions import create_partition
 from annotation.models import PoolScore
 from annotation.serving import reviewing
 from tests.factories import SolutionFactory
@@ -19,7 +19,7 @@ def champion(project):
 @pytest.fixture
 def solution(project, champion):
     made = SolutionFactory(project=project, steps=["We add.", ["It is 4.", "It is 5."]])
-    make_partition(champion)
+    create_partition(champion)
     PoolScore.objects.create(model_version=champion, solution=made, mean=[0.9, 0.2], spread=[0.1, 0.1], score=0.2)
     return made
 
@@ -40,7 +40,7 @@ def test_a_person_asks_why_a_solution_has_its_scores(
     assert text.steps == (("We add.", "reasoning"), ("It is 4.", "reasoning"))
     assert sent == [("serving.review", (champion.pk, text.problem, text.steps), "score")]
     waiting = client.get(page).content.decode()
-    assert "A worker looks for the labels nearest" in waiting
+    assert "Looking for the labels closest" in waiting
     assert "Why this score?" not in waiting
 
     near = NearLabel(distance=0.5, solution=solution.pk, position=2, step="2 + 2 = 5.", good=0, neutral=0, bad=1)

@@ -34,6 +34,12 @@ def test_the_driver_is_asked_where_nothing_says_what_is_visible(monkeypatch):
     assert devices.training_slots({}) == []
 
 
+@pytest.mark.parametrize("each", ["two", "0", "-1"])
+def test_a_number_of_gpus_that_is_none_is_refused_in_a_sentence(each):
+    with pytest.raises(LaunchError, match="GPUS_PER_TRAINING is"):
+        devices.training_slots({"CUDA_VISIBLE_DEVICES": "0", "GPUS_PER_TRAINING": each})
+
+
 @pytest.mark.parametrize(("slots", "at_once"), [([], "1"), (["0"], "1"), (["0", "1"], "2")])
 def test_the_training_worker_takes_one_training_a_slot(slots, at_once):
     command = supervision.worker_commands(slots)["gpu"]

@@ -42,7 +42,7 @@ def wait_until_gone(root: Path) -> None:
 
 def test_start_stop_and_start_again_in_a_folder_with_a_space(tmp_path):
     root = tmp_path / "a folder"
-    with servers(root, given={}, durable=False) as addresses:
+    with servers(root, external={}, durable=False) as addresses:
         with psycopg.connect(addresses["DATABASE_URL"], autocommit=True) as connection:
             version, collation = connection.execute(
                 "SELECT current_setting('server_version_num'), datcollate FROM pg_database WHERE datname = 'stepmark'"
@@ -53,13 +53,16 @@ def test_start_stop_and_start_again_in_a_folder_with_a_space(tmp_path):
         with redis.Redis.from_url(addresses["REDIS_URL"]) as client:
             assert client.ping()
     assert running_with(root) == []
-    with servers(root, given={}, durable=False) as addresses, psycopg.connect(addresses["DATABASE_URL"]) as connection:
+    with (
+        servers(root, external={}, durable=False) as addresses,
+        psycopg.connect(addresses["DATABASE_URL"]) as connection,
+    ):
         assert connection.execute("SELECT count(*) FROM kept").fetchone() == (0,)
 
 
 def test_given_addresses_start_nothing(tmp_path):
     given = {"DATABASE_URL": "postgresql://elsewhere/x", "REDIS_URL": "redis://elsewhere/0"}
-    with servers(tmp_path, given=given) as addresses:
+    with servers(tmp_path, external=given) as addresses:
         assert addresses == given
         assert running_with(tmp_path) == []
 
@@ -76,14 +79,14 @@ def test_killed_owner_takes_the_servers_along_and_the_next_start_works(tmp_path)
         owner.kill()
     assert (tmp_path / "postgres" / "postmaster.pid").exists()
     wait_until_gone(tmp_path)
-    with servers(tmp_path, given={}, durable=False) as addresses, psycopg.connect(addresses["DATABASE_URL"]):
+    with servers(tmp_path, external={}, durable=False) as addresses, psycopg.connect(addresses["DATABASE_URL"]):
         pass
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="The processes are found through /proc")
 def test_servers_that_died_are_started_again(tmp_path):
     """A session that is at work when the postmaster dies holds the data for a while longer."""
-    with servers(tmp_path, given={}) as addresses:
+    with servers(tmp_path, external={}) as addresses:
         assert addresses.revive() == []
         with closing(psycopg.connect(addresses["DATABASE_URL"], autocommit=True)) as connection:
             connection.execute("CREATE TABLE kept (n int)")
@@ -105,7 +108,7 @@ def test_servers_that_died_are_started_again(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="The processes are found through /proc")
 def test_a_session_that_crashed_ends_its_server_which_the_owner_starts_again(tmp_path):
     """PostgreSQL's own start after a crash was seen to wait for ever where the disk was full."""
-    with servers(tmp_path, given={}, durable=False) as addresses:
+    with servers(tmp_path, external={}, durable=False) as addresses:
         with closing(psycopg.connect(addresses["DATABASE_URL"])) as connection:
             os.kill(connection.info.backend_pid, signal.SIGKILL)
         until(lambda: addresses.revive() == ["Postgres"])
@@ -138,7 +141,7 @@ def test_second_owner_is_told_where_the_first_one_is(tmp_path):
 def test_server_that_cannot_start_is_explained(tmp_path):
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "PG_VERSION").write_text("18\n")
-    with pytest.raises(LaunchError, match="PostgreSQL did not start"), servers(tmp_path, given={}):
+    with pytest.raises(LaunchError, match="PostgreSQL did not start"), servers(tmp_path, external={}):
         pass
     assert running_with(tmp_path) == []
 
@@ -160,5 +163,5 @@ def test_postgresql_starts_from_a_folder_that_others_may_not_enter(tmp_path, mon
     closed.mkdir(mode=0o700)
     (closed / "bin").symlink_to(postgres.binaries())
     monkeypatch.setattr(postgres, "binaries", lambda: closed / "bin")
-    with servers(tmp_path / "root", given={"REDIS_URL": "redis://unused"}, durable=False) as addresses:
+    with servers(tmp_path / "root", external={"REDIS_URL": "redis://unused"}, durable=False) as addresses:
         psycopg.connect(addresses["DATABASE_URL"]).close()

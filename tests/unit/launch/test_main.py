@@ -10,7 +10,7 @@ from launch.options import Options
 
 @pytest.fixture
 def options(tmp_path):
-    return Options(host="127.0.0.1", port=8000, var=tmp_path, given={})
+    return Options(host="127.0.0.1", port=8000, var=tmp_path, external={})
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_failed_command_is_named(options, manage):
 
 
 def test_a_slow_command_is_waited_for_and_told(options, manage, monkeypatch, capsys):
-    monkeypatch.setattr(launch, "TELL_SECONDS", 0.2)
-    monkeypatch.setattr(progress, "TELL_SECONDS", 0.2)
+    monkeypatch.setattr(launch, "REPORT_SECONDS", 0.2)
+    monkeypatch.setattr(progress, "REPORT_SECONDS", 0.2)
     (options.var / "demo_accounts.txt").write_text("Sign in as ada.\n")
     manage.write_text("import time; time.sleep(1)")
     launch.prepare(options, {})
@@ -57,4 +57,4 @@ def test_a_slow_command_is_waited_for_and_told(options, manage, monkeypatch, cap
 
 def test_unknown_command_shows_the_known_ones(capsys):
     assert launch.main(["walk"]) == 2
-    assert "run          the whole of it" in capsys.readouterr().err
+    assert "run          everything" in capsys.readouterr().err

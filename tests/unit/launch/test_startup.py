@@ -24,7 +24,7 @@ SLOW, OFTEN = 3, 0.5
 
 @pytest.fixture
 def options(tmp_path):
-    return Options(host="127.0.0.1", port=1, var=tmp_path / "a folder", given={})
+    return Options(host="127.0.0.1", port=1, var=tmp_path / "a folder", external={})
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def shell(options):
 
 
 def test_a_slow_process_is_waited_for_and_told(options, shell, capsys, monkeypatch):
-    monkeypatch.setattr(progress, "TELL_SECONDS", OFTEN)
+    monkeypatch.setattr(progress, "REPORT_SECONDS", OFTEN)
     web = shell("web", f"sleep {SLOW}; touch 'web is ready'; exec sleep 600")
     with supervised(options, [web], {"VAR_DIR": str(options.var)}) as supervisor:
         assert await_ready(supervisor, [web], lambda: None) >= SLOW - 1
@@ -79,7 +79,7 @@ def test_a_supervisor_that_is_killed_ends_the_wait(options, shell):
     with supervised(options, [web], {"VAR_DIR": str(options.var)}) as supervisor:
         until(supervisor.states)
         supervisor.process.kill()
-        with pytest.raises(LaunchError, match="The supervisor stopped by itself"):
+        with pytest.raises(LaunchError, match="The supervisor stopped unexpectedly"):
             await_ready(supervisor, [web], lambda: None)
     until(lambda: started_with(options.var) == [])
 
@@ -87,8 +87,8 @@ def test_a_supervisor_that_is_killed_ends_the_wait(options, shell):
 def test_the_web_is_asked_directly_and_by_a_name_that_every_setting_allows(monkeypatch, live_server):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     host, port = live_server.thread.host, live_server.thread.port
-    assert _health(Options(host=host, port=port, var=Path(), given={})) == ""
-    assert _health(Options(host=host, port=1, var=Path(), given={})) == "no answer yet"
+    assert _health(Options(host=host, port=port, var=Path(), external={})) == ""
+    assert _health(Options(host=host, port=1, var=Path(), external={})) == "no answer yet"
 
 
 WAITING = """

@@ -51,6 +51,19 @@ def test_verdicts_below_the_bar_are_right_as_often_as_was_aimed_for(seed):
     assert bar.coverage == pytest.approx(fresh.mean(), abs=0.04)
 
 
+@pytest.mark.parametrize("n", [20, 31, 32, 33, 64, 100, 128])
+def test_the_confidence_is_shared_out_among_all_bars_that_are_tested(n, monkeypatch):
+    shares = []
+
+    def record(errors, n, delta):
+        shares.append(delta)
+        return 0.0
+
+    monkeypatch.setattr("prm.trust.error_bound", record)
+    fit_abstention(np.arange(n) / n, [True] * n, target=0.8)
+    assert sum(shares) <= 0.1 + 1e-12, "90 % confidence in all"
+
+
 def test_a_target_out_of_reach_withholds_every_verdict():
     rng = np.random.default_rng(0)
     bar = fit_abstention(rng.uniform(size=200), (rng.uniform(size=200) > 0.5).tolist(), target=0.9)

@@ -1,4 +1,4 @@
-"""Measure the challenger, the champion and the zero-label baseline on one revision of the holdout."""
+"""Measures the challenger, the champion and the zero-label baseline on one revision of the holdout."""
 
 from pathlib import Path
 
@@ -25,6 +25,8 @@ def perform(work: StageWork) -> Outcome:
     holdout = work.folder / f"{HOLDOUT}.jsonl"
     known = write_holdout_traces(read_snapshot(work.snapshot), holdout)
     champion = registry.champion_of(work.project)
+    if champion == version:  # promoted by hand before it was measured: the baseline is its only rival
+        champion = None
     version.metrics = Measurement(holdout_solutions=known, champion=champion.number if champion else None)
     if not known:
         version.save(update_fields=["metrics"])

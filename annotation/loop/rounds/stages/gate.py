@@ -1,4 +1,4 @@
-"""Decide whether the challenger serves, and say why."""
+"""Decides whether the challenger serves, and why."""
 
 from annotation.core.stages import Outcome
 from annotation.loop import registry
@@ -56,6 +56,6 @@ def _measure(work: StageWork, rival: str) -> Comparison | None:
 
 
 def _holdout_uses(work: StageWork) -> int:
-    """Gates that this project's holdout has decided before this one."""
+    """How many earlier gates this project's holdout has decided."""
     judged = work.project.model_versions.filter(gate__isnull=False).exclude(pk=work.version.pk)
     return judged.exclude(gate__gain=None).count()

@@ -1,4 +1,4 @@
-"""Score what the champion has not scored yet of the pool, a slice at a time, together with the other workers."""
+"""Scores the solutions of the pool that have no score of the champion, in slices shared with other workers."""
 
 from annotation.core.stages import Outcome
 from annotation.loop import registry
@@ -25,7 +25,7 @@ def perform(work: StageWork) -> Outcome:
 
 
 def _summary(work: StageWork, champion: ModelVersion, progress: PoolScoring) -> Outcome:
-    """What was scored since the open generation was drawn, by this stage or before it."""
+    """The number of solutions scored since the open generation was drawn, by this stage or before it."""
     current = work.project.generations.filter(state=Generation.State.OPEN).first()
     new = progress.cut_at is not None and (current is None or progress.cut_at >= current.created_at)
     if not new and work.run.model_version is None:

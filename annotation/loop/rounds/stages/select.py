@@ -1,4 +1,4 @@
-"""Open the next generation, ranked by the champion."""
+"""Opens the next generation, ranked by the champion."""
 
 from annotation.core.stages import Outcome
 from annotation.loop import registry
@@ -19,6 +19,6 @@ def perform(work: StageWork) -> Outcome:
 
 
 def _nothing_new(work: StageWork) -> bool:
-    """Neither a model nor a solution that was not ranked yet."""
+    """Whether the round has neither a new model nor a newly scored solution."""
     skipped = work.run.stages.filter(name__in=[RunStage.Name.TRAIN, RunStage.Name.SCORE], state=RunStage.State.SKIPPED)
     return skipped.count() == 2

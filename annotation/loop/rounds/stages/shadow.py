@@ -1,4 +1,4 @@
-"""Train two models that never serve, on equal time of acquisition and of control, and keep how they compare."""
+"""Trains two models that never serve, on equal labelling time of both lanes, and stores their comparison."""
 
 import shutil
 from pathlib import Path
@@ -34,15 +34,15 @@ def perform(work: StageWork) -> Outcome:
     folder = work.folder / "shadow"
     folder.mkdir(exist_ok=True)
     try:
-        known = write_holdout_traces(read_snapshot(work.snapshot), folder / HOLDOUT)
-        if reason := _why_not(work, matched, known):
+        settled = write_holdout_traces(read_snapshot(work.snapshot), folder / HOLDOUT)
+        if reason := _why_not(work, matched, settled):
             return Outcome(reason, skipped=True)
         with work.training_slot() as devices:
             for lane in ARMS:
                 _train(work, matched, lane, folder / lane, devices)
             try:
-                _train(work, matched, START, folder / START, devices)  # what both arms knew before
-            except DomainError as error:  # too poor to learn from: it has no scores then
+                _train(work, matched, START, folder / START, devices)  # on the labels that both arms share
+            except DomainError as error:  # too few labels to train on: there are no scores then
                 work.log(Message("shadow_start_untrainable", error=error))
         comparison = _measure(work, matched, folder)
     finally:
@@ -53,23 +53,23 @@ def perform(work: StageWork) -> Outcome:
     return Outcome(_figure(comparison))
 
 
-def _why_not(work: StageWork, matched: Matched, known: int) -> Message | None:
-    """Why there is nothing to compare; None where there is."""
+def _why_not(work: StageWork, matched: Matched, settled: int) -> Message | None:
+    """Why there is no comparison; None if there is one. `settled` counts holdout solutions with a known first error."""
     policy = work.project.policies
     last = work.project.shadow_comparisons.select_related("run").first()
     if not policy.shadow_models:
         return Message("shadow_switched_off")
     if matched.fewest < LEAST_LABELS:
         return Message("shadow_labels_too_few", n=matched.fewest, least=LEAST_LABELS)
-    if known < policy.gate_min_holdout:
-        return Message("shadow_holdout_too_small", n=known, least=policy.gate_min_holdout)
+    if settled < policy.gate_min_holdout:
+        return Message("shadow_holdout_too_small", n=settled, least=policy.gate_min_holdout)
     if last is not None and last.snapshot_id == work.snapshot.pk:
         return Message("shadow_no_new_label", n=last.run.number)
     return None
 
 
 def _train(work: StageWork, matched: Matched, lane: str, out: Path, devices: str) -> None:
-    """The arm's model in `out`, and its scores of the holdout beside it."""
+    """Train the arm's model into `out`, and write its scores of the holdout beside it."""
     data, config, log = out.with_suffix(".jsonl"), out.with_suffix(".json"), work.folder / f"shadow-{lane}.log"
     out.mkdir(exist_ok=True)
     write_training_traces(arm(read_snapshot(work.snapshot), lane, matched.chosen.get(lane, frozenset())), data)
@@ -121,15 +121,15 @@ def _measure(work: StageWork, matched: Matched, folder: Path) -> ShadowCompariso
 
 
 def _start_labels(work: StageWork) -> int:
-    """Solutions that both arms learned from."""
+    """How many solutions both arms learned from."""
     records = read_snapshot(work.snapshot)
     return sum(
-        any(in_start(record, one) for one in record.annotations) for record in records if record.split != "holdout"
+        any(in_start(record, label) for label in record.annotations) for record in records if record.split != "holdout"
     )
 
 
 def _compare(work: StageWork, first: Path, second: Path) -> Comparison | None:
-    """Two shadow models on the holdout; the `first` takes the challenger's place."""
+    """Compare two shadow models on the holdout, the `first` as the challenger."""
     return compare(
         first.parent / HOLDOUT,
         challenger=_scores(first),

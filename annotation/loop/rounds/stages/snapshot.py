@@ -1,4 +1,4 @@
-"""Freeze the labels that the round learns from and is measured on."""
+"""Freezes the labels that the round trains on and is measured on."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from prm.messages import Message
 def perform(work: StageWork) -> Outcome:
     run = work.run
     if run.snapshot is None:
-        # Only the kinds of labels that the policy pools, so that the consensus in the file is the one that trains.
+        # Only the sources that the policy pools, so that training uses the consensus of the file.
         policy = work.project.policies
         filters: dict[str, Any] = {"source_kinds": policy.training_sources, "consensus": policy.quality.consensus}
         if policy.training_agreement:

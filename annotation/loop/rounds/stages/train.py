@@ -1,4 +1,4 @@
-"""Train a challenger in a watched subprocess, and register it."""
+"""Trains a challenger in a watched subprocess, and registers it."""
 
 import time
 from typing import Any
@@ -23,20 +23,20 @@ def perform(work: StageWork) -> Outcome:
     run, policy = work.run, work.project.policies
     path, out = model_place(run), model_folder(run)
     data, config_file = work.folder / "train.jsonl", work.folder / "train.json"
-    # One training seed a project: two of its models then differ by their labels and not by luck.
+    # One seed for all trainings of a project: its models then differ by their labels and not by chance.
     config = training_config(policy, seed=work.project.training_runs.earliest("number").seed)
     write_training_traces(read_snapshot(work.snapshot), data)
-    made = run.model_version
-    if made is not None and made.origin == ModelVersion.Origin.IMPORTED:
-        ModelVersion.objects.filter(pk=made.pk).update(snapshot=run.snapshot)
-        return Outcome(Message("imported_model_only_measured", number=made.number), skipped=True)
+    imported = run.model_version
+    if imported is not None and imported.origin == ModelVersion.Origin.IMPORTED:
+        ModelVersion.objects.filter(pk=imported.pk).update(snapshot=run.snapshot)
+        return Outcome(Message("imported_model_only_measured", number=imported.number), skipped=True)
     champion = registry.champion_of(work.project)
     if champion is not None and champion != run.model_version and is_unchanged(champion, data, config):
         return Outcome(Message("nothing_new_to_learn", number=champion.number), skipped=True)
     config_file.write_bytes(msgspec.json.encode(config))
     out.mkdir(parents=True, exist_ok=True)
     with work.training_slot() as devices:
-        trainer.train(  # at once, where a worker died between the end of the training and the registration
+        trainer.train(  # ends at once if a worker died between the training and the registration
             data=data,
             out=out,
             config=config_file,
@@ -51,7 +51,7 @@ def perform(work: StageWork) -> Outcome:
 
 
 class Reporter:
-    """Turns the trainer's progress lines into the run's log, at most one a second and every message."""
+    """Writes the trainer's progress to the run's log: every message, and at most one other line a second."""
 
     def __init__(self, work: StageWork) -> None:
         self.work = work
@@ -77,6 +77,6 @@ def _message(line: dict[str, Any]) -> str:
 
 
 def _overall(stage: str, share: float) -> float:
-    """Share of the whole training that is done: reading and caching take the first third or so."""
+    """Share of the whole training that is done; tokenising and caching are about the first third."""
     begin, end = {"tokenise": (0.0, 0.05), "cache": (0.05, 0.35), "train": (0.35, 0.95)}.get(stage, (0.95, 1.0))
     return begin + (end - begin) * share

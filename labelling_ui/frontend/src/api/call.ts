@@ -2,7 +2,7 @@ import { parseJson } from "../json";
 import { text } from "../text";
 import type { ErrorBody } from "./types";
 
-/** The server answered, and the answer is no. `status` is the HTTP status. */
+/** The server rejected the request. `status` is the HTTP status. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -13,7 +13,7 @@ export class ApiError extends Error {
     super(message);
   }
 
-  /** The person has to sign in again, or somebody else has signed in meanwhile; nothing is wrong with the request itself. */
+  /** The person has to sign in again, or somebody else has signed in since. The request itself is valid. */
   get signedOut(): boolean {
     const codes = ["not_authenticated", "authentication_failed", "csrf_failed"];
     return this.status === 401 || (this.status === 403 && codes.includes(this.code));
@@ -31,15 +31,15 @@ export class NetworkError extends Error {}
 export interface Caller {
   apiRoot: string;
   csrfToken: () => string;
-  /** Whose page it is: what they typed is never sent as another's. */
+  /** The user of this page: their typing is never sent as another's. */
   person: string;
 }
 
 const TIMEOUT_MS = 20_000;
 
 /**
- * The one door to the API: JSON in, JSON out.
- * Throws ApiError for an answer that is not 2xx, NetworkError where there is none.
+ * Calls the API: JSON in, JSON out.
+ * Throws ApiError for a status other than 2xx, NetworkError without an answer.
  */
 export async function callAPI<T>(
   { apiRoot, csrfToken, person }: Caller,

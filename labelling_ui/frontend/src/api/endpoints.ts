@@ -1,7 +1,7 @@
 import { callAPI, type Caller } from "./call";
 import type { Claim, Expiry, HintScore, OwnWork, Progress, SavedDraft, StoredDraft, Submission, SubmissionReceipt } from "./types";
 
-/** The server as the session uses it; tests can stand in for it. */
+/** The server as the session uses it; tests replace it. */
 export type Api = ReturnType<typeof createApi>;
 
 export function createApi(caller: Caller, projectSlug: string) {
@@ -10,7 +10,7 @@ export function createApi(caller: Caller, projectSlug: string) {
     claim: (holding: number[]) => callAPI<Claim>(caller, "POST", `${project}/claim/`, { holding }),
     heartbeat: (lease: number) => callAPI<Expiry>(caller, "POST", `/leases/${lease}/heartbeat/`, {}),
     release: (lease: number, reason: string) => callAPI<void>(caller, "POST", `/leases/${lease}/release/`, { reason }),
-    /** `basedOn` is the own revision that is being revised, 0 for none. */
+    /** `basedOn` is the person's own revision that is being revised, 0 for none. */
     saveDraft: (lease: number, version: number, body: StoredDraft["body"], basedOn: number) =>
       callAPI<SavedDraft>(caller, "PUT", `/leases/${lease}/draft/`, { version, body, based_on: basedOn }),
     /** The model's score of one step. */

@@ -7,7 +7,7 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The four answers: their meaning is the same in every project, and so are the labels that are stored. */
+        /** @description The look of the four answers. Their meaning, and the stored labels, are the same in every project. */
         Answers: {
             good: components["schemas"]["Look"];
             neutral: components["schemas"]["Look"];
@@ -22,7 +22,7 @@ export interface components {
             /** @description When there may be work again; null if unknown. */
             retry_at: string | null;
         };
-        /** @description What a project asks of a step beside its rating; stored as it is, without what was not said. */
+        /** @description Answers about a step besides its rating, as the project asks for them; omitted answers are not stored. */
         Dimensions: {
             /**
              * @description Clauses of the project's policy that the step breaks.
@@ -57,7 +57,7 @@ export interface components {
              */
             critique_ratings?: (-1 | 0 | 1)[];
         };
-        /** @description What a project asks of a step beside its rating; stored as it is, without what was not said. */
+        /** @description Answers about a step besides its rating, as the project asks for them; omitted answers are not stored. */
         DimensionsRequest: {
             /**
              * @description Clauses of the project's policy that the step breaks.
@@ -101,9 +101,9 @@ export interface components {
             };
         };
         /**
-         * @description A step that deserves `rating`, beside the guidelines: `before` is what it follows, `why` says what decides.
+         * @description A step with its correct `rating`, shown with the guidelines: `before` is the preceding text, `why` the reason.
          *
-         *         Texts are in the light markup of steps: Markdown with formulas.
+         *         Texts have the markup of steps: Markdown with formulas.
          */
         Example: {
             /** @enum {unknown} */
@@ -118,19 +118,19 @@ export interface components {
             expires_at: string;
         };
         /**
-         * @description How an answer stands to what is known. First errors are positions, -1 for none, None where the person gave up.
+         * @description An answer compared with the reference. First errors are positions, -1 for none; null if the person gave up.
          *
-         *         `accepted` are further first errors that count as right, `explanation` and `comment` say why.
+         *         `accepted` are other first errors that count as right; `explanation` and `comment` give the reason.
          */
         Explanation: {
             /** @enum {unknown} */
             outcome: "gave_up" | "invented" | "missed" | "right" | "too_early" | "too_late";
-            said: number | null;
-            known: number;
+            answer: number | null;
+            reference: number;
             accepted: number[];
             explanation: string;
             comment: string;
-            steps: components["schemas"]["StepWords"][];
+            steps: components["schemas"]["StepComparison"][];
         };
         /** @description One position of the path; `ratings` in the order in which the completions were shown. */
         GivenPosition: {
@@ -156,11 +156,7 @@ export interface components {
             /** @default [] */
             ratings?: components["schemas"]["GivenRatingRequest"][];
         };
-        /**
-         * @description A word on the completion `step` (its id).
-         *
-         *         What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
-         */
+        /** @description A rating of the completion `step` (its id). UNSET fields are left out of the submission's hash. */
         GivenRating: {
             step: number;
             /** @enum {unknown} */
@@ -178,11 +174,7 @@ export interface components {
             accepted?: boolean;
             dimensions?: components["schemas"]["Dimensions"];
         };
-        /**
-         * @description A word on the completion `step` (its id).
-         *
-         *         What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
-         */
+        /** @description A rating of the completion `step` (its id). UNSET fields are left out of the submission's hash. */
         GivenRatingRequest: {
             step: number;
             /** @enum {unknown} */
@@ -200,7 +192,7 @@ export interface components {
             accepted?: boolean;
             dimensions?: components["schemas"]["DimensionsRequest"];
         };
-        /** @description A marked stretch of a step's text, in code points; `end` is not in it. */
+        /** @description A marked span of a step's text, in code points; `end` is exclusive. */
         GivenSpan: {
             start: number;
             end: number;
@@ -209,7 +201,7 @@ export interface components {
             /** @default  */
             comment: string;
         };
-        /** @description A marked stretch of a step's text, in code points; `end` is not in it. */
+        /** @description A marked span of a step's text, in code points; `end` is exclusive. */
         GivenSpanRequest: {
             start: number;
             end: number;
@@ -225,17 +217,18 @@ export interface components {
         /**
          * @description How annotators rate. The default is PRM800K phase 2: stop at the first error.
          *
-         *         `offer_neutral` and `offer_unsure`: good and bad are always there. `offer_accepting`: one key finds several steps
-         *         good, those before a first error or all that are left; without it every step is rated by hand. After the first
-         *         error, as asked: how far the solution had got (`ask_progress`), a critique of the wrong step ("written" by the
-         *         annotator; or "given" ones rated, and one written where none is good), the alternatives at its position, a step of
-         *         the annotator's own. Of any step, as asked: which `policy_clauses` it breaks, whether it is consistent with an
-         *         earlier one, whether it is redundant, and, where work goes on behind an error, whether it recovers from one. `keys`
-         *         renames keys of DEFAULT_KEYS.
-         *
-         *         `choose_path` is PRM800K phase 1: at each position one of the candidates, or a step of the person's own
-         *         (`ask_own_step`), is the way on, and only then the next position's candidates are shown. `rate_alternatives` then
-         *         asks for a rating of every candidate that was shown, without it the one that is taken is enough.
+         *         - `offer_neutral`, `offer_unsure`: answers besides good and bad.
+         *         - `offer_accepting`: one key rates several steps as good, those before a first error or all remaining ones. Without
+         *           it, every step is rated by itself.
+         *         - After the first error, a project can ask how far the solution got (`ask_progress`), for a `critique` of the wrong
+         *           step ("written" by the annotator; or "given" critiques to rate, and a written one if none of them is good), for
+         *           ratings of the alternatives at its position, and for the annotator's own step.
+         *         - About every step, a project can ask which `policy_clauses` it breaks, whether it is consistent with an earlier
+         *           step, whether it is redundant and, if rating continues after an error, whether it recovers from one.
+         *         - `keys` overrides keys of DEFAULT_KEYS.
+         *         - `choose_path` is PRM800K phase 1: at each position the annotator chooses one of the candidates, or writes a step
+         *           (`ask_own_step`), before the candidates of the next position are shown. With `rate_alternatives` every candidate
+         *           that was shown needs a rating, without it only the chosen one.
          */
         LabelScheme: {
             /** @default true */
@@ -287,9 +280,9 @@ export interface components {
             sent_back: string | null;
         };
         /**
-         * @description How one answer appears. An empty name or help is the workbench's own word, in the reader's language.
+         * @description The look of an answer. An empty name or help means the workbench's own text, in the reader's language.
          *
-         *         Every answer has a sign of its own shape, so that no colour is ever the only thing that tells two apart.
+         *         Every answer also has a sign of its own shape, so that colour is never the only difference.
          */
         Look: {
             /** @default  */
@@ -299,7 +292,7 @@ export interface components {
             /** @default null */
             colour: ("blue" | "green" | "grey" | "orange" | "purple" | "red" | "teal" | "yellow") | null;
         };
-        /** @description What a person handed in, as it was. */
+        /** @description A label as it was submitted. */
         OwnLabel: {
             solution: number;
             revision: number;
@@ -328,7 +321,7 @@ export interface components {
              */
             screening: components["schemas"]["Standing"] | null;
         };
-        /** @description A solution of the practice set: how often the person has answered it, and the outcome of the last time. */
+        /** @description A solution of the practice set: how often the person has answered it, and the outcome of the latest answer. */
         Place: {
             solution: number;
             answered: number;
@@ -347,7 +340,7 @@ export interface components {
             version: number;
             saved_at: string;
         };
-        /** @description A position whose score by the model stood before the person. */
+        /** @description A position at which the annotator saw the model's score. */
         SeenHintRequest: {
             position: number;
             /**
@@ -357,14 +350,14 @@ export interface components {
             before?: number | null;
         };
         /**
-         * @description How a person's screening stands: `given` of its `items`, and the `outcome` of the last one that is over.
+         * @description A person's screening: how many of its `items` are `finished`, and the `outcome` of the latest that has ended.
          *
-         *         "passed", "failed", "again" (another attempt is theirs), or None for none yet. `right` of `of` answers led to it:
-         *         None where the policy does not tell, and where somebody decided without.
+         *         The outcome is "passed", "failed", "again" (another attempt is allowed), or null if none has ended. `right` of `of`
+         *         answers led to it; null if the policy hides the numbers, or if a manager decided.
          */
         Standing: {
             items: number;
-            given: number;
+            finished: number;
             /** @default null */
             outcome: string | null;
             /** @default null */
@@ -382,16 +375,16 @@ export interface components {
             critiques: string[];
         };
         /**
-         * @description What the reference (`known`) and the person (`said`) say of a completion, None where they say nothing.
+         * @description The rating of a completion by the `reference` and in the person's `answer`, null if it has none.
          *
          *         `error_type` and `comment` are the reference's.
          */
-        StepWords: {
+        StepComparison: {
             step: number;
             position: number;
             text: string;
-            known: ("bad" | "good" | "neutral" | "unsure") | null;
-            said: ("bad" | "good" | "neutral" | "unsure") | null;
+            reference: ("bad" | "good" | "neutral" | "unsure") | null;
+            answer: ("bad" | "good" | "neutral" | "unsure") | null;
             error_type: string;
             comment: string;
         };
@@ -405,7 +398,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had. */
+        /** @description A label as a client submits it. UNSET fields are left out of the hash. */
         SubmissionRequest: {
             /**
              * Format: uuid
@@ -436,7 +429,7 @@ export interface components {
             reference_disputed?: boolean;
             /** @description Progress of the solution at its first error: 0 nowhere, 4 all but the end. */
             progress?: number;
-            /** @description Hints in the order in which they were seen. */
+            /** @description Hints in the order in which the annotator saw them. */
             hints_seen?: components["schemas"]["SeenHintRequest"][];
         };
         /** @description Everything the workbench needs for one solution. The lane is never included. */
@@ -478,7 +471,7 @@ export interface components {
              */
             generator: null;
         };
-        /** @description One of a list to choose from: a type of error, a clause of a policy. Those of one `group` stand together. */
+        /** @description An entry of a list of choices: an error type or a policy clause. Entries of one `group` are shown together. */
         Term: {
             name: string;
             /** @default  */

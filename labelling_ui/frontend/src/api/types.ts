@@ -1,4 +1,4 @@
-/** The shapes that the workbench speaks, from the API's own schema (`npm run types` writes schema.d.ts). */
+/** The API's types that the workbench uses, from the API's schema (`npm run types` writes schema.d.ts). */
 import type { components } from "./schema";
 
 import type { Rating } from "../vocabulary";
@@ -28,18 +28,17 @@ export type Example = Schemas["Example"];
 export type PracticePlace = Schemas["Place"];
 export type Explanation = Schemas["Explanation"];
 export type PracticeOutcome = Explanation["outcome"];
-/** What a task is without a lease. */
+/** A task without its lease. */
 export type Work = Schemas["Work"];
 export type ErrorBody = Schemas["ErrorBody"];
 
-// Here every field is said, also those that the API would fill in; but for what only some projects ask, which is left
-// out where nothing is said.
+// Every field is required, also those with a default in the API. Fields that only some projects use stay optional.
 type Said<Shape, Narrower> = Omit<Required<Shape>, keyof Narrower> & Narrower;
 
 export type StepJudgement = Said<Schemas["GivenRatingRequest"], { rating: Rating | null; accepted?: true; spans: Span[]; dimensions?: Dimensions }>;
 export type PathEntry = Said<Schemas["GivenPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
 export type Submission = Said<
   Schemas["SubmissionRequest"],
-  // Where no hint was shown the submission says nothing of hints.
+  // A submission without a hint has no hints field.
   { path: PathEntry[]; total_ms: number; progress?: number; hints_seen?: Schemas["SeenHintRequest"][] }
 >;

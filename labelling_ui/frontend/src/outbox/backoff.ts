@@ -1,8 +1,8 @@
 const LONGEST_MS = 30_000;
 
 /**
- * How long to wait before the next attempt: twice as long each time, up to half a minute. Up to half of it is left
- * to chance, so that the pages of many people do not all come at the moment in which a server is back.
+ * The delay before the next attempt: twice as long each time, up to half a minute. Up to half of it is random, so that
+ * many pages do not all retry at the same moment.
  */
 export class Backoff {
   private wait: number;

@@ -5,7 +5,7 @@ import type { DraftBody } from "../state/draft";
 import { readJson, type Storage } from "../storage/storage";
 import { Backoff } from "./backoff";
 
-/** A solution that is given back to the queue, why, and what had been said of it by then. */
+/** A solution that is returned to the queue, with the reason and the work done so far. */
 export interface Skip {
   lease: number;
   solution: number;
@@ -13,10 +13,10 @@ export interface Skip {
   draft: DraftBody;
 }
 
-/** How the work on a solution ends: it is handed in, or skipped. */
+/** How work on a solution ends: by a submission or a skip. */
 export type Ending = { submission: Submission } | { skip: Skip };
 
-/** The same ending sent twice is one: a lease is given back once, a submission has an id of its own. */
+/** Sending the same ending twice is harmless: a lease is returned once, a submission has its own id. */
 export function idOf(ending: Ending): string {
   return "skip" in ending ? `skip-${ending.skip.lease}` : ending.submission.submission_id;
 }
@@ -26,8 +26,8 @@ export function leaseOf(ending: Ending): number | null {
 }
 
 /**
- * Brings it to the server, whose rules decide. A skip that comes after the lease ran out is kept, too; what was handed
- * in elsewhere meanwhile stands, and the skip of it says nothing any more.
+ * Sends the ending to the server, whose rules decide. A skip after the lease expired is stored too; a submission made
+ * elsewhere in the meantime stays.
  */
 export async function deliver(api: Pick<Api, "submit" | "release">, ending: Ending): Promise<void> {
   if ("submission" in ending) return void (await api.submit(ending.submission));
@@ -39,9 +39,9 @@ export async function deliver(api: Pick<Api, "submit" | "release">, ending: Endi
 }
 
 export type OutboxEntry = Ending & {
-  /** Milliseconds since 1970, each later than the one before: the order of sending. */
+  /** Milliseconds since 1970, strictly increasing: the order of sending. */
   queued_at: number;
-  /** Set when the server will never take it as it is; the entry is then kept for the person to see. */
+  /** Set when the server will never accept the entry; it is then kept for the person to see. */
   refused?: { code: string; message: string; extra: unknown };
 };
 
@@ -49,7 +49,7 @@ type Delivery = "idle" | "sending" | "unreachable" | "signed_out";
 
 interface OutboxOptions {
   storage: Storage;
-  /** Keys start with this: one per user and project. */
+  /** Prefix of the keys: one per user and project. */
   prefix: string;
   send: (ending: Ending) => Promise<void>;
   onChange: () => void;
@@ -58,28 +58,28 @@ interface OutboxOptions {
 
 const FIRST_WAIT_MS = 1_000;
 
-/** Two versions of a label: the one on its way, and the one that the server has by now, whose number is `revision`. */
+/** Two versions of a label: the one being sent, and the server's newer one with its number `revision`. */
 export interface Rivals {
   mine: Submission;
   theirs: OwnLabel;
   revision: number;
 }
 
-/** What the server has instead, where it refused a submission that was made without knowing of it; else null. */
+/** The server's version if it refused a submission made without it; else null. */
 export function newerVersion(entry: OutboxEntry): Rivals | null {
   if ("skip" in entry || entry.refused?.code !== "revision_conflict") return null;
-  const { kept, revision } = entry.refused.extra as { kept: OwnLabel; revision: number };
-  return { mine: entry.submission, theirs: kept, revision };
+  const { latest, revision } = entry.refused.extra as { latest: OwnLabel; revision: number };
+  return { mine: entry.submission, theirs: latest, revision };
 }
 
 /**
- * Ended work on its way to the server, in the order in which it was ended. An entry is written down before it is sent
- * and removed only when the server has it; its id makes sending it twice harmless, from two tabs included. Each entry
- * has a key of its own, so tabs never overwrite each other's.
+ * Finished work on its way to the server, in the order in which it was finished. An entry is stored before it is sent
+ * and removed once the server has it. Its id makes sending twice harmless, also from two tabs. Each entry has its own
+ * key, so tabs never overwrite each other's.
  */
 export class Outbox {
   delivery: Delivery = "idle";
-  /** What the server says of its state, where it answered that it cannot take anything now. */
+  /** The server's explanation if it cannot accept anything now. */
   trouble = "";
   private readonly backoff = new Backoff(FIRST_WAIT_MS);
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -102,13 +102,16 @@ export class Outbox {
     return this.entries().filter((entry) => entry.refused);
   }
 
-  /** The person has dealt with a refused entry. */
+  /** Removes a refused entry that the person has dealt with. */
   dismiss(id: string): void {
     this.options.storage.remove(this.options.prefix + id);
     this.options.onChange();
   }
 
-  /** The person has chosen between a refused entry and the newer version: it becomes the newest, or is dropped. */
+  /**
+   * Applies the person's choice between a refused entry and the newer version: the entry becomes the newest, or is
+   * dropped.
+   */
   choose(submissionId: string, choice: "mine" | "theirs"): void {
     const entry = this.refused().find((one) => idOf(one) === submissionId);
     const rivals = entry && newerVersion(entry);
@@ -120,8 +123,8 @@ export class Outbox {
   }
 
   /**
-   * Sends all that waits, oldest first; what cannot be sent now is tried again later, by itself. An attempt that was
-   * under way when the network came back, and failed, says nothing of it: the next one follows at once.
+   * Sends all entries, oldest first, and retries later what cannot be sent now. If an attempt fails that began before
+   * the network came back, the next one follows at once.
    */
   flush(): Promise<void> {
     this.askedAgain = this.running !== null;
@@ -176,7 +179,7 @@ export class Outbox {
   }
 }
 
-/** A random version-4 UUID. `crypto.randomUUID` is missing on plain http, where a small team may well run this. */
+/** A random version-4 UUID. `crypto.randomUUID` is missing on plain HTTP, which a small team may use. */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;

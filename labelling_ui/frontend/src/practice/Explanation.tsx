@@ -7,31 +7,31 @@ import { KeyButton } from "../ui/controls";
 import { useScheme } from "../ui/scheme";
 import { Sign } from "../ui/Rating";
 
-/** How the answer on the screen stands to what is known; null where that is not told. */
+/** The comparison of the answer on the screen with the reference; null before the answer is submitted. */
 export const Explained = createContext<Explanation | null>(null);
 
-/** Under a step, what is known of it, where that says more than the person's own rating. */
+/** The reference's rating under a step, if it adds to the person's own rating. */
 export function Known({ step }: { step: number }) {
   const { nameOf } = useScheme();
-  const words = useContext(Explained)?.steps.find((one) => one.step === step);
-  if (!words || words.known === null) return null;
-  const { known, said, error_type: type, comment } = words;
-  if (known === said && known !== "bad" && !comment) return null;
+  const compared = useContext(Explained)?.steps.find((one) => one.step === step);
+  if (!compared || compared.reference === null) return null;
+  const { reference, answer, error_type: type, comment } = compared;
+  if (reference === answer && reference !== "bad" && !comment) return null;
   return (
     <div class="known">
       <p>
-        <Sign answer={known} /> {[text.practice.here(nameOf(known)), type].filter(Boolean).join(" · ")}
+        <Sign answer={reference} /> {[text.practice.here(nameOf(reference)), type].filter(Boolean).join(" · ")}
       </p>
       {comment && <RichText text={comment} />}
     </div>
   );
 }
 
-/** In place of the way to submit: how the answer stands to what is known, and why. Enter goes on. */
+/** The verdict on the answer, with the reason, in place of the button to submit. Enter continues. */
 export function Verdict({ explanation, last, onNext }: { explanation: Explanation; last: boolean; onNext: () => void }) {
-  const { outcome, said, known, accepted } = explanation;
+  const { outcome, answer, reference, accepted } = explanation;
   const why = explanation.explanation || explanation.comment;
-  const shown = accepted.filter((position) => position !== known);
+  const shown = accepted.filter((position) => position !== reference);
   useLayoutEffect(() => {
     const row = document.querySelector<HTMLElement>(".shown .step.current");
     row?.focus({ preventScroll: true });
@@ -46,12 +46,12 @@ export function Verdict({ explanation, last, onNext }: { explanation: Explanatio
         </p>
         <dl>
           <div>
-            <dt>{text.practice.said}</dt>
-            <dd>{said === null ? text.practice.gaveUp : inWords(said)}</dd>
+            <dt>{text.practice.answer}</dt>
+            <dd>{answer === null ? text.practice.gaveUp : inWords(answer)}</dd>
           </div>
           <div>
-            <dt>{text.practice.known}</dt>
-            <dd>{inWords(known)}</dd>
+            <dt>{text.practice.reference}</dt>
+            <dd>{inWords(reference)}</dd>
           </div>
         </dl>
         {shown.length > 0 && <p class="muted">{text.practice.accepted(shown.map(inWords).join(", "))}</p>}

@@ -8,7 +8,7 @@ import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
 import { toSubmission } from "../state/submission";
 
-/** Practice is nobody's turn in a queue. */
+/** Practice has no leases. */
 export type Unleased = Omit<Submission, "lease">;
 
 /** The server as practice uses it. */
@@ -26,14 +26,14 @@ export function createPracticeApi(caller: Caller, projectSlug: string) {
 interface Options {
   api: PracticeApi;
   onView: (view: View) => void;
-  /** Called with a solution as soon as it is in hand, so that it can be typeset before it is shown. */
+  /** Called with each solution as soon as it arrives, so that it can be typeset before it is shown. */
   onPrefetched: (work: Work) => void;
 }
 
 interface Hand {
   task: Task;
   state: State;
-  /** What was sent of this state: the same again is never a second answer. */
+  /** The submission sent for this state: sending it again is never a second answer. */
   sent: Unleased | null;
   sending: boolean;
   explanation: Explanation | null;
@@ -43,12 +43,12 @@ const PRACTISED: Idle = { kind: "practised", message: "", retryAt: null };
 const NOTHING: Idle = { kind: "nothing_to_practise", message: "", retryAt: null };
 
 /**
- * One solution of the practice set after the other, each answer explained before the next. Nothing of it is a label,
- * so nothing is kept for later but the answers, which the server has.
+ * Shows the solutions of the practice set one after another and explains each answer. Practice makes no labels, so
+ * nothing is stored here; the server has the answers.
  */
 export class Practice implements Desk {
   private places: PracticePlace[] = [];
-  /** Solutions of this round, and how many of them are done. */
+  /** Number of solutions in this round, and number done. */
   private round: number[] = [];
   private done = 0;
   private hand: Hand | null = null;
@@ -64,18 +64,18 @@ export class Practice implements Desk {
     void this.begin();
   }
 
-  /** Tries again what failed. */
+  /** Retries the failed request. */
   wake(): void {
     if (!this.hand && this.idle.kind !== "practised") void (this.round.length ? this.open() : this.begin());
   }
 
-  /** Goes through the set once more, or through what was wrong the last time. */
+  /** Starts another round over the whole set, or over the solutions answered wrongly last time. */
   again(which: "all" | "missed"): void {
     const wanted = which === "all" ? this.places : missed(this.places);
     this.beginRound(wanted.map((place) => place.solution));
   }
 
-  /** Once an answer is in hand, only the eye moves. */
+  /** After an answer is submitted, only the cursor moves. */
   dispatch(...actions: Action[]): void {
     const { hand } = this;
     if (!hand) return;
@@ -91,7 +91,7 @@ export class Practice implements Desk {
     this.show();
   }
 
-  /** Hands an answer in, or goes on from its explanation; false while something is missing. */
+  /** Submits an answer, or continues after its explanation; false while something is missing. */
   submit(): boolean {
     const { hand } = this;
     if (!hand) return false;
@@ -222,7 +222,7 @@ function missed(places: PracticePlace[]): PracticePlace[] {
   return places.filter((place) => place.outcome !== "right");
 }
 
-/** There is no lease and no hint: the solution tells one task from another. */
+/** Without a lease or a hint; the solution's id tells tasks apart. */
 function asTask(work: Work): Task {
   return { ...work, lease: { id: work.solution.id, expires_at: "" }, hint: null, draft: null };
 }
@@ -234,8 +234,8 @@ function unleased({ task, state }: Hand): Unleased | null {
   return answer;
 }
 
-/** The eye on the step that is known to be the first wrong one. */
-function atKnownError({ state }: Hand, { known }: Explanation): State {
-  const step = state.steps.find((entry) => entry.position === known)?.alternatives[0];
+/** The state with the cursor on the reference's first error. */
+function atKnownError({ state }: Hand, { reference }: Explanation): State {
+  const step = state.steps.find((entry) => entry.position === reference)?.alternatives[0];
   return step ? reduce(state, { type: "go", step: step.id }) : state;
 }

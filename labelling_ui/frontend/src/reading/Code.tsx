@@ -11,17 +11,20 @@ const DIFFS = ["diff", "patch"];
 
 interface Props {
   lines: readonly Line[];
-  /** Empty where nobody says. */
+  /** Empty if unknown. */
   language?: string;
-  /** The language as a fence names it, to be shown. */
+  /** The language as named by the fence, to be shown. */
   caption?: Leaf | null;
-  /** Text up to this offset of the source has to be seen. */
+  /** Text up to this offset of the source must be visible. */
   unfoldTo?: number;
-  /** Breaks long lines, as for prose. */
+  /** Wraps long lines, as in prose. */
   wrap?: boolean;
 }
 
-/** Code, or what a program said: line by line, long ones folded, changed lines marked, coloured where the language is known. */
+/**
+ * Code or a program's output: line by line, long parts folded, changed lines marked, highlighted if the language is
+ * known.
+ */
 export function Code({ lines, language = "", caption = null, unfoldTo = 0, wrap }: Props) {
   const start = useMemo(() => beginningOf(lines), [lines]);
   const end = start ? endOf(start.at(-1)!) : Infinity;
@@ -44,7 +47,7 @@ export function Code({ lines, language = "", caption = null, unfoldTo = 0, wrap 
   );
 }
 
-/** Whether something long is shown whole: because a part that is hidden was `sought`, or the person unfolded it. */
+/** Whether a long text is shown whole: because a hidden part was `sought`, or the person unfolded it. */
 export function useUnfolded(sought: boolean): [boolean, () => void] {
   const [open, setOpen] = useState(false);
   useEffect(() => {
@@ -53,7 +56,7 @@ export function useUnfolded(sought: boolean): [boolean, () => void] {
   return [open || sought, () => setOpen(true)];
 }
 
-/** The button that shows the rest of something long. */
+/** The button that shows the rest of a long text. */
 export function Unfold({ onClick, label }: { onClick: () => void; label: string }) {
   return (
     <button type="button" class="link unfold" onClick={onClick}>
@@ -71,7 +74,7 @@ function restOf(lines: readonly Line[]): string {
   return words.reading.showAll(lines.reduce((sum, line) => sum + line.text.length, 0));
 }
 
-/** What is shown of something long, the last line cut where it alone is too long; null where all of it is shown. */
+/** The visible part of a long text, its last line cut if that alone is too long; null if all is visible. */
 function beginningOf(lines: readonly Line[]): Line[] | null {
   const rows = lines.map(rowsOf);
   if (rows.reduce((sum, count) => sum + count, 0) <= SHOWN_ROWS * 1.5) return null;
@@ -85,7 +88,7 @@ function beginningOf(lines: readonly Line[]): Line[] | null {
   return start;
 }
 
-/** How high a line stands, more or less: long ones are broken, and some are several lines in one. */
+/** The approximate height of a line: long ones wrap. */
 function rowsOf({ text }: Line): number {
   const breaks = text.split("\n").length - 1;
   return Math.max(1, breaks, text.length > WRAP_FROM ? Math.ceil(text.length / ROW_CHARS) : 1);
@@ -116,7 +119,7 @@ function Lines({ lines, language, wrap }: { lines: readonly Line[]; language: st
 type Highlighter = typeof import("./highlighter");
 let highlighter: Highlighter | null = null;
 
-/** Each line of the code as HTML; null without a known language, and until the highlighter, a chunk of its own, is loaded. */
+/** Each line of the code as HTML; null without a known language, and until the highlighter's chunk has loaded. */
 function useHighlighted(language: string, code: () => string): string[] | null {
   const [loaded, setLoaded] = useState(highlighter !== null);
   useEffect(() => {
@@ -125,7 +128,7 @@ function useHighlighted(language: string, code: () => string): string[] | null {
       highlighter = module;
       setLoaded(true);
     };
-    import("./highlighter").then(use, () => undefined); // without it the code stays uncoloured
+    import("./highlighter").then(use, () => undefined); // without it, the code is not highlighted
   }, [language, loaded]);
   return (language && highlighter?.highlight(code(), language)) || null;
 }

@@ -1,6 +1,6 @@
 import type { Leaf } from "./source";
 
-/** A leaf on the page, with its place in the source, by which a selection or a hit is located (places.ts). */
+/** A rendered leaf with its position in the source, by which selections and search hits are located (places.ts). */
 export function Drawn({ text, from, skips, class: name }: Leaf & { class?: string }) {
   return (
     <span class={name} {...placeOf({ from, skips })}>

@@ -11,13 +11,12 @@ import type { Inline } from "./inlines";
 import type { Formula } from "./maths";
 import { useNotifyDrawn } from "./near";
 
-// A browser may break a line between a formula and these signs after it, unless they are kept together; and within a
-// formula, which a long one needs.
+// Keeps these signs on the line of the formula before them. Long formulas may still break inside.
 const CLOSING = /^[.,;:!?)\]%'’”-]+/;
 const LONGEST_JOINED = 40;
 const LONGEST_ADDRESS = 60;
 
-/** A text from a file, typeset. Nothing in it is taken as HTML; formulas come from KaTeX, which escapes them. */
+/** A typeset text from a file. Nothing in it is taken as HTML; formulas come from KaTeX, which escapes them. */
 export const RichText = memo(function RichText({ text, unfoldTo = 0 }: { text: string; unfoldTo?: number }) {
   const end = foldAt(text);
   const [open, unfold] = useUnfolded(unfoldTo > end);
@@ -129,7 +128,7 @@ function inlineViews(inlines: Inline[]): ComponentChildren {
   });
 }
 
-/** What of `next` may not be parted from the formula before it. */
+/** The beginning of `next` that may not be separated from the formula before it. */
 function closingAfter(inline: Inline | undefined, next: Inline | undefined): string {
   if (inline?.type !== "math" || inline.display || inline.tex.length > LONGEST_JOINED || next?.type !== "text" || next.skips) return "";
   return CLOSING.exec(next.text)?.[0] ?? "";
@@ -153,7 +152,7 @@ function FormulaView({ tex, source, display, from, to }: Formula) {
   );
 }
 
-/** Where a link leads is shown, and not followed: nothing of a file is ever loaded. */
+/** The address of a link is shown but not linked: nothing from a file is ever loaded. */
 function AddressView({ text, from }: { text: string; from: number }) {
   const shown = text.length > LONGEST_ADDRESS ? `${text.slice(0, LONGEST_ADDRESS)}…` : text;
   return (
@@ -163,7 +162,7 @@ function AddressView({ text, from }: { text: string; from: number }) {
   );
 }
 
-/** An image that came with the file as data is shown; one from elsewhere is only named. */
+/** An image embedded as data is shown; one from elsewhere is only named. */
 function ImageView({ alt, address }: Extract<Inline, { type: "image" }>) {
   const place = { "data-from": alt.from, "data-to": address.from + address.text.length };
   if (isImage(address.text)) {
@@ -178,7 +177,7 @@ function ImageView({ alt, address }: Extract<Inline, { type: "image" }>) {
 
 const FOLD_CHARS = 6_000;
 
-/** Where a long text is folded: behind a paragraph or a line where one ends not far before the limit, and in no image. */
+/** Where a long text is folded: after a paragraph or line that ends shortly before the limit, never inside an image. */
 export function foldAt(text: string): number {
   const images = imagesIn(text);
   const shown = images.reduce((length, { from, to }) => length - (to - from), text.length);

@@ -15,10 +15,10 @@ const PATHS: Record<StepKind, string> = {
   answer: "M3.5 14V2.5h8L9.8 5.6l1.7 3.2h-8",
 };
 
-/** Whether the solution is an agent's run, where reasoning is a message among actions. */
+/** Whether the solution is an agent's run, whose reasoning is one kind of message among others. */
 const InRun = createContext(false);
 
-/** The kind of a step, as an icon and a word; outside an agent's run, reasoning needs none. */
+/** The kind of a step, as an icon and a word; outside an agent's run, reasoning has none. */
 function KindTag({ kind }: { kind: StepKind }) {
   const inRun = useContext(InRun);
   if (kind === "reasoning" && !inRun) return null;
@@ -32,7 +32,7 @@ function KindTag({ kind }: { kind: StepKind }) {
   );
 }
 
-/** A step's text up to an offset. */
+/** A position in a step's text. */
 export interface Stretch {
   step: number;
   to: number;
@@ -42,12 +42,12 @@ const Revealed = createContext<Stretch | null>(null);
 
 interface ReadingProps {
   steps: readonly StepPosition[];
-  /** What has to be seen, even where it would be folded. */
+  /** A part that must be visible even if it would be folded. */
   revealed: Stretch | null;
   children: ComponentChildren;
 }
 
-/** What the steps within are read as: those of this solution. */
+/** How the steps inside are rendered, by their solution. */
 export function Reading({ steps, revealed, children }: ReadingProps) {
   const isAction = ({ kind }: Step) => kind !== "reasoning" && kind !== "answer";
   const run = useMemo(() => steps.some(({ alternatives }) => alternatives.some(isAction)), [steps]);
@@ -61,8 +61,8 @@ export function Reading({ steps, revealed, children }: ReadingProps) {
 const FAR_CHARS = 1_000;
 
 /**
- * What a step is and says; far from the screen its text stands in for it as it was written. `wanted` draws it in any
- * case, and up to `seenTo` it is never folded. Whoever has to find a step's text on the page asks for `textElement`.
+ * Renders a step. Far from the screen, its source stands in for it. `wanted` renders it in any case, and up to `seenTo`
+ * it is never folded. `textElement` finds a step's text on the page.
  */
 export function StepBody({ step, wanted, seenTo }: { step: Step; wanted: boolean; seenTo: number }) {
   const revealed = useContext(Revealed);

@@ -11,17 +11,19 @@ import { jsonLines, type Member, unquoted } from "./json";
 import { RichText } from "./RichText";
 import { linesIn, linesOf } from "./source";
 
-/** A value longer than this has lines of its own. */
+/** Longer values get lines of their own. */
 const SHORT = 80;
 
 interface Props {
   text: string;
   kind: StepKind;
-  /** Text up to this offset has to be seen, however long it is. */
+  /** Text up to this offset must be visible, however long it is. */
   unfoldTo?: number;
 }
 
-/** A completion as its kind reads best: calls by tool and argument, outputs as they came, changes line by line, prose typeset. */
+/**
+ * Renders a completion by its kind: calls by tool and argument, outputs verbatim, changes line by line, prose typeset.
+ */
 export const StepText = memo(function StepText({ text, kind, unfoldTo }: Props) {
   if (text.trim() === "") return <span class="muted">{words.emptyStep}</span>;
   switch (kind) {
@@ -40,14 +42,17 @@ export const StepText = memo(function StepText({ text, kind, unfoldTo }: Props) 
 
 type OutputProps = Omit<Props, "kind"> & { language: string };
 
-/** What came back: JSON laid out, everything else line by line. */
+/** A tool's output: JSON indented, everything else line by line. */
 function Output({ text, language, unfoldTo }: OutputProps) {
   const laidOut = useMemo(() => jsonLines({ text, from: 0 }), [text]);
   const lines = useMemo(() => laidOut ?? linesIn(text), [text, laidOut]);
   return <Code lines={lines} language={language} unfoldTo={unfoldTo} wrap={laidOut ? true : undefined} />;
 }
 
-/** The calls of tools in a step, with arguments and edits. Without a call it is code: agents without named tools write shell commands. */
+/**
+ * The tool calls of a step, with arguments and edits. A step without a call is code, since agents without named tools
+ * write shell commands.
+ */
 function ToolCalls({ text, language, unfoldTo }: OutputProps) {
   const parts = useMemo(() => partsOf(text), [text]);
   const calls = parts.some((part) => part.type === "call");

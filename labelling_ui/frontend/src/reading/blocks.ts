@@ -4,15 +4,15 @@ import { type Leaf, Source } from "./source";
 import { tableAt, type Table } from "./tables";
 
 interface Item {
-  /** As written, so that nobody's numbering is put right. */
+  /** The number as written, since it is not corrected. */
   marker: Leaf;
   depth: number;
-  /** Its lines were broken to fit a width, and say nothing by that. */
+  /** Its lines were wrapped to a width; the breaks have no meaning. */
   flows: boolean;
   inlines: Inline[];
 }
 
-/** A piece of a text that stands by itself. `depth` is how far it is set in below a list. */
+/** A block of text. `depth` is its indentation below a list. */
 export type Block =
   | { type: "paragraph"; depth: number; flows: boolean; inlines: Inline[] }
   | { type: "heading"; inlines: Inline[] }
@@ -22,7 +22,7 @@ export type Block =
   | Table;
 
 const FENCE = /([^\S\n]*)(`{3,}|~{3,})([^\n`]*)(?:\n|$)/y;
-// Drawing code of competition problems; there is nothing here that draws it, so it is shown as code.
+// Drawing code of competition problems; it cannot be drawn here, so it is shown as code.
 const ASYMPTOTE = /[^\S\n]*\[asy\]/y;
 const ASYMPTOTE_END = "[/asy]";
 const HEADING = /[^\S\n]{0,3}(?:#{2,6}|#(?=[^\S\n]+[^a-z\s]))[^\S\n]+(?=\S)/y;
@@ -34,7 +34,7 @@ const LONGEST_WRAPPED = 125;
 const INDENT = /[^\S\n]*/y;
 const INDENTED = /(?: {4}|\t)[^\n]*(?:\n|$)/y;
 
-/** Splits a text that a model or a person wrote into blocks. Never throws; what is not understood stays text. */
+/** Splits a text written by a model or a person into blocks. Never throws; unknown syntax stays text. */
 export function parse(text: string): Block[] {
   return new Reader(text).read();
 }
@@ -53,7 +53,7 @@ export function formulasOf(blocks: Block[]): Formula[] {
 class Reader {
   private readonly source: Source;
   private readonly blocks: Block[] = [];
-  /** How far the items of the list above are set in, outermost first. */
+  /** The indentation of the items of the list above, outermost first. */
   private indents: number[] = [];
   private at = 0;
 
@@ -117,7 +117,7 @@ class Reader {
     return true;
   }
 
-  /** A heading, an item of a list, lines set in as code, or a paragraph. */
+  /** A heading, a list item, indented code, or a paragraph. */
   private takeLines(): void {
     const heading = this.source.match(HEADING, this.at);
     if (heading) return this.takeHeading(heading[0].length);
@@ -160,7 +160,7 @@ class Reader {
     this.at = end;
   }
 
-  /** Lines of code given as a step each keep how far they are set in; lines with formulas are not code. */
+  /** Code whose lines are separate steps keeps its indentation; lines with formulas are not code. */
   private takeIndented(): boolean {
     const begin = this.at;
     let end = begin;
@@ -172,7 +172,7 @@ class Reader {
     return true;
   }
 
-  /** Where the lines that go on a paragraph or an item end. */
+  /** The end of the lines that continue a paragraph or item. */
   private paragraphEnd(end: number): number {
     while (end < this.source.text.length && !this.beginsAnew(end + 1)) end = this.lineEnd(end + 1);
     return end;
@@ -190,7 +190,7 @@ class Reader {
     );
   }
 
-  /** The end of the line, where a formula or code over several lines is a part of it. */
+  /** The end of the line, or of a formula or code that continues over several lines. */
   private lineEnd(at: number): number {
     const { text } = this.source;
     for (; at < text.length && text[at] !== "\n"; at += 1) {

@@ -47,7 +47,7 @@ function callAt(text: string, begin: RegExpExecArray): { call: Call; to: number 
 const OLD = ["old_string", "old_str", "old_text", "search"];
 const NEW = ["new_string", "new_str", "new_text", "replace"];
 
-/** What an edit takes out and what it puts in its place; null where the call is no edit. */
+/** The removed and inserted texts of an edit; null if the call is not an edit. */
 export function editOf({ members }: Call): { before: Member; after: Member } | null {
   const named = (names: string[]) => members.find((member) => names.includes(member.name.text) && isText(member));
   const [before, after] = [named(OLD), named(NEW)];
@@ -62,7 +62,7 @@ const PATHS = ["file_path", "path", "filename", "file", "notebook_path"];
 const BY_NAME: Record<string, string> = { command: "bash", cmd: "bash", bash: "bash", code: "python", query: "sql", sql: "sql" };
 const CONTENTS = ["content", "contents", "file_text", "insert_line_text", "text", "new_source", ...OLD, ...NEW];
 
-/** The language of an argument, from its name or from the file that the call names; empty where neither says. */
+/** The language of an argument, from its name or from the file that the call names; empty if neither is known. */
 export function languageOf(call: Call, member: Member): string {
   if (!CONTENTS.includes(member.name.text)) return BY_NAME[member.name.text] ?? "";
   const path = call.members.find((other) => PATHS.includes(other.name.text) && isText(other));

@@ -4,11 +4,11 @@ import { type Leaf, linesOf } from "./source";
 
 /** A line of code. */
 export interface Line extends Leaf {
-  /** What it is in a change to a file. */
+  /** The role of a line in a change to a file. */
   change?: "added" | "removed" | "hunk" | "meta";
-  /** Drawn before a changed line whose text does not begin with one. */
+  /** The sign drawn before a changed line whose text does not begin with one. */
   sign?: "+" | "-" | " ";
-  /** Its indentation, where the layout is ours and not the text's. */
+  /** Its indentation, if the layout is ours and not the text's. */
   depth?: number;
 }
 
@@ -20,7 +20,7 @@ export function isUnified(text: string): boolean {
   return UNIFIED.test(text);
 }
 
-/** The lines of a unified diff, each with what it is in the change. The signs stay: they are in the text. */
+/** The lines of a unified diff with their roles. The signs are part of the text. */
 export function unifiedDiff(lines: readonly Line[]): Line[] {
   return lines.map((line) => {
     const change = changeOf(line.text);
@@ -35,10 +35,10 @@ function changeOf(line: string): Line["change"] {
   return line.startsWith("-") ? "removed" : undefined;
 }
 
-// Past so many changed lines two texts have nothing in common that helps to read them.
+// Beyond this many changed lines, a comparison does not help to read two texts.
 const MOST_CHANGES = 2_000;
 
-/** What an edit takes out and puts in, line by line; each line keeps its place in the argument that it comes from. */
+/** The removed and inserted lines of an edit; each line keeps its position in its argument. */
 export function editLines(before: Member, after: Member): Line[] {
   const added = (line: Leaf): Line => ({ ...line, change: "added", sign: "+" });
   const removed = (line: Leaf): Line => ({ ...line, change: "removed", sign: "-" });

@@ -4,9 +4,12 @@ import { whenIdle } from "./idle";
 type Typeset = (tex: string, display: boolean) => string | null;
 type Deliver = (html: string | null) => void;
 
-/** So long may formulas hold up the page: of a text of a thousand, the first are drawn at once and the others in turns. */
+/**
+ * How long formulas may block the page: in a text with a thousand, the first are drawn at once and the others in
+ * batches.
+ */
 const TURN_MS = 40;
-const DRAWING_MS = 0.4; // about what the browser needs to lay one out
+const DRAWING_MS = 0.4; // the approximate layout cost of a formula
 const MOST_KEPT = 4_000;
 
 let typeset: Typeset | null = null;
@@ -22,15 +25,15 @@ interface Request {
 const requests = new Set<Request>();
 let turn: (() => void) | null = null;
 
-/** KaTeX is a chunk of its own: the page is usable before it is there. */
+/** KaTeX is a chunk of its own: the page is usable before it has loaded. */
 export const katexLoaded: Promise<void> = import("./typeset").then((module) => {
   typeset = module.typeset;
 });
 
-/** The formula's HTML; null where it is broken; undefined while KaTeX is on its way, or where it would hold up the page. */
+/** The formula's HTML; null if it is invalid; undefined while KaTeX loads, or if it would block the page. */
 export function formula(tex: string, display: boolean): string | null | undefined {
   if (!typeset || left <= 0) return undefined;
-  // What is left is for all that is drawn in this moment.
+  // The rest is for everything drawn at this moment.
   renewal ??= setTimeout(() => {
     renewal = null;
     left = TURN_MS;
@@ -38,7 +41,7 @@ export function formula(tex: string, display: boolean): string | null | undefine
   return draw(tex, display);
 }
 
-/** Delivers a formula's HTML once there is time, in the order of the requests; returns the function that cancels it. */
+/** Delivers a formula's HTML when there is time, in the order of requests; returns a function that cancels it. */
 export function requestFormula(tex: string, display: boolean, deliver: Deliver): () => void {
   const request = { tex, display, deliver };
   requests.add(request);
@@ -46,7 +49,7 @@ export function requestFormula(tex: string, display: boolean, deliver: Deliver):
   return () => requests.delete(request);
 }
 
-/** Typesets texts ahead of showing them, a turn at a time so that typing is never held up. */
+/** Typesets texts ahead of time, in batches so that typing is never blocked. */
 export async function prepare(texts: string[]): Promise<void> {
   await katexLoaded;
   for (const text of texts) {

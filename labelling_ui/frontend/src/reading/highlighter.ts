@@ -21,13 +21,13 @@ for (const [name, language] of Object.entries({
   hljs.registerLanguage(name, language);
 }
 
-/** Each line of the code as HTML, which the library has escaped; null where it does not know the language. */
+/** Each line of the code as HTML, escaped by the library; null if it does not know the language. */
 export function highlight(code: string, language: string): string[] | null {
   if (code.length > LONGEST || !hljs.getLanguage(language)) return null;
   return linesOf(hljs.highlight(code, { language, ignoreIllegals: true }).value);
 }
 
-/** What is coloured over several lines is closed at the end of each, and opened again on the next. */
+/** A span over several lines is closed at the end of each line and reopened on the next. */
 function linesOf(html: string): string[] {
   const open: string[] = [];
   return html.split("\n").map((line) => {

@@ -2,7 +2,7 @@ import { type Place, rangeOf, rangesOf } from "./places";
 import type { Hit } from "./search";
 import { textElement } from "./StepBody";
 
-/** Marks what was found on the page, the current one apart, without changing the page; browsers that cannot go without. */
+/** Highlights search hits, the current one differently, without changing the page. Older browsers show none. */
 export function markHits(hits: readonly Hit[], current: Hit | null): void {
   if (!("highlights" in CSS)) return;
   mark("found", hits.filter((hit) => hit !== current));
@@ -24,7 +24,7 @@ function byStep(hits: readonly Hit[]): Map<number, Hit[]> {
   return steps;
 }
 
-/** The range of the page that shows a hit; null where it is folded away. */
+/** The range of a hit on the page; null if it is folded. */
 export function rangeShowing(hit: Hit): Range | null {
   const element = textElement(hit.step);
   return element && rangeOf(element, hit);
@@ -32,7 +32,10 @@ export function rangeShowing(hit: Hit): Range | null {
 
 const lit = new Map<number, Range[]>();
 
-/** Lights up places of a step's text, and gives what puts them out. Nothing of the page changes by it; older browsers go without. */
+/**
+ * Highlights places in a step's text and returns a function that removes the highlights. The page itself does not
+ * change; older browsers show none.
+ */
 export function light(step: number, places: readonly Place[]): () => void {
   const root = textElement(step);
   if (places.length === 0 || !root || !("highlights" in CSS)) return () => undefined;
@@ -42,7 +45,7 @@ export function light(step: number, places: readonly Place[]): () => void {
     show();
   };
   draw();
-  // Formulas and folded parts come later.
+  // Formulas and folded parts appear later.
   const watching = new MutationObserver(draw);
   watching.observe(root, { childList: true, subtree: true });
   return () => {

@@ -1,6 +1,6 @@
 const SOON_MS = 50;
 
-/** Calls back when the page has nothing else to do; soon, in browsers that do not tell. Gives the way to call it off. */
+/** Calls back when the page is idle, or soon in browsers without idle callbacks. Returns a function that cancels it. */
 export function whenIdle(run: () => void): () => void {
   if (!("requestIdleCallback" in window)) {
     const timer = setTimeout(run, SOON_MS);

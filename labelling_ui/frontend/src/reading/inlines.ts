@@ -1,7 +1,7 @@
 import { formulaAt, type Formula } from "./maths";
 import type { Leaf, Source } from "./source";
 
-/** A piece of a line of text, with its place in the source. */
+/** A piece of a line of text, with its position in the source. */
 export type Inline =
   | ({ type: "text" } & Leaf)
   | ({ type: "code" } & Leaf)
@@ -12,8 +12,7 @@ export type Inline =
 
 type Match = { inline: Inline; to: number };
 
-// What a formula may hold, a mark of emphasis must not take: everything here asks for more than Markdown does, for
-// `2*3*4`, `2**3` and `f[1](2)` are things to be judged, and not a character of them may be lost.
+// Stricter than Markdown: `2*3*4`, `2**3` and `f[1](2)` are text to be judged, and no character of them may be lost.
 const CODE = /(?<!`)(`{1,3})(?![\s`])((?:(?!\1)[^\n])*[^`\s])\1(?!`)/y;
 const LINK =
   /!?\[((?:[^[\]\n]|\[[^[\]\n]{0,500}\]){0,500})\]\(\s*<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+"[^"\n]*")?\s*\)/y;
@@ -28,7 +27,7 @@ const EMPHASES = [
 const LONGEST_EMPHASIS = 500;
 const SPECIAL = new Set("\\$`*_~[!");
 
-/** The pieces of `text[from, to)`. Never throws; what is not understood stays text. */
+/** The pieces of `text[from, to)`. Never throws; unknown syntax stays text. */
 export function parseInline(source: Source, from = 0, to = source.text.length): Inline[] {
   const { text } = source;
   const inlines: Inline[] = [];
@@ -56,7 +55,7 @@ function nextSpecial(text: string, at: number, to: number): number {
   return at;
 }
 
-/** A formula that stands by itself needs no empty line before or after it. */
+/** A displayed formula needs no empty line before or after it. */
 function lineUpEnd(text: string, from: number, at: number): number {
   return at - /[^\S\n]*\n?[^\S\n]*$/.exec(text.slice(Math.max(from, at - 200), at))![0].length;
 }
@@ -65,7 +64,7 @@ function lineDownStart(text: string, at: number): number {
   return at + /^[^\S\n]*\n?[^\S\n]*/.exec(text.slice(at, at + 200))![0].length;
 }
 
-/** What no line break and no mark of emphasis can part: a formula, code, a link. */
+/** A piece that no line break or emphasis can split: a formula, code, a link. */
 export function atomAt(source: Source, at: number): Match | null {
   switch (source.text[at]) {
     case "$":
@@ -108,7 +107,7 @@ function emphasisAt(source: Source, at: number): Match | null {
   return null;
 }
 
-/** Where the mark closes on its own line, formulas and code passed over; null where it does not. */
+/** Where the mark closes on its own line, skipping formulas and code; null if it does not. */
 function endOfEmphasis(source: Source, begin: number, mark: string): number | null {
   const { text } = source;
   if (/[\s*_~]/.test(text[begin] ?? " ")) return null;
@@ -126,7 +125,7 @@ function endOfEmphasis(source: Source, begin: number, mark: string): number | nu
   return null;
 }
 
-/** A link or an image. Where it leads is shown and never followed, so it has to look like an address. */
+/** A link or an image. Its address is shown and never followed, so it must look like one. */
 function linkAt(source: Source, at: number): Match | null {
   const match = source.match(LINK, at);
   if (!match || !ADDRESS.test(match[2]!)) return null;

@@ -1,7 +1,7 @@
 import { parseJson } from "../json";
 import type { Leaf, Skip } from "./source";
 
-/** A member of an object as it stands in a text: `value` is its JSON. */
+/** A member of an object in a text: `value` is its JSON. */
 export interface Member {
   name: Leaf;
   value: Leaf;
@@ -12,7 +12,7 @@ const SHORT = 72;
 
 type Token = Leaf;
 
-/** The tokens of a JSON value that begins at `at`, white space left out; null where it is none, or has no end. */
+/** The tokens of the JSON value at `at`, without white space; null if there is none or it has no end. */
 function tokensAt(text: string, at: number): Token[] | null {
   const tokens: Token[] = [];
   let depth = 0;
@@ -34,7 +34,7 @@ function endOf(token: Token): number {
   return token.from + token.text.length;
 }
 
-/** The members of the object that begins at `at`, and where it ends; null where none does. */
+/** The members of the object at `at`, and where it ends; null if there is none. */
 export function objectAt(text: string, at: number): { members: Member[]; to: number } | null {
   const tokens = text[at] === "{" ? tokensAt(text, at) : null;
   if (!tokens) return null;
@@ -55,14 +55,14 @@ export function objectAt(text: string, at: number): { members: Member[]; to: num
   return { members, to: endOf(tokens.at(-1)!) };
 }
 
-/** A JSON string as what it says. */
+/** The text that a JSON string encodes. */
 export function unquoted({ text, from }: Leaf): Leaf {
   return unescaped(text.slice(1, -1), from + 1, /\\(?:u([0-9a-fA-F]{4})|([^]))/g);
 }
 
 const ESCAPES: Record<string, string> = { n: "\n", t: "\t", r: "", b: "", f: "" };
 
-// Within quotes that are shown, those that a string holds stay escaped.
+// Inside displayed quotes, the quotes of a string stay escaped.
 const BUT_QUOTES = /\\(?:u([0-9a-fA-F]{4})|([^"\\]))|\\\\/g;
 
 function unescaped(written: string, from: number, escapes: RegExp): Leaf {
@@ -81,8 +81,8 @@ function unescaped(written: string, from: number, escapes: RegExp): Leaf {
 }
 
 /**
- * A JSON array or object laid out to be read: short ones on one line, what strings escape said plainly. Every line
- * is still a piece of the text. Null where the text is nothing of the kind.
+ * A JSON array or object, indented for reading: short ones on one line, escapes in strings decoded. Every line is still
+ * a piece of the text. Null if the text is not one.
  */
 export function jsonLines({ text, from }: Leaf): (Leaf & { depth: number })[] | null {
   const begin = text.length - text.trimStart().length;
@@ -117,7 +117,7 @@ export function jsonLines({ text, from }: Leaf): (Leaf & { depth: number })[] | 
   return lines;
 }
 
-/** For each token that opens something, which one closes it. */
+/** For each opening token, the token that closes it. */
 function endsOf(tokens: Token[]): Map<number, number> {
   const ends = new Map<number, number>();
   const open: number[] = [];

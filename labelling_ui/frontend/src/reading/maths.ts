@@ -1,19 +1,19 @@
 import type { Source } from "./source";
 
-/** A formula as it stands in a text. `tex` is what is typeset, `source` what is shown where that cannot be. */
+/** A formula in a text. `tex` is typeset; `source` is shown if that fails. */
 export interface Formula {
   readonly type: "math";
   readonly tex: string;
   readonly source: string;
-  /** It stands by itself, not in a line. */
+  /** Displayed on its own, not in a line. */
   readonly display: boolean;
   readonly from: number;
   readonly to: number;
 }
 
-// As in Pandoc: no space inside the dollars and no digit after the closing one, so that prices stay prices.
+// As in Pandoc: no space inside the dollars and no digit after the closing one, so that prices are not formulas.
 const DOLLARS = /\$(?![\s$])((?:\\[^]|[^$\\\n]|\n(?![^\S\n]*\n))*?(?:\\[^]|[^\s$\\]))\$(?!\d)/y;
-// Models write such spaces all the same: then what is between the dollars has to look like mathematics.
+// Models write such spaces all the same: then the part between the dollars has to look like mathematics.
 const SPACED_DOLLARS = /(?<!\w)\$((?:\\[^]|[^$\\\n])+)\$(?!\w)/y;
 const MATHEMATICS = /\\[a-zA-Z]|[_^]|^\s*[a-zA-Z]\s*$/;
 const PROSE = /\\[([]|(?<![\\a-zA-Z])[a-zA-Z]{2,}\s[a-zA-Z]{2,}|\s[a-zA-Z]{2,}\s/;
@@ -23,7 +23,7 @@ const DEEPEST_ENVIRONMENT = 20;
 const LONGEST_IN_LINE = 2_000;
 const LONGEST_GROUP = 600;
 
-/** Commands that models write without any delimiter, with how many braced arguments they take. */
+/** Commands that models write without delimiters, with their number of braced arguments. */
 const BARE: Record<string, number> = {
   ...withArguments(1, "boxed fbox sqrt overline underline vec hat bar mathbb mathbf mathrm overrightarrow"),
   ...withArguments(2, "frac dfrac tfrac cfrac binom dbinom"),
@@ -42,7 +42,7 @@ function withArguments(count: number, names: string): Record<string, number> {
   return Object.fromEntries(names.split(" ").map((name) => [name, count]));
 }
 
-/** The formula that begins exactly at `at`; null where none does, or where it has no end or nothing in it. */
+/** The formula that begins exactly at `at`; null if none does, or if it is empty or has no end. */
 export function formulaAt(source: Source, at: number): Formula | null {
   const { text } = source;
   if (text[at] === "$") {
@@ -108,7 +108,7 @@ function bareAt(source: Source, at: number): Formula | null {
   return formula(source, at, to, source.text.slice(at, to), false);
 }
 
-/** Where the braces that open at `at` are closed; null where they do not open, or never close. */
+/** Where the braces that open at `at` close; null if they do not open, or never close. */
 function groupEnd(text: string, at: number, open: string, close: string): number | null {
   if (text[at] !== open) return null;
   let depth = 0;

@@ -2,10 +2,10 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { whenIdle } from "./idle";
 
-// Drawn ahead of the eye by so much, so that scrolling never meets a text that is not typeset.
+// Texts are typeset this far ahead of the screen, so that scrolling never meets one that is not.
 const AHEAD_PX = 1_500;
 
-// A sheet that is not shown: when it is, it begins at the top of the screen.
+// A hidden sheet: when shown, it begins at the top of the screen.
 const AWAY = ".sheet:not(.shown)";
 
 type Watch = (near: boolean) => void;
@@ -32,7 +32,7 @@ function place(step: Element, near: boolean): void {
   for (const notify of listeners) notify(step, near);
 }
 
-/** What stands ready for later is watched from when it is shown: every step that is costs time in every frame. */
+/** A prepared sheet is watched only once it is shown: every watched step costs time in every frame. */
 function watch(step: Element, on: Watch): () => void {
   watches.set(step, on);
   if (!step.closest(AWAY)) observe(step);
@@ -48,7 +48,7 @@ export function watchSheet(sheet: Element): void {
   for (const step of watches.keys()) if (sheet.contains(step)) observe(step);
 }
 
-/** Calls `come` for every step that is near by now or comes to be, and `gone` for each that is not any more, until it is ended. */
+/** Calls `come` for every step that is or comes near, and `gone` for each that leaves, until it is stopped. */
 export function onNear(come: (step: Element) => void, gone: (step: Element) => void): () => void {
   const notify = (step: Element, near: boolean) => (near ? come(step) : gone(step));
   nearby.forEach((step) => come(step));
@@ -56,16 +56,17 @@ export function onNear(come: (step: Element) => void, gone: (step: Element) => v
   return () => listeners.delete(notify);
 }
 
-/** Whether the step that an element belongs to is on the screen or not far from it. What somebody has unfolded stays near. */
+/** Whether the step of an element is on the screen or not far from it. Steps that the person unfolded stay near. */
 export function useNear(element: RefObject<HTMLElement | null>): boolean {
   const [near, setNear] = useState(false);
   useLayoutEffect(() => {
-    // Not the element itself: the browser skips what is in a step off the screen, and asking for it would lay it out.
+    // Not the element itself: the browser skips the content of a step off the screen, and measuring it would lay it
+    // out.
     const step = element.current!.closest(".step") ?? element.current!;
     const { top, bottom } = step.getBoundingClientRect();
     const start = step.closest(AWAY)?.getBoundingClientRect().top ?? 0;
     setNear(bottom - start > -AHEAD_PX && top - start < innerHeight + AHEAD_PX);
-    // What was drawn goes when there is time for it: taking it away would hold up the scrolling that leaves it.
+    // Rendered content is removed when idle: removing it at once would block the scrolling.
     let callOff = () => {};
     const unwatch = watch(step, (now) => {
       callOff();
@@ -89,7 +90,7 @@ export function useNotifyDrawn(drawn: boolean): void {
   }, [drawn]);
 }
 
-/** Calls back after texts were drawn anew, once for all of a moment. */
+/** Calls back after texts were redrawn, once for all of a moment. */
 export function onDrawn(callback: () => void): () => void {
   let asked = 0;
   const ask = () => {

@@ -4,7 +4,7 @@ import "../styles/reading.css";
 import { speak } from "../text";
 import { StepText } from "./StepText";
 
-// Pages of the server name the kind of a text; without this script it is read as it was written.
+// Server-rendered pages name the kind of a text; without this script it is shown as written.
 function typesetPage(): void {
   for (const place of document.querySelectorAll<HTMLElement>("[data-typeset]")) {
     const kind = place.dataset.typeset as StepKind;
@@ -19,4 +19,5 @@ function typesetPage(): void {
 void speak().then(() => {
   typesetPage();
   document.addEventListener("htmx:afterSwap", typesetPage);
+  document.addEventListener("stepmark:shown", typesetPage);
 });

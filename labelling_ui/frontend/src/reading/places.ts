@@ -1,4 +1,4 @@
-/** Between what is drawn and the text that it was drawn from. Offsets are UTF-16, `to` is behind the last. */
+/** Maps between rendered text and its source. Offsets are UTF-16; `to` is exclusive. */
 
 import { drawnOffset, type Skip, sourceOffset } from "./source";
 
@@ -7,7 +7,7 @@ export interface Place {
   to: number;
 }
 
-/** What of the source a range of the page covers under `root`; a touched formula counts whole; null for nothing. */
+/** The part of the source that a range of the page covers under `root`, touched formulas whole; null for none. */
 export function offsetsOf(root: Element, range: Range): Place | null {
   const touched = leavesOf(root)
     .filter((leaf) => range.intersectsNode(leaf))
@@ -17,7 +17,7 @@ export function offsetsOf(root: Element, range: Range): Place | null {
   return { from: Math.min(...touched.map((one) => one.from)), to: Math.max(...touched.map((one) => one.to)) };
 }
 
-/** The ranges of the page that show places of the source; none for what is folded away. */
+/** The ranges of the page that show places of the source; folded parts have none. */
 export function rangesOf(root: Element, places: readonly Place[]): Range[] {
   const leaves = leavesOf(root).map((leaf) => ({ leaf, ...placeOf(leaf) }));
   return places.flatMap(({ from, to }) => {
@@ -33,7 +33,7 @@ export function rangesOf(root: Element, places: readonly Place[]): Range[] {
   });
 }
 
-/** The range of the page that shows one place; null where it is folded away. */
+/** The range of the page that shows one place; null if it is folded. */
 export function rangeOf(root: Element, place: Place): Range | null {
   return rangesOf(root, [place])[0] ?? null;
 }
@@ -42,7 +42,7 @@ function leavesOf(root: Element): HTMLElement[] {
   return [...root.querySelectorAll<HTMLElement>("[data-from]")];
 }
 
-/** What is drawn otherwise than it is written counts whole: a formula, an image. */
+/** Formulas and images count whole, since they differ from their source. */
 function isWhole(leaf: HTMLElement): boolean {
   return leaf.dataset.to !== undefined;
 }

@@ -1,14 +1,14 @@
 import { imagesIn } from "./images";
 import type { Place } from "./places";
 
-/** A place in the text of a step where what was looked for stands. */
+/** A search hit in the text of a step. */
 export interface Hit extends Place {
   step: number;
 }
 
 const MOST_HITS = 2_000;
 
-/** Where a text stands in the steps, in reading order; upper and lower case are one, and so is all white space. */
+/** All hits in reading order, without regard to case or the amount of white space. */
 export function find(steps: readonly { id: number; text: string }[], sought: string): Hit[] {
   const words = sought.trim().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
@@ -25,7 +25,7 @@ export function find(steps: readonly { id: number; text: string }[], sought: str
   return hits;
 }
 
-/** The first hit in a step that is not before this one, else the first of all. */
+/** The first hit in this step or a later one, else the first of all. */
 export function firstFrom(hits: readonly Hit[], order: readonly number[], step: number): number {
   const place = new Map(order.map((id, index) => [id, index]));
   const here = place.get(step) ?? 0;

@@ -1,13 +1,15 @@
 import { offsetsOf, rangeOf, type Place } from "./places";
 import { textElement } from "./StepBody";
 
-/** What is selected on the page, as a place in the text of one step. */
+/** The selection as a place in the text of one step. */
 export interface Selected {
   step: number;
   place: Place;
 }
 
-/** What of a step's text is selected, by mouse, touch or keys; null for nothing. Of several steps the first counts. */
+/**
+ * The selected place in a step's text; null without a selection. In a selection over several steps, the first counts.
+ */
 export function selectedText(): Selected | null {
   const selection = getSelection();
   if (!selection || selection.isCollapsed) return null;
@@ -22,8 +24,8 @@ export function selectNothing(): void {
 }
 
 /**
- * Selects the next (`by` 1) or the last (-1) word of a step's text, or with `extend` moves the end of the selection by
- * one; the first word where nothing is selected. A formula is one word. Gives what is selected then.
+ * Selects the next (`by` 1) or previous (-1) word of a step's text, or with `extend` moves the end of the selection by
+ * one word; the first word without a selection. A formula is one word. Returns the selection.
  */
 export function selectWord(step: number, text: string, by: number, extend: boolean): Place | null {
   const root = textElement(step);
@@ -49,7 +51,7 @@ function moved(words: Words, here: Place, by: number, extend: boolean): Place | 
   return previous && previous.from >= here.from ? { from: here.from, to: previous.to } : null;
 }
 
-/** The words of a text as they are drawn: marks that only say how to draw it are none. */
+/** The words of a rendered text, without marks of formatting. */
 class Words {
   constructor(
     private readonly root: HTMLElement,

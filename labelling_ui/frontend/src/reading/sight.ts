@@ -1,26 +1,26 @@
 import { text } from "../text";
 import { textElement } from "./StepBody";
 
-/** Where the text of a step ends on the page. */
+/** The end of a step's text on the page. */
 export function endOf(step: number): string {
   return `end-${step}`;
 }
 
-/** Tells of steps on the page that may come into view, and of those that no longer may; gives what ends it. */
+/** Reports steps that approach the screen and steps that leave it; returns a function that stops it. */
 type Follow = (near: (step: Element) => void, far: (step: Element) => void) => () => void;
 
 const FEET = ".action-bar, .decision";
-const HEAD = "#workbench .top"; // that of other pages scrolls away
+const HEAD = "#workbench .top"; // of other pages, which scroll
 
 /**
- * The steps of a solution whose end has stood on the screen, with nothing of them folded away. `now` takes up what
- * stands there at this moment, too: a key comes faster than the browser tells of what it shows.
+ * The steps of a solution whose end has been on the screen with nothing folded. `now` also records what is on the
+ * screen at this moment, since a key can arrive before the browser's report.
  */
 export class Sight {
   readonly seen = new Set<number>();
   private readonly inView = new Set<Element>();
 
-  /** Notes what comes into view from here on, of the steps that `follow` tells of; gives what ends it. */
+  /** Records steps that come into view, of those that `follow` reports; returns a function that stops it. */
   watch(follow: Follow): () => void {
     const { top, bottom } = clearStretch();
     const observer = new IntersectionObserver(
@@ -44,11 +44,11 @@ export class Sight {
     };
   }
 
-  /** Of `steps`, in reading order, what is on the screen counts as seen. */
+  /** Records the steps on the screen as seen; `steps` are in reading order. */
   now(steps: readonly number[]): ReadonlySet<number> {
     this.note();
     const { top, bottom } = clearStretch();
-    // At its first look a sheet shows no more than a screen of itself (ui/Sheets.tsx).
+    // At first a sheet shows only one screen of itself (ui/Sheets.tsx).
     const shownTo = Math.min(bottom, document.querySelector(".shown")?.getBoundingClientRect().bottom ?? bottom);
     for (const step of steps.filter((one) => !this.seen.has(one))) {
       const end = document.getElementById(endOf(step));
@@ -71,19 +71,19 @@ export function endIn(step: Element): Element {
   return step.querySelector(".step-end")!;
 }
 
-/** What of the window is not behind the head or the foot of the page. */
+/** The part of the window that is not behind the head or the foot of the page. */
 export function clearStretch(): { top: number; bottom: number } {
   const top = document.querySelector(HEAD)?.getBoundingClientRect().bottom ?? 0;
   const bottom = document.querySelector(FEET)?.getBoundingClientRect().top ?? innerHeight;
   return { top: Math.max(0, top), bottom: Math.min(innerHeight, bottom) };
 }
 
-/** Whether something of a step's text is folded away, or not drawn yet. */
+/** Whether some of a step's text is folded or not rendered yet. */
 function isFolded(step: number): boolean {
   return textElement(step)?.querySelector(".unfold, .far") != null;
 }
 
-/** What is said where a step was not seen to its end. `position` counts from 0. */
+/** The message for a step that was not seen to its end. `position` counts from 0. */
 export function unseenNote(step: number, position: number): string {
   const { unfold, readOn } = text.accepting;
   return (isFolded(step) ? unfold : readOn)(position + 1);

@@ -1,8 +1,10 @@
-/** A drawn text and where it stands in its source: `from` is a UTF-16 offset. */
+/** A rendered text and its source: `from` is a UTF-16 offset. */
 export interface Leaf {
   readonly text: string;
   readonly from: number;
-  /** Where the source says more than is drawn, as an escape does: [offset in `text`, how many characters more]. */
+  /**
+   * Where the source is longer than the rendered text, for example at an escape: [offset in `text`, extra characters].
+   */
   readonly skips?: readonly Skip[];
 }
 
@@ -13,7 +15,7 @@ export function sourceOffset({ from, skips = [] }: Omit<Leaf, "text">, offset: n
   return skips.reduce((sum, [at, extra]) => (at <= offset ? sum + extra : sum), from + offset);
 }
 
-/** The other way: which drawn character of a leaf stands for an offset in the source. */
+/** The inverse: the rendered character for an offset in the source. */
 export function drawnOffset({ from, skips = [] }: Omit<Leaf, "text">, offset: number): number {
   let drawn = offset - from;
   for (const [at, extra] of skips) {
@@ -23,17 +25,17 @@ export function drawnOffset({ from, skips = [] }: Omit<Leaf, "text">, offset: nu
   return drawn;
 }
 
-/** A text that is read from left to right. An end is looked for once, however often it is asked for on the way there. */
+/** A text read from left to right. Each end is searched for once, however often it is needed on the way. */
 export class Source {
   private readonly ends = new Map<string, { asked: number; found: number }>();
   readonly text: string;
 
   constructor(text: string) {
-    // Same length, so that offsets stay those of the text as given.
+    // Same length, so that offsets stay those of the original text.
     this.text = text.replace(/\r(?=\n)/g, " ").replace(/\r/g, "\n");
   }
 
-  /** Index of the next `end` at or after `at`; infinite where there is none. */
+  /** Index of the next `end` at or after `at`; infinite if there is none. */
   find(end: string, at: number): number {
     const known = this.ends.get(end);
     if (known && known.asked <= at && at <= known.found) return known.found;
@@ -43,20 +45,20 @@ export class Source {
     return found;
   }
 
-  /** What a sticky pattern matches exactly at `at`. */
+  /** The exact match of a sticky pattern at `at`. */
   match(pattern: RegExp, at: number): RegExpExecArray | null {
     pattern.lastIndex = at;
     return pattern.exec(this.text);
   }
 }
 
-/** The lines of a leaf, each with its own place in the source. */
+/** The lines of a leaf, each with its position in the source. */
 export function linesOf(leaf: Leaf): Leaf[] {
   let at = 0;
   return leaf.text.split("\n").map((text) => {
     const [begin, end] = [at, at + text.length];
     at = end + 1;
-    // The characters skipped before a line are in its place already.
+    // The position includes the characters skipped before a line.
     const skips = (leaf.skips ?? [])
       .filter(([place]) => place > begin && place <= end)
       .map(([place, extra]): Skip => [place - begin, extra]);
@@ -64,7 +66,7 @@ export function linesOf(leaf: Leaf): Leaf[] {
   });
 }
 
-/** The lines of a text that is drawn as it is. An end of line at its end begins no further one. */
+/** The lines of a text drawn verbatim. A final line break begins no further line. */
 export function linesIn(text: string): Leaf[] {
   return linesOf({ text: text.replace(/\n$/, "").replace(/\r(?=\n)/g, " "), from: 0 });
 }

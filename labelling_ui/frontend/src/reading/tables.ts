@@ -1,7 +1,7 @@
 import { atomAt, parseInline, type Inline } from "./inlines";
 import type { Source } from "./source";
 
-/** A table of Markdown; its first row is its head. */
+/** A Markdown table; its first row is the header. */
 export interface Table {
   type: "table";
   align: ("start" | "center" | "end")[];
@@ -11,7 +11,7 @@ export interface Table {
 const MOST_COLUMNS = 30;
 const DELIMITERS = /[^\S\n]*\|?(?:[^\S\n]*:?-+:?[^\S\n]*\|)*[^\S\n]*:?-+:?[^\S\n]*\|?[^\S\n]*(?:\n|$)/y;
 
-/** The table whose head begins at `at`, and where it ends; null where there is none. */
+/** The table whose header begins at `at`, and where it ends; null if there is none. */
 export function tableAt(source: Source, at: number): { table: Table; to: number } | null {
   const { text } = source;
   const headEnd = text.indexOf("\n", at);
@@ -39,7 +39,7 @@ function alignment(delimiter: string): Table["align"][number] {
   return bare.startsWith(":") ? "center" : "end";
 }
 
-/** The cells between the bars of a line; bars within a formula or code part nothing. */
+/** The cells between the bars of a line; bars inside formulas and code do not separate cells. */
 function cellsOf(source: Source, from: number, to: number): Inline[][] {
   const { text } = source;
   const bars: number[] = [];

@@ -2,9 +2,8 @@ import katex from "katex";
 import "katex/dist/katex.min.css";
 
 /**
- * HTML of a formula, or null where KaTeX does not understand it. Models do not mean a comment by `%`: left as it is,
- * it would hide what comes after it. Nor do they always escape a `$` or a `#`: where it does not read as written, it is
- * read so.
+ * HTML of a formula, or null if KaTeX cannot parse it. Models do not mean `%` as a comment: it would hide the rest.
+ * They do not always escape `$` or `#` either: if a formula fails, these are escaped.
  */
 export function typeset(tex: string, display: boolean): string | null {
   const meant = Object.entries(SAME).reduce((said, [here, there]) => said.replaceAll(here, there), tex);
@@ -15,7 +14,7 @@ export function typeset(tex: string, display: boolean): string | null {
 const UNESCAPED_PERCENT = /(?<!\\)%/g;
 const UNESCAPED_SIGN = /(?<!\\)[$#]/g;
 
-/** Environments that KaTeX lacks, and those of its own that look alike. */
+/** Environments that KaTeX lacks, with similar ones that it has. */
 const SAME: Record<string, string> = {
   "{tabular}": "{array}",
   "{multline": "{gather",
@@ -23,12 +22,12 @@ const SAME: Record<string, string> = {
   "{eqnarray*}": "{align*}",
 };
 
-/** A formula with a command that could load or link to anything is none: KaTeX alone would leave out what it holds. */
+/** A formula with a command that could load or link to anything is rejected: KaTeX would only omit the command. */
 function refuse(): never {
   throw new Error("not trusted");
 }
 
-/** Null where it cannot be shown; the limits stop formulas made to hang the page. */
+/** Null if it cannot be rendered; the limits stop formulas made to hang the page. */
 function render(tex: string, display: boolean): string | null {
   try {
     return katex.renderToString(tex, {

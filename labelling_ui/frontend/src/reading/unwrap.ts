@@ -2,7 +2,7 @@ const FENCE = /^\s*(`{3,}|~{3,})/;
 const BEGINS_ANEW = /^\s*(#{1,6}\s|[-*•]\s|\d{1,3}[.)]\s|\||>)/;
 const STANDS_ALONE = /^\s*(#{1,6}\s|\||$)/;
 
-/** Joins the wrapped lines of Markdown that a person wrote: a break that begins nothing new is a space. */
+/** Joins the wrapped lines of Markdown written by hand: a break that begins nothing new is a space. */
 export function unwrap(markdown: string): string {
   const lines: string[] = [];
   let fenced = false;

@@ -3,10 +3,10 @@ import type { Action, Word } from "./keys";
 import { markSelected } from "./marks";
 import { following, isWhole, type Verdict, withFirstError } from "./verdict";
 
-/** The radio buttons by which a step is rated; an explanation that came with it has others. */
+/** The radio buttons that rate a step; its given critiques have others. */
 const VERDICT = "input[name^=word-]";
 
-/** The table of a case: where the reviewer is in it, and their ratings, which are its radio buttons. */
+/** The table of a case: the reviewer's position in it, and their ratings, stored in its radio buttons. */
 export class Case {
   private readonly rows: HTMLTableRowElement[];
   private readonly rated: HTMLTableRowElement[];
@@ -21,7 +21,7 @@ export class Case {
     this.stops = table.dataset.stops === "yes";
   }
 
-  /** Begins at the first difference, with what everybody agrees on before it folded away. */
+  /** Starts at the first difference, with the agreed steps before it folded. */
   start(): void {
     if (this.folding) {
       this.folding.parentElement!.hidden = false;
@@ -45,7 +45,7 @@ export class Case {
     this.show();
   }
 
-  /** Does what a key asks for; false where there is nothing to do. */
+  /** Performs the action of a key; false if there is none. */
   perform(action: Action): boolean {
     switch (action.kind) {
       case "press":
@@ -97,7 +97,7 @@ export class Case {
     return true;
   }
 
-  /** Leads to the first step before `place` that has no rating and was not seen to its end; false where all were seen. */
+  /** Moves to the first step before `place` that is unrated and not seen to its end; false if all were seen. */
   private readsOn(place: number): boolean {
     const verdict = this.verdict();
     const unrated = this.rated.slice(0, place).filter((_, n) => verdict[n] === null);
@@ -114,7 +114,7 @@ export class Case {
     document.getElementById("read-on")!.textContent = words;
   }
 
-  /** Greys what the first error leaves out, and holds the decision back until every step has its rating. */
+  /** Greys the steps after the first error, and disables the decision until every step has its rating. */
   private show(): void {
     this.say("");
     const verdict = this.verdict();
@@ -150,7 +150,7 @@ export class Case {
     return true;
   }
 
-  /** Opens what may be added to the current step; with some of a step's text selected, marks that. */
+  /** Opens the dimensions of the current step; marks the selected part of its text, if any. */
   private sayMore(): boolean {
     const mark = markSelected(this.table);
     const more = mark?.closest("details") ?? this.current?.querySelector<HTMLDetailsElement>("details.more");
@@ -161,7 +161,7 @@ export class Case {
     return true;
   }
 
-  /** Back to the step from what is written there. */
+  /** Returns the focus from a field to its step. */
   private leave(): boolean {
     const row = document.activeElement?.closest<HTMLTableRowElement>("details.more")?.closest("tr");
     row?.focus({ preventScroll: true });
@@ -200,7 +200,7 @@ function choose(row: HTMLTableRowElement, word: Word): void {
   if (radio) radio.checked = true;
 }
 
-/** Notes whether a step was found good together with others, by one key. */
+/** Records whether a step was accepted together with others, by one key. */
 function accept(row: HTMLTableRowElement, together: boolean): void {
   const field = row.querySelector<HTMLInputElement>("input[name^=accepted-]");
   if (field) field.value = together ? "yes" : "";

@@ -12,7 +12,7 @@ export type Action =
   | { kind: "leave" }
   | { kind: "press"; key: string };
 
-/** What each key of the case does, as the page says it (review_keys.py): an answer's keys are its project's. */
+/** The action of each key of the case, from the page (review_keys.py); the keys of answers come from the project. */
 export type Keys = Readonly<Record<string, string>>;
 
 const NAMED: Record<string, Action> = {
@@ -25,13 +25,13 @@ const NAMED: Record<string, Action> = {
 };
 const ALWAYS: Keys = { ArrowDown: "next", ArrowUp: "previous", Enter: "press" };
 
-/** What a key asks for: null while somebody writes, or holds a key that is the browser's. */
+/** The action of a key press: null while somebody types, or for a key of the browser. */
 export function actionOf(event: KeyboardEvent, keys: Keys): Action | null {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return null;
   const { key } = event;
   if (key === "Escape") return { kind: "leave" };
   if (writes(event.target)) return null;
-  if (key === "Enter" && !isPlain(event.target)) return null; // a button or link does what it says
+  if (key === "Enter" && !isPlain(event.target)) return null; // buttons and links handle these themselves
   const action = ALWAYS[key] ?? keys[key];
   if (action === "press") return { kind: "press", key };
   if (action?.startsWith("rate:")) return { kind: "rate", word: action.slice("rate:".length) as Word };

@@ -2,14 +2,14 @@ import { selectedText, selectNothing } from "../reading/selecting";
 import { light } from "../reading/highlights";
 import { codePointsTo, placeOf } from "../state/spans";
 
-/** What the steps of the page say, before they are typeset. */
+/** The texts of the page's steps, before they are typeset. */
 const sources = new Map(
   [...document.querySelectorAll<HTMLElement>("[data-text-of]")].map((text) => [Number(text.dataset.textOf), text.textContent ?? ""]),
 );
 
 const out = new Map<number, () => void>();
 
-/** Lights up in the text of a row what anybody marked of it, as the words beside it and the reviewer's own marks quote it. */
+/** Highlights in a row's text what anybody marked, as quoted beside it. */
 export function lightMarks(row: HTMLTableRowElement): void {
   const step = Number(row.querySelector<HTMLElement>("[data-text-of]")?.dataset.textOf);
   const source = sources.get(step) ?? "";
@@ -18,7 +18,7 @@ export function lightMarks(row: HTMLTableRowElement): void {
   out.set(step, light(step, spans.map(([start, end]) => placeOf(source, { start: start!, end: end! }))));
 }
 
-/** Marks what is selected of a step that is decided on, and gives the field to say what is wrong there; null for nothing. */
+/** Marks the selected part of a step under decision and returns the field for the remark; null without a selection. */
 export function markSelected(table: HTMLTableElement): HTMLElement | null {
   const selected = selectedText();
   const source = selected && sources.get(selected.step);
@@ -38,7 +38,7 @@ export function markSelected(table: HTMLTableElement): HTMLElement | null {
   return list.lastElementChild!.querySelector("input:not([type=hidden])");
 }
 
-/** Takes marks away where their button is pressed. */
+/** Removes a mark when its button is pressed. */
 export function letMarksGo(table: HTMLTableElement): void {
   table.addEventListener("click", ({ target }) => {
     const mark = target instanceof Element && target.closest("[data-remove]")?.closest("li");

@@ -4,7 +4,7 @@ import { Case } from "./case";
 import { actionOf, type Keys } from "./keys";
 import { letMarksGo, lightMarks } from "./marks";
 
-// The review page works by its forms alone; this gives it keys and marks, and folds what everybody agrees on.
+// The review page works by its forms alone. This adds keys and marks, and folds what everybody agrees on.
 const table = document.querySelector<HTMLTableElement>("table.case");
 if (table) {
   const open = new Case(table);
@@ -19,7 +19,7 @@ if (table) {
   });
 }
 
-/** Keys within an explanation that came with a step: they rate it, and go on to the next that has no rating, else back to the step. */
+/** Keys inside a given critique: they rate it and move to the next unrated one, else back to the step. */
 function rateCritiques(table: HTMLTableElement): void {
   for (const group of table.querySelectorAll<HTMLElement>(".given")) {
     const rate = (index: number) => {

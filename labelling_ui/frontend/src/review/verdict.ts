@@ -1,14 +1,14 @@
 import type { Word } from "./keys";
 
-/** The ratings of a path, in order; null where none was given. */
+/** The ratings of a path, in order; null if unrated. */
 export type Verdict = readonly (Word | null)[];
 
-/** The verdict with the first error at `place`: what stood unrated or bad before it is good. */
+/** The verdict with the first error at `place`: unrated and bad steps before it become good. */
 export function withFirstError(verdict: Verdict, place: number): Verdict {
   return verdict.map((word, n) => (n === place ? "-1" : n < place && (word === null || word === "-1") ? "1" : word));
 }
 
-/** The place to go on with after `place` was rated: the next one without a rating, else where one is. */
+/** The place after `place` was rated: the next unrated one, else the next. */
 export function following(verdict: Verdict, place: number, stops: boolean): number {
   const error = verdict.indexOf("-1");
   const end = stops && error >= 0 ? error : verdict.length - 1;
@@ -16,7 +16,7 @@ export function following(verdict: Verdict, place: number, stops: boolean): numb
   return place;
 }
 
-/** Whether there is a rating for every step that the scheme asks for. */
+/** Whether every step that the scheme requires is rated. */
 export function isWhole(verdict: Verdict, stops: boolean): boolean {
   const error = verdict.indexOf("-1");
   const asked = stops && error >= 0 ? verdict.slice(0, error + 1) : verdict;

@@ -5,43 +5,43 @@ import { Backoff } from "../outbox/backoff";
 import { type DraftBody, parseDraft } from "../state/draft";
 import { readJson, type Storage } from "../storage/storage";
 
-/** What the browser stores of a draft. */
+/** A draft as stored in the browser. */
 interface LocalDraft {
-  /** The server's version that it was based on. */
+  /** The server's version that it is based on. */
   version: number;
-  /** True while the server does not have this body. */
+  /** True until the server has this body. */
   dirty: boolean;
-  /** The own revision that was being revised; absent for none. */
+  /** The person's own revision that is being revised; absent for none. */
   based_on?: number;
   body: DraftBody;
 }
 
 type KeyedDraft = LocalDraft & { key: string };
 
-/** Two drafts of one solution that know nothing of each other. The person chooses. */
+/** Two drafts of one solution, made independently. The person chooses. */
 export interface Conflict {
   mine: DraftBody;
   theirs: DraftBody;
-  /** The server's version to go on from. */
+  /** The server's version to continue from. */
   theirVersion: number;
-  /** Where this browser keeps theirs; null where the server does. */
+  /** The browser's key of the other draft; null if it is the server's. */
   theirKey: string | null;
 }
 
 /**
- * "saving" from the first change until the server has it; "unreachable" once an attempt has failed;
- * "local" when the server takes no more drafts of this lease, so that only this browser has it.
+ * "saving" from the first change until the server has it; "unreachable" after a failed attempt; "local" when the server
+ * takes no more drafts of this lease, so that only this browser has it.
  */
 export type Saving = "saved" | "saving" | "unreachable" | "signed_out" | "local";
 
 interface KeeperOptions {
   storage: Storage;
-  /** Of the keys under which drafts are kept: one for each user and project. */
+  /** Prefix of the keys of drafts: one for each user and project. */
   prefix: string;
-  /** Tells this page from others of the same browser. */
+  /** Distinguishes this page from others in the same browser. */
   page: string;
   api: Pick<Api, "saveDraft">;
-  /** The own revision that is being revised, with what it says; null where the work is new. */
+  /** The person's own revision that is being revised, as a draft; null for new work. */
   revised: { revision: number; said: DraftBody } | null;
   onChange: () => void;
 }
@@ -50,22 +50,22 @@ const SAVE_AFTER_MS = 2_000;
 const RETRY_AFTER_MS = 5_000;
 
 /**
- * Keeps the draft of one lease: in the browser at every change, on the server every two seconds.
- * `version` is the stored version this page has seen; where the server's moved on, or another tab left a draft of its
- * own, both are kept.
+ * Keeps the draft of one lease: in the browser at every change, on the server every two seconds. `version` is the last
+ * stored version that this page has seen. If the server has a newer one, or another tab left its own draft, both are
+ * kept.
  */
 export class DraftKeeper {
   saving: Saving = "saved";
   conflict: Conflict | null = null;
   private version = 0;
   private body: DraftBody | null = null;
-  /** `edited_at` of all that was sent: an answer may get lost, and what the server has is then ours. */
+  /** `edited_at` of every draft sent: if an answer is lost, this shows that the server's draft is ours. */
   private readonly sent = new Set<string>();
   private readonly backoff = new Backoff(RETRY_AFTER_MS);
   private timer: ReturnType<typeof setTimeout> | undefined;
-  /** Drafts of other tabs to choose between once the conflict at hand is settled. */
+  /** Drafts of other tabs, to choose between once the current conflict is resolved. */
   private rivals: KeyedDraft[] = [];
-  /** Of the keys of all the lease's drafts: each page writes its own, so that tabs never overwrite each other's. */
+  /** Prefix of the keys of this lease's drafts: each page has its own, so that tabs never overwrite each other's. */
   private readonly prefix: string;
   private readonly key: string;
   private inFlight = false;
@@ -79,7 +79,10 @@ export class DraftKeeper {
     this.key = this.prefix + options.page;
   }
 
-  /** The draft to go on with: the server's, the browser's, the revised label, or none. May leave conflicts to settle. */
+  /**
+   * The draft to continue with: the server's, the browser's, the revised label, or none. May leave conflicts to
+   * resolve.
+   */
   open(task: Task): DraftBody | null {
     const theirs = (task.draft ? parseDraft(task.draft.body) : null) ?? this.options.revised?.said ?? null;
     this.version = task.draft?.version ?? 0;
@@ -98,7 +101,7 @@ export class DraftKeeper {
     return mine;
   }
 
-  /** What this browser has that the server has not, or has no more of, the newest first; each draft once. */
+  /** Drafts of this browser that the server lacks, newest first, without repetition. */
   private worthKeeping(theirs: DraftBody | null): KeyedDraft[] {
     const kept: KeyedDraft[] = [];
     for (const local of this.localDrafts()) {
@@ -111,7 +114,7 @@ export class DraftKeeper {
     return kept;
   }
 
-  /** The drafts of all pages, the newest first. */
+  /** The drafts of all pages, newest first. */
   private localDrafts(): KeyedDraft[] {
     const { storage } = this.options;
     return storage
@@ -124,25 +127,25 @@ export class DraftKeeper {
       .sort((a, b) => b.body.edited_at.localeCompare(a.body.edited_at));
   }
 
-  /** Whether the server has something that the local draft was made without. */
+  /** Whether the server's draft is newer than the one that the local draft is based on. */
   private isBehind(local: KeyedDraft, theirs: DraftBody): boolean {
     if (this.isOfEarlierRevision(local)) return true;
     return local.version < this.version && !same(theirs, local.body);
   }
 
-  /** Whether it was typed before the label was handed in elsewhere. */
+  /** Whether it was typed before the label was submitted elsewhere. */
   private isOfEarlierRevision(local: KeyedDraft): boolean {
     return (local.based_on ?? 0) !== this.basedOn;
   }
 
-  /** Sets `mine` against the next draft that another tab left; false where there is none. */
+  /** Compares `mine` with the next draft that another tab left; false if there is none. */
   private nextConflict(mine: DraftBody): boolean {
     const rival = this.rivals.shift();
     if (rival) this.conflict = { mine, theirs: rival.body, theirVersion: this.version, theirKey: rival.key };
     return rival !== undefined;
   }
 
-  /** Something the person did. */
+  /** Saves a change that the person made. */
   keep(body: DraftBody): void {
     this.body = body;
     if (this.saving === "saved") this.saving = "saving";
@@ -151,14 +154,14 @@ export class DraftKeeper {
     this.options.onChange();
   }
 
-  /** Only time went by: not worth a request, and it travels with the next change. */
+  /** Saves elapsed time: not worth a request, it is sent with the next change. */
   keepTime(body: DraftBody): void {
     const local = readJson<LocalDraft>(this.options.storage, this.key);
     if (local) this.write(local.dirty, body);
     if (this.body) this.body = body;
   }
 
-  /** Takes one of the two drafts; gives the one to go on with. */
+  /** Resolves the conflict with one of the two drafts and returns it. */
   settle(choice: "mine" | "theirs"): DraftBody | null {
     const conflict = this.conflict;
     if (!conflict) return null;
@@ -172,7 +175,7 @@ export class DraftKeeper {
     return taken;
   }
 
-  /** The server has the draft that the person took. */
+  /** Called when the server has the chosen draft. */
   private forget(): void {
     this.body = null;
     clearTimeout(this.timer);
@@ -204,13 +207,13 @@ export class DraftKeeper {
     }
   }
 
-  /** The work is in the outbox or given up: the draft is not needed any more. */
+  /** Deletes the draft after the work was submitted or given up. */
   discard(): void {
     this.stop();
     this.options.storage.remove(this.key);
   }
 
-  /** Stops saving; what is written down stays. */
+  /** Stops saving; stored drafts stay. */
   stop(): void {
     this.closed = true;
     clearTimeout(this.timer);
@@ -260,7 +263,7 @@ export class DraftKeeper {
   }
 }
 
-/** One draft, or two that say the same: nobody is asked to choose. */
+/** One draft, or two with the same content: nobody has to choose. */
 function same(a: DraftBody, b: DraftBody): boolean {
   return a.edited_at === b.edited_at || JSON.stringify(a.work) === JSON.stringify(b.work);
 }

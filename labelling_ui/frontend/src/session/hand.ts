@@ -16,22 +16,22 @@ interface HandOptions {
   onChange: () => void;
 }
 
-/** The solution in front of the person, what they have said of it, and its draft. */
+/** The solution in front of the person, their work on it, and its draft. */
 export class Hand {
   readonly keeper: DraftKeeper;
   state: State;
-  /** The own revision that the work began with, 0 for none. */
+  /** The person's own revision that the work is based on, 0 for none. */
   readonly basedOn: number;
-  /** When the person last changed the work, ISO 8601; it also tells one draft from another. */
+  /** When the person last changed the work, ISO 8601; it also identifies a draft. */
   private editedAt = "";
-  /** What the draft says that the project does not ask any more, until the person has seen it. */
+  /** Parts of the draft that the project no longer asks for, until the person has seen them. */
   moved: readonly Moved[] = [];
   private closed = false;
   private fetchingHints = false;
-  /** Hints became due while others were fetched, which may fail for an earlier step. */
+  /** Hints became due while others were being fetched. */
   private hintsDue = false;
 
-  /** `label` is the person's own that is being revised. Goes on with the draft that is kept, here or on the server. */
+  /** `label` is the person's own that is being revised. Continues the stored draft, from here or from the server. */
   constructor(
     readonly task: Task,
     label: OwnLabel | null,
@@ -49,8 +49,8 @@ export class Hand {
   }
 
   /**
-   * Fetches the model's scores that are due, one at a time, so that what was seen has an order. A step that is left again
-   * before its turn gets none. A failure ends it: work goes on without a hint until this is called again.
+   * Fetches the model's scores that are due, one at a time, so that their order is recorded. A step that is left before
+   * its turn gets none. A failure stops it: work continues without hints until the next call.
    */
   async fetchHints(): Promise<void> {
     this.hintsDue = true;
@@ -58,7 +58,7 @@ export class Hand {
     this.fetchingHints = true;
     while (this.hintsDue && !this.closed) {
       this.hintsDue = false;
-      await this.fetchDueHints().catch(() => undefined); // what is wrong shows where work would be lost by it
+      await this.fetchDueHints().catch(() => undefined); // errors show elsewhere, where work could be lost
     }
     this.fetchingHints = false;
   }
@@ -72,13 +72,13 @@ export class Hand {
     }
   }
 
-  /** The person is done with it, or it is no longer theirs. */
+  /** The work is finished, or its lease is lost. */
   leave(): void {
     this.keeper.stop();
     this.closed = true;
   }
 
-  /** Goes on with a draft, as far as it fits what the project asks by now. */
+  /** Continues a draft, as far as it fits what the project asks for now. */
   private resume(draft: DraftBody | null): void {
     if (!draft) return;
     const fresh = startState(this.task);
@@ -88,7 +88,7 @@ export class Hand {
     this.editedAt = draft.edited_at;
   }
 
-  /** What the person has said, as it is kept. */
+  /** The work as it is stored. */
   get draft(): DraftBody {
     return toDraft(this.state, this.editedAt);
   }
@@ -110,7 +110,7 @@ export class Hand {
     return true;
   }
 
-  /** Goes on with one of two drafts that differ. */
+  /** Continues with one of two conflicting drafts. */
   settle(choice: "mine" | "theirs"): void {
     const draft = this.keeper.settle(choice);
     if (choice === "theirs") this.resume(draft);

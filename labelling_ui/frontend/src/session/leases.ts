@@ -2,8 +2,8 @@ import { ApiError } from "../api/call";
 import type { Api } from "../api/endpoints";
 
 /**
- * Until when the solutions in hand are the person's. Each sign of life gives them their full time again, counted from
- * here: the clock of this computer need not agree with the server's.
+ * When the leases expire. Each heartbeat renews them for their full duration, counted on this computer's clock, which
+ * may differ from the server's.
  */
 export class Leases {
   private readonly ends = new Map<number, number>();
@@ -13,12 +13,12 @@ export class Leases {
     private readonly ms: number,
   ) {}
 
-  /** The server has given it at this moment. */
+  /** The lease was granted now. */
   begin(lease: number): void {
     this.ends.set(lease, Date.now() + this.ms);
   }
 
-  /** Milliseconds since 1970; null where it is not known. */
+  /** Milliseconds since 1970; null if unknown. */
   endOf(lease: number): number | null {
     return this.ends.get(lease) ?? null;
   }
@@ -27,7 +27,7 @@ export class Leases {
     this.ends.delete(lease);
   }
 
-  /** A sign of life. Null while the lease holds or nothing is known, else what the server says of its end. */
+  /** Sends a heartbeat. Null while the lease holds or nothing is known, else the server's reason for its end. */
   async renew(lease: number): Promise<string | null> {
     try {
       await this.api.heartbeat(lease);

@@ -19,20 +19,20 @@ interface SessionOptions extends Pick<Config, "revise" | "prefetchDepth" | "leas
   scope: string;
   pace: Omit<Config["pace"], "idleSeconds">;
   onView: (view: View) => void;
-  /** Called with a task as soon as it is in hand, so that it can be typeset before it is shown. */
+  /** Called with each task as soon as it arrives, so that it can be typeset before it is shown. */
   onPrefetched: (task: Task) => void;
 }
 
 const PROGRESS_AGAIN_MS = 15_000;
 
-/** Keeps a solution in front of the person and further ones in hand; knows nothing of the page. */
+/** Shows one solution and prefetches others; independent of the page. */
 export class Session {
   private hand: Hand | null = null;
   private progress: Progress | null = null;
   private leaseEnded: string | null = null;
   private waitingShown = 0;
   private progressAsked = 0;
-  /** Something is being done that is shown when all of it is. */
+  /** Groups several changes into one redraw. */
   private amidst = false;
   private progressTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly outbox: Outbox;
@@ -76,20 +76,20 @@ export class Session {
     void this.source.refill();
   }
 
-  /** The network or the sign-in may be back: try everything that waits. */
+  /** Retries everything that waits, since the network or the sign-in may be back. */
   wake(): void {
     this.save();
     void this.hand?.fetchHints();
     void this.source.refill();
   }
 
-  /** The page may be gone in a moment: send what is not sent yet. */
+  /** Sends unsent work at once, since the page may close. */
   save(): void {
     void this.outbox.flush();
     void this.hand?.keeper.saveNow();
   }
 
-  /** Applies actions as one: the page is shown once, after the last. */
+  /** Applies actions as one: the page is redrawn once, after the last. */
   dispatch(...actions: Action[]): void {
     const { hand } = this;
     if (!hand) return;
@@ -98,7 +98,7 @@ export class Session {
     if (changed) this.show();
   }
 
-  /** Hands the work in and shows the next solution at once; false while something is missing. */
+  /** Submits the work and shows the next solution at once; false while something is missing. */
   submit(): boolean {
     const { hand } = this;
     const submission = hand && toSubmission(hand.task, hand.state, randomId(), hand.basedOn);
@@ -107,14 +107,14 @@ export class Session {
     return true;
   }
 
-  /** Gives the solution back with the reason, and shows the next at once. */
+  /** Skips the solution with a reason and shows the next at once. */
   skip(reason: string): void {
     if (!this.hand) return;
     const { task, draft } = this.hand;
     this.end({ skip: { lease: task.lease.id, solution: task.solution.id, reason, draft } });
   }
 
-  /** What ends the work on the screen is written down before its draft goes. */
+  /** Stores the ending of the work before its draft is deleted. */
   private end(ending: Ending): void {
     this.unshown(() => {
       this.outbox.put(ending);
@@ -132,7 +132,7 @@ export class Session {
     this.show();
   }
 
-  /** The person has seen what does not fit any more. */
+  /** Dismisses the notice about parts that no longer fit. */
   understood(): void {
     if (this.hand) this.hand.moved = [];
     this.show();
@@ -142,37 +142,37 @@ export class Session {
     this.outbox.dismiss(id);
   }
 
-  /** Between finished work and a newer version of it that the server has. */
+  /** Chooses between finished work and the server's newer version of it. */
   choose(submissionId: string, choice: "mine" | "theirs"): void {
     this.outbox.choose(submissionId, choice);
   }
 
-  /** Another tab has written something down or taken it away, or the storage is another by now. */
+  /** Another tab has changed stored entries, or the storage itself changed. */
   look(): void {
     if (this.outbox.waiting().length < this.waitingShown) this.delivered();
     this.show();
   }
 
-  /** So many solutions are the goal of this sitting; 0 for none. */
+  /** Sets the goal of this sitting, in solutions; 0 for none. */
   aim(goal: number): void {
     this.sitting.aim(goal);
     this.show();
   }
 
-  /** What was proposed is known, and the work goes on. */
+  /** Dismisses the proposal. */
   putOff(): void {
     this.sitting.putOff();
     this.show();
   }
 
-  /** A break: the solution stays in hand, as long as its lease. */
+  /** Starts a break: the solution stays leased until its lease expires. */
   rest(): void {
     this.sitting.rest();
     this.save();
     this.show();
   }
 
-  /** On a break. */
+  /** Whether a break is on. */
   get resting(): boolean {
     return this.sitting.resting;
   }
@@ -183,7 +183,7 @@ export class Session {
     this.show();
   }
 
-  /** Tells the server that the solutions in hand are still wanted. */
+  /** Sends heartbeats for the solutions in hand. */
   async heartbeat(): Promise<void> {
     const { hand, queue } = this;
     if (!queue) return;
@@ -195,7 +195,7 @@ export class Session {
     this.show();
   }
 
-  /** The server has finished work that it had not, from here or from another page. */
+  /** Called when the server has received finished work, from here or from another page. */
   private delivered(): void {
     void this.refreshProgress();
     void this.source.refill();
@@ -224,16 +224,16 @@ export class Session {
     const asked = ++this.progressAsked;
     try {
       const progress = await this.options.api.progress();
-      if (asked < this.progressAsked) return; // an answer to an earlier question may come later
+      if (asked < this.progressAsked) return; // an answer to an earlier request may arrive later
       this.progress = progress;
       this.show();
     } catch {
-      // The header goes with its numbers of before; whatever is wrong shows where work would be lost by it.
+      // The header keeps its old numbers; errors show elsewhere, where work could be lost.
       this.progressTimer = setTimeout(() => void this.refreshProgress(), PROGRESS_AGAIN_MS);
     }
   }
 
-  /** Does what would otherwise draw the page several times on the way; whoever asks for it shows the page after. */
+  /** Runs steps that would otherwise redraw the page several times; the caller redraws it afterwards. */
   private unshown<T>(work: () => T): T {
     this.amidst = true;
     try {
@@ -278,6 +278,6 @@ export class Session {
   }
 }
 
-/** What the page needs of its session. Practice has no queue, no lease, no draft and no sitting. */
+/** What the page needs of its session. Practice has no queue, lease, draft or sitting. */
 export type Desk = Pick<Session, "dispatch" | "submit" | "wake" | "resting"> &
   Partial<Pick<Session, "skip" | "heartbeat" | "settle" | "understood" | "dismiss" | "choose" | "aim" | "putOff" | "rest" | "goOn">>;

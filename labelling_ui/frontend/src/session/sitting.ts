@@ -1,12 +1,12 @@
 import { readJson, type Storage } from "../storage/storage";
 
 const MINUTE = 60_000;
-/** Whoever was away for so long begins a new sitting. */
+/** After this much time away, a new sitting begins. */
 const AWAY_MS = 30 * MINUTE;
-/** So long without work is a break. */
+/** This much time without work counts as a break. */
 const BREAK_MS = 5 * MINUTE;
 const WRITE_EVERY_MS = 5_000;
-/** "Not now" puts the proposal of a break off for so long. */
+/** "Not now" postpones the proposal of a break by this much. */
 const PUT_OFF_MS = 15 * MINUTE;
 
 interface Stored {
@@ -17,18 +17,18 @@ interface Stored {
   done: number;
   /** Solutions; 0 for none. */
   goal: number;
-  /** The person knows that the goal is reached. */
+  /** Whether the person has seen that the goal is reached. */
   goal_seen: boolean;
 }
 
-/** What the page shows of a sitting. */
+/** The state of a sitting, as the page shows it. */
 export interface SittingView {
   done: number;
   goal: number;
   workedMs: number;
-  /** Worth a word now: the goal is reached, or it is time for a break. */
+  /** A message due now: the goal is reached, or it is time for a break. */
   proposal: "goal" | "break" | null;
-  /** Since when the person is on a break, milliseconds since 1970. */
+  /** Start of the current break, milliseconds since 1970. */
   restingSince: number | null;
 }
 
@@ -37,14 +37,14 @@ interface SittingOptions {
   key: string;
   /** Milliseconds of work after which a break is proposed; 0 for never. */
   breakAfterMs: number;
-  /** The goal to begin with. */
+  /** The initial goal. */
   goal: number;
 }
 
-/** One stretch of work, over all pages of this browser: how much was done, towards what, and when to rest. */
+/** One sitting, over all pages of this browser: work done, the goal, and breaks. */
 export class Sitting {
   private restingSince: number | null = null;
-  /** Time not written down yet. */
+  /** Time not stored yet. */
   private unwrittenMs = 0;
 
   constructor(private readonly options: SittingOptions) {}
@@ -62,7 +62,7 @@ export class Sitting {
     return this.restingSince !== null;
   }
 
-  /** Time that counts went by. */
+  /** Adds active time. */
   spend(ms: number): void {
     this.unwrittenMs += ms;
     if (this.unwrittenMs >= WRITE_EVERY_MS) this.write({});
@@ -76,7 +76,7 @@ export class Sitting {
     this.write({ goal, goal_seen: false });
   }
 
-  /** The person has seen what was proposed, and goes on. */
+  /** Dismisses the proposal. */
   putOff(): void {
     const { breakAfterMs } = this.options;
     const sinceBreak = Math.min(this.read().since_break_ms, Math.max(0, breakAfterMs - PUT_OFF_MS));
@@ -94,7 +94,7 @@ export class Sitting {
     this.write({ since_break_ms: 0 });
   }
 
-  /** As it stands now: another page may have added to it, and time away may have made it a new one. */
+  /** The current sitting: another page may have added to it, and time away may have ended it. */
   private read(): Stored {
     const { storage, key, goal } = this.options;
     const stored = readJson<Stored>(storage, key);

@@ -3,27 +3,27 @@ import type { Api } from "../api/endpoints";
 import type { Claim, OwnLabel, Task } from "../api/types";
 import type { Idle } from "./view";
 
-/** A solution to show and, where one's own label on it is to be changed, that label. */
+/** A solution to show and, for a revision, the person's own label on it. */
 export interface Work {
   task: Task;
   label: OwnLabel | null;
 }
 
-/** Where solutions come from. */
+/** A source of solutions. */
 export interface Source {
-  /** Why there is none, as far as is known. */
+  /** Why there is none, if known. */
   readonly idle: Idle;
-  /** The next solution, where it is in hand beside the one on the screen. */
+  /** The prefetched next solution, if there is one. */
   readonly next: Task | null;
-  /** Gives the next solution, where there is one in hand; the one on the screen, if any, is done with. */
+  /** Takes the next solution, if one is ready; the current one is finished. */
   take(): Work | null;
-  /** Fetches what is still wanted. */
+  /** Fetches solutions until enough are ready. */
   refill(): Promise<void>;
 }
 
 export const LOADING: Idle = { kind: "loading", message: "", retryAt: null };
 
-/** Why an attempt to get a solution failed. */
+/** Why an attempt to fetch a solution failed. */
 export function failure(error: unknown): Idle {
   const kind = !(error instanceof ApiError) || error.temporary ? "unreachable" : "refused";
   return {
@@ -42,20 +42,20 @@ const LOOK_AGAIN_MS = 60_000;
 
 interface QueueOptions {
   api: Pick<Api, "claim">;
-  /** How many solutions are fetched beside the one on the screen. */
+  /** Number of solutions to prefetch. */
   depth: number;
-  /** Leases that the page has beside those fetched here: on the screen, or handed in and on their way. */
+  /** Leases held outside this source: of the current solution and of submissions being sent. */
   held: () => number[];
-  /** A solution is on the screen. */
+  /** Whether a solution is on the screen. */
   busy: () => boolean;
-  /** Finished work is on its way, which makes room. */
+  /** Called when finished work is being sent, which makes room for another lease. */
   sending: () => boolean;
-  /** A solution came; where none is on the screen, it is wanted there now. */
+  /** Called when a solution arrives while none is on the screen. */
   onTask: (task: Task) => void;
   onChange: () => void;
 }
 
-/** The queue's solutions, fetched ahead in the order in which they will be shown. */
+/** The queue's solutions, prefetched in the order in which they will be shown. */
 export class QueueSource implements Source {
   idle: Idle = LOADING;
   private readonly fetched: Task[] = [];
@@ -69,7 +69,7 @@ export class QueueSource implements Source {
     return this.fetched[0] ?? null;
   }
 
-  /** Leases of the solutions in hand that were not shown yet. */
+  /** Leases of prefetched solutions. */
   get leases(): number[] {
     return this.fetched.map((task) => task.lease.id);
   }
@@ -81,13 +81,13 @@ export class QueueSource implements Source {
     return null;
   }
 
-  /** One that was fetched is another's by now. */
+  /** Drops a prefetched solution whose lease is lost. */
   drop(lease: number): void {
     const index = this.leases.indexOf(lease);
     if (index >= 0) this.fetched.splice(index, 1);
   }
 
-  /** Claims until enough are in hand, or the server says that is all. */
+  /** Claims until enough are ready, or the server has no more. */
   async refill(): Promise<void> {
     if (this.running) {
       this.again = true;
@@ -101,7 +101,7 @@ export class QueueSource implements Source {
     this.options.onChange();
   }
 
-  /** True when there is reason to claim another. */
+  /** Whether to claim another. */
   private async claimOne(): Promise<boolean> {
     const { api, busy, depth } = this.options;
     if (this.fetched.length >= depth + (busy() ? 0 : 1)) return false;
@@ -148,7 +148,7 @@ interface OwnLabelOptions {
   onChange: () => void;
 }
 
-/** One label of the person's own, opened to be changed; there is never another after it. */
+/** The person's own label to be revised; there is no next one. */
 export class OwnLabelSource implements Source {
   idle: Idle = LOADING;
   readonly next = null;

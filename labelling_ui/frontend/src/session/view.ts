@@ -12,47 +12,47 @@ export interface Idle {
   retryAt: string | null;
 }
 
-/** All that the page shows. A new object at every change. */
+/** Everything that the page shows. A new object at every change. */
 export interface View {
   task: Task | null;
   state: State | null;
-  /** The solution after this one, where it is in hand: it will be shown at once, without the network. */
+  /** The next solution, if it was prefetched: it will be shown at once, without the network. */
   next: Task | null;
   idle: Idle;
   saved: Saving;
-  /** False when the browser cannot keep all that is not sent yet across a closed tab. */
+  /** False if the browser cannot keep unsent work across a closed tab. */
   durable: boolean;
   waiting: number;
-  /** What the server says of its state, where it cannot take anything now; else empty. */
+  /** The server's explanation if it cannot accept anything now; else empty. */
   trouble: string;
-  /** A label of the person's own is open to be changed: it cannot be skipped. */
+  /** Whether the person revises an own label, which cannot be skipped. */
   revising: boolean;
   refused: OutboxEntry[];
   conflict: Conflict | null;
   progress: Progress | null;
-  /** Why the server no longer holds this solution for the person; a submission is kept all the same. */
+  /** Why the lease ended; a submission is stored all the same. */
   leaseEnded: string | null;
-  /** Until when it is the person's if no sign of life comes, milliseconds since 1970; null where there is no end. */
+  /** When the lease expires without a heartbeat, milliseconds since 1970; null if never. */
   heldUntil: number | null;
   sitting: SittingView;
-  /** What went wrong in practice; else empty. */
+  /** The error in practice; else empty. */
   notice: string;
-  /** What the work on the screen said that the project does not ask any more, and where it stands now. */
+  /** Parts of the current work that the project no longer asks for, and where they moved. */
   moved: readonly Moved[];
   practice: PracticeView | null;
 }
 
-/** Where the person is in the practice set. */
+/** The person's progress in the practice set. */
 export interface PracticeView {
-  /** Nothing of this round is answered yet. */
+  /** No solution of this round is answered yet. */
   begins: boolean;
-  /** The solution on the screen, from 1, among those of this round; and how many of the round are right so far. */
+  /** The number of the current solution in this round, from 1; and how many of the round were right. */
   place: number;
   of: number;
   right: number;
-  /** All solutions of the set, and those that were right the last time. */
+  /** Number of solutions in the set, and of those right last time. */
   total: number;
   known: number;
-  /** How the answer on the screen stands to what is known; null until it is handed in. */
+  /** How the current answer compares with the known one; null until it is submitted. */
   explanation: Explanation | null;
 }

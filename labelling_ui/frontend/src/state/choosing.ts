@@ -2,25 +2,25 @@ import type { Step, StepPosition } from "../api/types";
 import { markOf, type Answer, type Row, type State, type Work } from "./model";
 
 /**
- * PRM800K phase 1: at each position candidates stand side by side, one of them or a step of the person's own is taken,
- * and the solution grows by it. Only then are the next position's candidates shown.
+ * PRM800K phase 1: each position offers candidates side by side. The person takes one or writes a step, and the
+ * solution grows by it. Only then does the next position show its candidates.
  */
 type Basis = Pick<State, "steps" | "scheme" | "work">;
 
-/** What is taken at a position: a candidate, or the person's own words. */
+/** What was taken at a position: a candidate, or the person's own step. */
 export type Way = { readonly step: number } | { readonly own: string };
 
 export interface Place {
   readonly entry: StepPosition;
-  /** Null while nothing is taken. */
+  /** Null until something is taken. */
   readonly way: Way | null;
-  /** The candidates that are still to be rated here. */
+  /** The candidates still to be rated here. */
   readonly asked: readonly Step[];
-  /** Every candidate is bad, and a bad step is not gone on from. */
+  /** Every candidate is bad, and the path cannot continue from a bad step. */
   readonly deadEnd: boolean;
 }
 
-/** The positions that were come to, in order: the last is the one that is open, or where the solution ends. */
+/** The positions reached so far, in order: the last is open, or the solution ends there. */
 export function placesOf(basis: Basis): Place[] {
   const places: Place[] = [];
   for (const entry of basis.steps) {
@@ -31,7 +31,7 @@ export function placesOf(basis: Basis): Place[] {
   return places;
 }
 
-/** Whether there is a way on and nothing left to be rated. */
+/** Whether the path can continue and nothing is left to rate. */
 export function isPassed({ way, asked }: Place): boolean {
   return way !== null && asked.length === 0;
 }
@@ -54,7 +54,7 @@ function wayAt(basis: Basis, entry: StepPosition): Way | null {
   return obvious ? { step: obvious.id } : null;
 }
 
-/** What goes without saying: the one best candidate; where not all are asked about, the first good one. */
+/** The implied choice: the single best candidate; if not all need a rating, the first good one. */
 function obviousAt(basis: Basis, entry: StepPosition): Step | null {
   const { scheme, work } = basis;
   const good = entry.alternatives.find((step) => markOf(work, step.id).answer === "good");
@@ -64,7 +64,7 @@ function obviousAt(basis: Basis, entry: StepPosition): Step | null {
   return best.length === 1 ? best[0]! : null;
 }
 
-/** The candidates of the best rating that may be taken. */
+/** The candidates with the best rating that may be taken. */
 function bestOf(basis: Basis, entry: StepPosition): Step[] {
   const order: Answer[] = ["good", "neutral", "unsure", "bad"];
   for (const answer of order.filter((one) => mayBeTaken(basis, one))) {
@@ -91,7 +91,7 @@ export function candidateRows(basis: Basis): Row[] {
   });
 }
 
-/** Index into `steps` of the place where the path ends in an error, or of the first bad step that was taken; or -1. */
+/** Index into `steps` of the position where the path ends in an error, or of the first bad step taken; or -1. */
 export function pathErrorIndex(basis: Basis): number {
   return placesOf(basis).findIndex(({ way, deadEnd }) => {
     const taken = way && "step" in way ? markOf(basis.work, way.step).answer : null;
@@ -99,14 +99,14 @@ export function pathErrorIndex(basis: Basis): number {
   });
 }
 
-/** A candidate of the position where nothing is left but to take one; null where there is none such. */
+/** A candidate of the position where only the choice is missing; null if there is none. */
 export function undecided(basis: Basis): number | null {
   const last = placesOf(basis).at(-1);
   if (!last || last.way || last.asked.length > 0 || last.deadEnd) return null;
   return (bestOf(basis, last.entry)[0] ?? last.entry.alternatives[0]!).id;
 }
 
-/** The positions with a box for a step of the person's own: where one was begun, or where no candidate will do. */
+/** The positions with a box for the person's own step: where one was begun, or where no candidate will do. */
 export function ownStepPositions(basis: Basis): number[] {
   if (!basis.scheme.ask_own_step) return [];
   return placesOf(basis)
@@ -114,7 +114,7 @@ export function ownStepPositions(basis: Basis): number[] {
     .map(({ entry }) => entry.position);
 }
 
-/** Takes a candidate: good, unless something was said of it. Null where it cannot be taken. */
+/** Takes a candidate and rates it good unless it is already rated. Null if it cannot be taken. */
 export function choose(basis: Basis, step: number, position: number): Work | null {
   const { work } = basis;
   const mark = markOf(work, step);
@@ -129,13 +129,13 @@ export function choose(basis: Basis, step: number, position: number): Work | nul
   };
 }
 
-/** The person's own step at a position takes the place of a candidate that was taken there. */
+/** The person's own step at a position replaces the candidate taken there. */
 export function writeOwn(work: Work, position: number, value: string): Work {
   const { [position]: _, ...chosen } = work.chosen;
   return { ...work, ownSteps: { ...work.ownSteps, [position]: value }, chosen: value.trim() ? chosen : work.chosen };
 }
 
-/** Says that nothing is needed behind the last step that was taken, or takes that back; null where none was taken. */
+/** Marks the solution as complete after the last step taken, or undoes that; null if none was taken. */
 export function complete(basis: Basis): Work | null {
   if (basis.work.endsAt !== null) return { ...basis.work, endsAt: null };
   const last = placesOf(basis).filter(isPassed).at(-1);

@@ -17,13 +17,13 @@ export function firstErrorIndex(basis: Basis): number {
   return basis.steps.findIndex((entry) => markOf(basis.work, mainOf(entry).id).answer === "bad");
 }
 
-/** Index of the last position that is asked about. */
+/** Index of the last position to be rated. */
 function lastReached(basis: Basis): number {
   const error = firstErrorIndex(basis);
   return basis.scheme.stop_at_first_error && error >= 0 ? error : basis.steps.length - 1;
 }
 
-/** The lines to show, in reading order. Other completions stand open below a step rated bad. */
+/** The rows to show, in reading order. Alternatives are shown below a step rated bad. */
 export function rows(basis: Basis): Row[] {
   if (basis.scheme.choose_path) return candidateRows(basis);
   const last = lastReached(basis);
@@ -37,7 +37,7 @@ export function rows(basis: Basis): Row[] {
   });
 }
 
-/** Steps still to be answered before the work is complete, in reading order. */
+/** Steps still to be rated, in reading order. */
 export function left(basis: Basis): Row[] {
   if (basis.scheme.choose_path) {
     const asked = new Set(placesOf(basis).flatMap((place) => place.asked));
@@ -46,7 +46,9 @@ export function left(basis: Basis): Row[] {
   return rows(basis).filter((row) => row.reached && markOf(basis.work, row.step.id).answer === null);
 }
 
-/** Where an own step is asked for: the position of the error that ends the path, or wherever the path may go by one. */
+/**
+ * The positions that need the person's own step: that of the error that ends the path, or any that may continue by one.
+ */
 export function ownStepsAt(basis: Basis): number[] {
   if (basis.scheme.choose_path) return ownStepPositions(basis);
   const error = firstErrorIndex(basis);
@@ -55,10 +57,10 @@ export function ownStepsAt(basis: Basis): number[] {
   return asked && stops && at ? [at.position] : [];
 }
 
-/** What the project asks about the first error, in the order in which it is asked. */
+/** The project's questions about the first error, in order. */
 export type ErrorQuestion = "progress" | "critique";
 
-/** What is still to be said about the first error, and the step that it is about; null where nothing is. */
+/** The missing answer about the first error and its step; null if none is missing. */
 export function openQuestion(basis: Basis): { what: ErrorQuestion; step: number } | null {
   const at = basis.steps[firstErrorIndex(basis)];
   const step = at && rows(basis).find((row) => row.position === at.position && row.main)?.step;
@@ -75,7 +77,7 @@ type Readiness =
   | { ready: false; why: "choose"; next: number }
   | { ready: false; why: "reason" };
 
-/** Whether the work can be submitted, as what, and if not, what is missing. Positions count from 0. */
+/** Whether and how the work can be submitted, and if not, what is missing. Positions count from 0. */
 export function readiness(basis: Basis): Readiness {
   const { stop } = basis.work;
   const error = firstErrorIndex(basis);
@@ -93,14 +95,14 @@ export function readiness(basis: Basis): Readiness {
   return { ready: true, finish: error < 0 ? "solution" : "found_error", firstError };
 }
 
-/** Whether steps can be accepted together: where a path is chosen, or every step asked for by itself, they cannot. */
+/** Whether steps can be accepted together: not when a path is chosen or every step must be rated alone. */
 export function mayAccept({ scheme }: Basis): boolean {
   return scheme.offer_accepting && !scheme.choose_path;
 }
 
 /**
- * The steps that one key finds good, in reading order: those before the step `error`, where one is named, else all that
- * are left. Nothing was said of them; of a flagged one something was.
+ * The steps that one key rates good, in reading order: those before the step `error`, if named, else all remaining.
+ * They have no rating; flagged steps are left out.
  */
 export function acceptable(basis: Basis, error: number | null = null): Row[] {
   if (!mayAccept(basis)) return [];
@@ -108,12 +110,12 @@ export function acceptable(basis: Basis, error: number | null = null): Row[] {
   return left(basis).filter((row) => row.main && row.position < before && !markOf(basis.work, row.step.id).flagged);
 }
 
-/** The first of them that was not seen to its end; null where all were. */
+/** The first of them not seen to its end; null if all were. */
 export function firstUnseen(basis: Basis, seen: ReadonlySet<number>, error: number | null = null): Row | null {
   return acceptable(basis, error).find((row) => !seen.has(row.step.id)) ?? null;
 }
 
-/** The line of a step that can be the solution's first error; another completion, or one not reached, cannot. */
+/** The row of a step that can be the first error; alternatives and unreached steps cannot. */
 export function errorRow(basis: Basis, step: number): Row | undefined {
   return rows(basis).find((row) => row.step.id === step && row.main && row.reached);
 }

@@ -1,6 +1,6 @@
 import type { Dimensions, Rating, Scheme, Step, Term } from "../api/types";
 
-/** What is said of a step besides its rating, as the API has it; null stands for a given critique that is not rated yet. */
+/** The dimensions of a step's rating, as in the API; null stands for a given critique that is not rated yet. */
 export interface StepDimensions extends Readonly<Omit<Required<Dimensions>, "critique_ratings">> {
   readonly critique_ratings: readonly (Rating | null)[];
 }
@@ -23,7 +23,7 @@ export type DimensionAction =
   | { type: "critique"; step: number; value: string }
   | { type: "critique_rating"; step: number; number: number; rating: Rating };
 
-/** What is said after the action: a clause, a mark or a rating that stands already is taken back by saying it again. */
+/** The dimensions after an action: repeating a clause, a mark or a rating removes it. */
 export function reduceDimensions(dimensions: StepDimensions, action: DimensionAction): StepDimensions {
   switch (action.type) {
     case "clause":
@@ -47,12 +47,12 @@ function rerated(ratings: StepDimensions["critique_ratings"], { number, rating }
   return Array.from({ length }, (_, index) => (index === number ? toggled : (ratings[index] ?? null)));
 }
 
-/** A critique belongs to a bad step: it goes with the rating. */
+/** A critique belongs to a bad step and is removed with the rating. */
 export function withoutCritique(dimensions: StepDimensions): StepDimensions {
   return { ...dimensions, critique: "", critique_ratings: [] };
 }
 
-/** What is missing of a critique of this step: a rating of a given one, or one to be written; null where it is whole. */
+/** What is missing in the critiques of this step: a rating, or a text; null if nothing. */
 export function missingOfCritique(step: Step, dimensions: StepDimensions, asked: Scheme["critique"]): "rating" | "text" | null {
   if (asked === "none" || (asked === "written" && dimensions.critique.trim())) return null;
   if (asked === "written") return "text";
@@ -61,7 +61,7 @@ export function missingOfCritique(step: Step, dimensions: StepDimensions, asked:
   return ratings.includes(1) || dimensions.critique.trim() ? null : "text";
 }
 
-/** What of it the project asks about, and the rest: each part says nothing of the other's. */
+/** The part that the project asks for, and the rest. */
 export function splitDimensions(dimensions: StepDimensions, scheme: Scheme): { asked: StepDimensions; rest: StepDimensions } {
   const known = (name: string) => scheme.policy_clauses.some((clause) => clause.name === name);
   const part = (ofAsked: boolean): StepDimensions => {
@@ -79,24 +79,24 @@ export function splitDimensions(dimensions: StepDimensions, scheme: Scheme): { a
   return { asked: part(true), rest: part(false) };
 }
 
-/** What the project asks for of it, as it is submitted: without defaults, and undefined if nothing else is left. */
+/** The dimensions to submit: without defaults; undefined if nothing is left. */
 export function toDimensions(said: StepDimensions, scheme: Scheme, place: { behindError: boolean }): Dimensions | undefined {
   const { asked } = splitDimensions(said, scheme);
   const dangling = asked.consistent === false && asked.consistent_with === null;
   const unrated = asked.critique_ratings.indexOf(null);
   const submitted: StepDimensions = {
     ...asked,
-    consistent: dangling ? null : asked.consistent, // a contradiction whose earlier step is not chosen yet is none
+    consistent: dangling ? null : asked.consistent, // a contradiction without its earlier step does not count yet
     recovers: place.behindError && asked.recovers,
     critique: asked.critique.trim(),
-    critique_ratings: asked.critique_ratings.slice(0, unrated < 0 ? undefined : unrated), // a list has no gaps
+    critique_ratings: asked.critique_ratings.slice(0, unrated < 0 ? undefined : unrated), // a list may not have gaps
   };
   const isDefault = (name: keyof StepDimensions) => JSON.stringify(submitted[name]) === JSON.stringify(NO_DIMENSIONS[name]);
   const names = (Object.keys(submitted) as (keyof StepDimensions)[]).filter((name) => !isDefault(name));
   return names.length > 0 ? Object.fromEntries(names.map((name) => [name, submitted[name]])) : undefined;
 }
 
-/** Terms under their groups, in the order in which each group comes first. */
+/** Terms by group, in the order in which the groups first appear. */
 export function grouped(terms: readonly Term[]): { group: string; terms: Term[] }[] {
   const groups = new Map<string, Term[]>();
   for (const term of terms) groups.set(term.group, [...(groups.get(term.group) ?? []), term]);

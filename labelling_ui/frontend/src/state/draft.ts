@@ -8,7 +8,7 @@ import { BLANK_MARK, BLANK_WORK, type Mark, markOf, offers, type Row, type State
 /** Unsubmitted work as the browser and the server store it. */
 export type DraftBody = Pick<State, "work" | "cursor" | "dwell_ms" | "total_ms" | "hints_seen"> & {
   format: 1;
-  /** What of it was asked about when it was stored; null where an older page stored it. */
+  /** What the project asked for when it was stored; null if an older page stored it. */
   asked: Asked | null;
   /** When the person last changed something, ISO 8601. */
   edited_at: string;
@@ -19,7 +19,7 @@ export function toDraft(state: State, editedAt: string): DraftBody {
   return { format: 1, work, asked: askedNow(state), cursor, dwell_ms, total_ms, hints_seen, edited_at: editedAt };
 }
 
-/** Reads a body from storage or the network; null when it is none of ours. */
+/** Parses a stored or received body; null if it is not a draft. */
 export function parseDraft(body: unknown): DraftBody | null {
   if (typeof body !== "object" || body === null) return null;
   const draft = body as Partial<DraftBody>;
@@ -35,30 +35,30 @@ export function parseDraft(body: unknown): DraftBody | null {
   };
 }
 
-/** Work of an older page, with what that page did not know of. */
+/** Work of an older page, with defaults for what that page did not have. */
 function completed(work: Work): Work {
   const marks = Object.entries(work.marks ?? {}).map(([step, mark]) => [step, { ...BLANK_MARK, ...mark }]);
   return { ...BLANK_WORK, ...work, marks: Object.fromEntries(marks) };
 }
 
-/** Puts a draft into a fresh state. Where the cursor's step is not there any more, the first step has it. */
+/** Applies a draft to a fresh state. If the cursor's step is gone, the cursor moves to the first step. */
 export function withDraft(state: State, { work, cursor, dwell_ms, total_ms, hints_seen }: DraftBody): State {
   const resumed = { ...state, work, dwell_ms, total_ms, hints_seen };
   return rows(resumed).some((row) => row.step.id === cursor) ? { ...resumed, cursor } : resumed;
 }
 
-/** How many steps carry an answer: enough to tell two drafts apart in a sentence. */
+/** How many steps have an answer: enough to describe a draft in a sentence. */
 export function answeredCount(work: Work): number {
   return Object.values(work.marks).filter((mark) => mark.answer !== null).length;
 }
 
-/** What a person was asked about: steps by their ids, steps of their own by position. */
+/** What a person was asked: steps by id, their own steps by position. */
 export interface Asked {
   readonly steps: readonly number[];
   readonly own: readonly number[];
 }
 
-/** What the project does not ask any more, in words: in the comment of a step, or, where it is null, in the note. */
+/** What the project no longer asks for, as text: for a step's comment, or, if null, for the note. */
 export interface Moved {
   readonly step: number | null;
   readonly position: number | null;
@@ -67,7 +67,7 @@ export interface Moved {
 
 type Basis = Pick<State, "steps" | "scheme">;
 
-/** What of the work was asked about, as the scheme is now. */
+/** What the current scheme asks for. */
 export function askedNow(basis: Basis & Pick<State, "work">): Asked {
   const { marks, ownSteps } = basis.work;
   return {
@@ -77,9 +77,9 @@ export function askedNow(basis: Basis & Pick<State, "work">): Asked {
 }
 
 /**
- * Work that was begun under another scheme, as one can go on with it under this one: what fits stays as it is, the rest
- * stands in words where it is handed in. `asked` is what was asked about when it was kept, null where nobody knows.
- * Work that was begun under this scheme stays the same; fitted once more, so does any.
+ * Work begun under another scheme, adapted to the current one: what fits stays, the rest becomes text. `asked` is what
+ * was asked for when it was stored, null if unknown. Work under the same scheme does not change, and adapting twice
+ * changes nothing.
  */
 export function fitting(begun: Work, asked: Asked | null, basis: Basis): { work: Work; moved: readonly Moved[] } {
   const fitted = withoutUnasked(begun, basis);
@@ -89,7 +89,7 @@ export function fitting(begun: Work, asked: Asked | null, basis: Basis): { work:
   return { work: moved.reduce(withWords, fitted), moved };
 }
 
-/** Words about a step; with null, about the solution. */
+/** A note about a step, or with null about the solution. */
 interface Move {
   about: number | null;
   words: string[];
@@ -102,11 +102,11 @@ function withoutUnasked(work: Work, { scheme }: Basis): Work {
   return { ...work, marks: Object.fromEntries(marks), ...path, progress };
 }
 
-/** What of a mark the scheme asks for, and the words for the rest. */
+/** The part of a mark that the scheme asks for, and the rest as text. */
 function split(mark: Mark, scheme: State["scheme"]): { kept: Mark; words: string[] } {
   const known = (type: string) => type === "" || scheme.error_types.some(({ name }) => name === type);
   const { asked, rest } = splitDimensions(mark.dimensions, scheme);
-  // Where every step is asked for by hand, what was accepted with others was not said.
+  // If the scheme requires a rating of every step, those accepted together are unrated.
   const stands = mark.answer !== null && offers(scheme, mark.answer) && (scheme.offer_accepting || !mark.accepted);
   const kept: Mark = {
     ...mark,
@@ -129,7 +129,7 @@ function ofMarks(work: Work, { steps, scheme }: Basis): Move[] {
   return stepsOf(steps).map(({ id }) => ({ about: id, words: split(markOf(work, id), scheme).words })).filter(said);
 }
 
-/** Where the path is not chosen any more, how it was; and how far it got, where that is not asked. */
+/** The chosen path as text, if the project no longer asks for one; and the progress, if that is no longer asked for. */
 function ofPath(work: Work, { steps, scheme }: Basis): Move[] {
   const moves: Move[] = [];
   if (!scheme.choose_path) {
@@ -147,7 +147,7 @@ function ofPath(work: Work, { steps, scheme }: Basis): Move[] {
   return moves;
 }
 
-/** What was asked about, and is out of sight under this scheme: nothing of it would be handed in. */
+/** Answers that this scheme hides: they would not be submitted. */
 function ofHidden(work: Work, asked: Asked | null, { steps, scheme }: Basis): Move[] {
   if (!asked) return [];
   const now = { steps, scheme, work };
@@ -165,7 +165,7 @@ function ofHidden(work: Work, asked: Asked | null, { steps, scheme }: Basis): Mo
   return [...marks, ...ownSteps].filter(said);
 }
 
-/** All where it will be handed in: at its own step, else at that of its position, else where the path ends. */
+/** Every note at its final place: its own step, else that of its position, else the end of the path. */
 function housed(moves: Move[], now: Basis & Pick<State, "work">): Moved[] {
   const shown = rows(now).filter((row) => row.reached);
   const homes = new Map<Row | null, string[]>();

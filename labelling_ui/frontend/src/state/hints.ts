@@ -4,8 +4,8 @@ import { markOf, type Row, type Seen, type State } from "./model";
 import { RATING_OF } from "../vocabulary";
 
 /**
- * Whether the score of a step comes into sight by itself. That of a later step never does: who knows where the model
- * sees the error reads on to find it there, and that pull is what hints are measured for.
+ * Whether the score of a step is shown automatically. Scores of later steps never are: a person who knows where the
+ * model sees the error looks for it there, and hints are there to measure that pull.
  */
 const COMES: Record<Hint["reveal"], (state: State, row: Row) => boolean> = {
   reached: (state, { step }) => state.cursor === step.id,
@@ -13,7 +13,7 @@ const COMES: Record<Hint["reveal"], (state: State, row: Row) => boolean> = {
   on_request: (state, { position }) => state.asked.includes(position),
 };
 
-/** The positions whose score is due and was not sent yet, also those that were seen before the page was reloaded. */
+/** The positions whose score is due and was not sent yet, including those seen before a reload. */
 export function missingScores(state: State): number[] {
   const { hint, scores, hints_seen } = state;
   if (!hint) return [];
@@ -22,13 +22,13 @@ export function missingScores(state: State): number[] {
   return [...wanted].filter((position) => hint.positions.includes(position) && scores[position] === undefined);
 }
 
-/** The state once the person has asked for the score of a step; the same where there is nothing to ask for. */
+/** The state after the person requested the score of a step; unchanged if there is none. */
 export function ask(state: State, step: number): State {
   const row = rowToAsk(state, step);
   return !row || state.asked.includes(row.position) ? state : { ...state, asked: [...state.asked, row.position] };
 }
 
-/** The state once the score of a position stands before the person. What was seen stays seen: no undo takes it back. */
+/** The state after a score was shown. It stays recorded: undo does not remove it. */
 export function showScore(state: State, position: number, score: number): State {
   const step = state.steps.find((entry) => entry.position === position)?.alternatives[0];
   if (!step || !state.hint?.positions.includes(position)) return state;
@@ -38,12 +38,12 @@ export function showScore(state: State, position: number, score: number): State 
   return { ...state, scores: { ...state.scores, [position]: score }, hints_seen };
 }
 
-/** How likely the model takes the step of the solution at this position to be right; null where it is not in sight. */
+/** The model's probability that the step at this position is right; null if it is not shown. */
 export function scoreInSight(state: State, position: number): number | null {
   return state.scores[position] ?? null;
 }
 
-/** Whether the person gets a score by asking at this step. It may be asked for again until it is there. */
+/** Whether the person can request a score at this step, again until it arrives. */
 export function mayAskScore(state: State, step: number): boolean {
   return rowToAsk(state, step) !== null;
 }
@@ -55,7 +55,7 @@ function rowToAsk(state: State, step: number): Row | null {
   return open ? row : null;
 }
 
-/** Scores are of the steps of the solution itself, never of other completions. */
+/** Scores belong to the solution's own steps, never to alternatives. */
 function hasScore(state: State, { main, candidate, position }: Row): boolean {
   return main && !candidate && state.hint !== null && state.hint.positions.includes(position);
 }

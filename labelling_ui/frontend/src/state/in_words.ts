@@ -4,7 +4,7 @@ import { ANSWER_OF } from "../vocabulary";
 import type { StepDimensions } from "./dimensions";
 import type { Mark } from "./model";
 
-/** What is said of a step beside its rating, a phrase each. */
+/** The dimensions of a step, a phrase each. */
 export function dimensionsInWords(dimensions: StepDimensions): string[] {
   const { clauses, consistent, consistent_with, redundant, recovers, critique, critique_ratings } = dimensions;
   const contradicts = consistent === false && consistent_with !== null;
@@ -20,7 +20,7 @@ export function dimensionsInWords(dimensions: StepDimensions): string[] {
   ];
 }
 
-/** What is said of a step, a phrase each; the answer by the project's own name where its scheme is given. */
+/** The rating and dimensions of a step, a phrase each; the answer in the project's own name if its scheme is given. */
 export function markInWords(mark: Mark, scheme: Scheme | null = null): string[] {
   const { answer, error_type, flagged, comment, spans, dimensions } = mark;
   return [

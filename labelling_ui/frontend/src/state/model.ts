@@ -3,17 +3,17 @@ import type { Answer, GivenUp, Rating } from "../vocabulary";
 import { NO_DIMENSIONS, type StepDimensions, type DimensionAction } from "./dimensions";
 import type { SpanAction } from "./spans";
 
-/** What a person can say of a step. Nothing said is null; a step after the first error is never asked about. */
+/** The answers to a step. Null means unrated; steps after the first error are never rated. */
 export type { Answer } from "../vocabulary";
 
 export interface Mark {
   readonly answer: Answer | null;
-  /** The answer was given to this step together with others, by one key. */
+  /** The answer was given to several steps at once, by one key. */
   readonly accepted: boolean;
   readonly flagged: boolean;
   readonly error_type: string;
   readonly comment: string;
-  /** What was marked in the text, in the order in which it was. */
+  /** The marks in the text, in the order they were made. */
   readonly spans: readonly Span[];
   readonly dimensions: StepDimensions;
 }
@@ -28,16 +28,16 @@ export const BLANK_MARK: Mark = {
   dimensions: NO_DIMENSIONS,
 };
 
-/** The person ends the work without rating to the end. */
+/** The person ends the work before every step is rated. */
 export interface Stop {
   readonly kind: GivenUp;
   readonly reason: string;
 }
 
 /**
- * All that undo and redo go over. Marks are keyed by step id, own steps by position. Where the path is chosen: `chosen`
- * has the candidate that was taken at a position, `endsAt` the position behind which nothing is needed. `progress`,
- * 0 to 4, is how far the solution had got at its first error.
+ * Everything that undo and redo cover. Marks are keyed by step id, own steps by position. If a path is chosen, `chosen`
+ * has the candidate taken at each position, and `endsAt` the position after which the solution is complete. `progress`,
+ * 0 to 4, is how far the solution was at its first error.
  */
 export interface Work {
   readonly marks: Readonly<Record<number, Mark>>;
@@ -61,33 +61,33 @@ export const BLANK_WORK: Work = {
   progress: null,
 };
 
-/** Work with the step it was done at, so that undo goes back to the place too. */
+/** Work with the step where it was done, so that undo returns to the place too. */
 export interface Moment {
   readonly work: Work;
   readonly cursor: number;
 }
 
-/** One line of the solution as it stands before the person. */
+/** One row of the solution as shown. */
 export interface Row {
   readonly step: Step;
   readonly position: number;
-  /** The step of the solution itself; false for another completion at the same position. */
+  /** False for an alternative at the same position. */
   readonly main: boolean;
   /** False after the first error: shown grey, not rated. */
   readonly reached: boolean;
-  /** Where the path is chosen: which of the position's candidates this is, and whether it is taken. */
+  /** If a path is chosen: the candidate's number at its position, and whether it is taken. */
   readonly candidate?: { readonly number: number; readonly of: number; readonly taken: boolean };
 }
 
-/** The model's score of a position came before the person's eyes, who had rated the step `before`; null for not yet. */
+/** The model's score of a position was shown; `before` is the person's rating at that time, null for none. */
 export interface Seen {
   readonly position: number;
   readonly before: Rating | null;
 }
 
 /**
- * The labelling of one solution. `cursor` is a step id. Time is apart from work: undo does not give
- * time back. `typing` names the text being typed, so that one run of typing is one undo.
+ * The labelling of one solution. `cursor` is a step id. Time is not part of work: undo does not give time back.
+ * `typing` names the text being typed, so that one run of typing is one undo.
  */
 export interface State {
   readonly steps: readonly StepPosition[];
@@ -99,11 +99,11 @@ export interface State {
   readonly typing: string | null;
   readonly dwell_ms: Readonly<Record<number, number>>;
   readonly total_ms: number;
-  /** Where the model has scores and when they are shown; null where the person is shown none. */
+  /** Which positions have scores and when they are shown; null if the person sees none. */
   readonly hint: Hint | null;
-  /** Positions whose score the person asked for. */
+  /** Positions whose score the person requested. */
   readonly asked: readonly number[];
-  /** The scores that the server has sent, by position, and which were seen, in that order. */
+  /** The scores that the server has sent, by position, and those seen, in order. */
   readonly scores: Readonly<Record<number, number>>;
   readonly hints_seen: readonly Seen[];
 }
@@ -114,7 +114,7 @@ type ChoosingAction =
   | { type: "complete" }
   | { type: "onward" };
 
-/** The person asks for the model's score of a step; the server has sent one. */
+/** The person requests the model's score of a step; the server has sent one. */
 type HintAction = { type: "hint"; step: number } | { type: "score"; position: number; score: number };
 
 export type Action =
@@ -122,7 +122,7 @@ export type Action =
   | HintAction
   | ChoosingAction
   | { type: "rate"; step: number; answer: Answer }
-  /** Both accept only what was `seen`: steps whose end has stood on the screen. */
+  /** Both accept only `seen` steps, whose end has been on the screen. */
   | { type: "first_error"; step: number; seen: ReadonlySet<number> }
   | { type: "no_error"; seen: ReadonlySet<number> }
   | { type: "flag"; step: number }
@@ -141,7 +141,7 @@ export type Action =
   | { type: "redo" }
   | { type: "spend"; ms: number };
 
-/** Whether the project lets a step be answered so. */
+/** Whether the scheme offers this answer. */
 export function offers(scheme: Scheme, answer: Answer): boolean {
   if (answer === "neutral") return scheme.offer_neutral;
   return answer !== "unsure" || scheme.offer_unsure;

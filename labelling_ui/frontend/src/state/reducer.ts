@@ -28,12 +28,12 @@ export function startState(task: Pick<Task, "solution" | "scheme"> & Partial<Pic
   };
 }
 
-/** A solution that nobody has in front of them yet: no step of it is reached, and nothing of it was seen. */
+/** A solution that nobody sees yet: no step is reached or seen. */
 export function stateAhead(task: Parameters<typeof startState>[0]): State {
   return { ...startState({ ...task, hint: null }), cursor: NO_STEP };
 }
 
-/** The next state. An action that cannot apply (a step not reached, nothing to undo) gives the same state back. */
+/** The next state. An action that cannot apply (an unreached step, nothing to undo) returns the same state. */
 export function reduce(state: State, action: Action): State {
   switch (action.type) {
     case "rate":
@@ -145,7 +145,7 @@ function writeOwnStep(state: State, position: number, value: string): State {
   if (!state.scheme.choose_path) {
     return change(state, { ...state.work, ownSteps: { ...state.work.ownSteps, [position]: value } }, { typing });
   }
-  // What was come to by it goes with it: the cursor stays where the words are.
+  // The comparison steps are removed with it: the cursor stays.
   const here = rows(state).find((row) => row.position === position && row.main);
   if (!here) return state;
   return change(state, writeOwn(state.work, position, value), { cursor: here.step.id, typing });
@@ -165,13 +165,13 @@ function endHere(state: State): State {
   return change(state, work, { cursor: nextUnrated(ended, last?.step.id ?? state.cursor) });
 }
 
-/** Goes on from a position that nothing is left to be said of. */
+/** Moves on from a position where nothing is left to rate. */
 function onward(state: State): State {
   const here = placesOf(state).find(({ entry }) => entry.alternatives.some((step) => step.id === state.cursor));
   return here && isPassed(here) ? go(state, nextUnrated(state, state.cursor)) : state;
 }
 
-/** The next step without an answer, after `step` and then from the top; `step` itself when all are answered. */
+/** The next step without an answer after `step`, then from the top; `step` itself when all are answered. */
 function nextUnrated(state: State, step: number): number {
   const missing = left(state).map((row) => row.step.id);
   const waiting = new Set(missing);
@@ -181,8 +181,8 @@ function nextUnrated(state: State, step: number): number {
 }
 
 /**
- * Marks a step bad and accepts what came before, steps that were the first error until now too; as `acceptRest` does,
- * once it was seen.
+ * Marks a step bad and accepts the steps before it, including a former first error; like `acceptRest`, only once they
+ * were seen.
  */
 function firstErrorHere(state: State, step: number, seen: ReadonlySet<number>): State {
   if (!mayAccept(state)) return rate(state, step, "bad");
@@ -197,7 +197,7 @@ function firstErrorHere(state: State, step: number, seen: ReadonlySet<number>): 
   return change(state, work, { cursor: nextUnrated({ ...state, work }, step) });
 }
 
-/** Accepts all that is left, once it was seen; before that it leads to the first step that was not, and says nothing of any. */
+/** Accepts all remaining steps once they were seen; before that it moves to the first unseen one and accepts none. */
 function acceptRest(state: State, seen: ReadonlySet<number>): State {
   const unseen = firstUnseen(state, seen);
   if (unseen) return go(state, unseen.step.id);
@@ -242,7 +242,10 @@ function spend(state: State, ms: number): State {
   };
 }
 
-/** The mark with an answer given to this step alone. Error types and a critique belong to a bad one: they go with it. */
+/**
+ * The mark with an answer given to this step alone. Error types and a critique belong to a bad step and are removed
+ * with it.
+ */
 function answered(mark: Mark, answer: Answer): Mark {
   if (answer === "bad") return { ...mark, answer, accepted: false };
   return {
@@ -259,7 +262,7 @@ function withMark(work: Work, step: number, mark: Mark): Work {
   return { ...work, marks: { ...work.marks, [step]: mark } };
 }
 
-/** The work with these steps good, accepted with others. */
+/** The work with these steps good, accepted together. */
 function accepting(work: Work, steps: readonly Row[]): Work {
   return steps.reduce(
     (after, { step }) => withMark(after, step.id, { ...answered(markOf(after, step.id), "good"), accepted: true }),

@@ -8,7 +8,7 @@ export type SpanAction =
 
 type Spans = readonly Span[];
 
-/** The spans of a step after an action; the same array where it changes nothing. */
+/** The spans of a step after an action; the same array if nothing changes. */
 export function reduceSpans(spans: Spans, action: SpanAction): Spans {
   switch (action.type) {
     case "mark_span": {
@@ -33,32 +33,32 @@ function indexOfSpan(spans: Spans, start: number, end: number): number {
   return spans.findIndex((span) => span.start === start && span.end === end);
 }
 
-/** Types of error belong to a bad step: they go with the rating. */
+/** Error types belong to a bad step and are removed with the rating. */
 export function withoutErrorTypes(spans: Spans): Spans {
   return spans.some((span) => span.error_type) ? spans.map((span) => ({ ...span, error_type: "" })) : spans;
 }
 
-/** The index in a string behind all that is marked in it, 0 for nothing. */
+/** The index in a string after the last mark, 0 for none. */
 export function furthest(spans: Spans, text: string): number {
   return spans.length === 0 ? 0 : indexOfCodePoint(text, Math.max(...spans.map((span) => span.end)));
 }
 
-/** The marked text itself: offsets count code points, JavaScript's strings count their halves. */
+/** The marked text: offsets count code points, while JavaScript's strings count UTF-16 units. */
 export function quoted(text: string, { start, end }: Pick<Span, "start" | "end">): string {
   return Array.from(text).slice(start, end).join("");
 }
 
-/** Where it stands in the string. */
+/** Its position in the string. */
 export function placeOf(text: string, { start, end }: Pick<Span, "start" | "end">): { from: number; to: number } {
   return { from: indexOfCodePoint(text, start), to: indexOfCodePoint(text, end) };
 }
 
-/** How many code points stand before an index of a string. */
+/** The number of code points before an index of a string. */
 export function codePointsTo(text: string, index: number): number {
   return Array.from(text.slice(0, index)).length;
 }
 
-/** The index in a string of its n-th code point. */
+/** The string index of the n-th code point. */
 export function indexOfCodePoint(text: string, n: number): number {
   return Array.from(text).slice(0, n).join("").length;
 }

@@ -7,8 +7,8 @@ import type { Asked, DraftBody } from "./draft";
 import { BLANK_MARK, BLANK_WORK, type Mark, markOf, type State, type Work } from "./model";
 
 /**
- * The submission of finished work, or null while something is missing. `submissionId` is a UUID made here once;
- * `basedOn` is the own revision that the work began with, 0 for none.
+ * The submission of finished work, or null while something is missing. `submissionId` is a UUID created here; `basedOn`
+ * is the person's own revision that the work is based on, 0 for none.
  */
 export function toSubmission(task: Task, state: State, submissionId: string, basedOn = 0): Submission | null {
   const ready = readiness(state);
@@ -47,7 +47,7 @@ function toPath(state: State): PathEntry[] {
     const ownText = entry.position === ownAt ? (state.work.ownSteps[entry.position] ?? "").trim() : "";
     return {
       position: entry.position,
-      // The path goes on through this step unless it ends at the error, or was never judged.
+      // The path continues through this step unless it ends at the error or was never rated.
       chosen: main && said !== null && !endsHere ? main.step.id : null,
       own_text: ownText || null,
       dwell_ms: dwellAt(state, entry),
@@ -56,7 +56,7 @@ function toPath(state: State): PathEntry[] {
   });
 }
 
-/** The positions that were come to. Candidates that nothing was said of were not looked at, so they are left out. */
+/** The positions that were reached. Unrated candidates were not looked at, so they are left out. */
 function toChosenPath(state: State): PathEntry[] {
   const error = firstErrorIndex(state);
   return placesOf(state).map(({ entry, way }, index) => ({
@@ -75,7 +75,7 @@ function toJudgement(state: State, step: number, place: { reached: boolean; behi
   const { answer, accepted, flagged, error_type } = mark;
   const spans = mark.spans.map((span) => ({ ...span, comment: span.comment.trim() }));
   const notes = { flagged, error_type, comment: mark.comment.trim(), spans };
-  // The server refuses spans in a step that is not reached.
+  // The server rejects spans in an unreached step.
   if (answer === null) return { step, state: "not_reached", rating: null, ...notes, spans: [] };
   const dimensions = toDimensions(mark.dimensions, state.scheme, place);
   const judgement = { step, ...notes, ...(dimensions && { dimensions }) };
@@ -89,7 +89,7 @@ function dwellAt({ dwell_ms }: State, { alternatives }: StepPosition): number {
 
 type Rated = OwnLabel["path"][number]["ratings"][number] | StepJudgement;
 
-/** A label that was handed in, as work to go on with: what `toSubmission` would make this label of. */
+/** A submitted label as work to continue: what `toSubmission` would turn into this label. */
 export function toWork(label: OwnLabel): Work {
   const chosen: Record<number, number> = {};
   const marks: Record<number, Mark> = {};
@@ -107,7 +107,7 @@ export function toWork(label: OwnLabel): Work {
   return { ...BLANK_WORK, marks, ownSteps, chosen, endsAt, comment, referenceDisputed, stop, progress };
 }
 
-/** The same as a draft. Time is known by position, and stands with the first completion there. */
+/** The same as a draft. Time is stored by position, at its first completion. */
 export function asDraft(task: Task, label: OwnLabel): DraftBody {
   const dwell: Record<number, number> = {};
   for (const { position, dwell_ms: ms } of label.path) {
@@ -126,7 +126,7 @@ export function asDraft(task: Task, label: OwnLabel): DraftBody {
   };
 }
 
-/** All that it says was asked. */
+/** Everything in the label was asked for. */
 function askedOf({ path }: OwnLabel): Asked {
   return {
     steps: path.flatMap(({ ratings = [] }) => ratings.map(({ step }) => step)),

@@ -6,14 +6,14 @@ import { toMark } from "./submission";
 type Version = Pick<OwnLabel | Submission, "finish_reason" | "reason" | "comment" | "reference_disputed" | "path">;
 type Said = NonNullable<Version["path"][number]["ratings"]>[number];
 
-/** One thing that two versions of a label say differently, in words. */
+/** One difference between two versions of a label, in words. */
 interface Difference {
   about: string;
   mine: string;
   theirs: string;
 }
 
-/** What two versions of a label on one solution say differently, in reading order. */
+/** The differences between two versions of a label on one solution, in reading order. */
 export function differences(mine: Version, theirs: Version): Difference[] {
   const [left, right] = [inWords(mine), inWords(theirs)];
   const { nothing } = text.versions;

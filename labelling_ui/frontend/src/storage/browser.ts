@@ -3,7 +3,7 @@ import { type Change, type Database, type Journal, JournaledStorage } from "./jo
 const NAME = "stepmark";
 const STORE = "texts";
 const ANSWER_WITHIN_MS = 5_000;
-/** How long a page waits for the database, whose texts are otherwise added later. */
+/** How long a page waits for the database; later texts are added when they arrive. */
 const PATIENCE_MS = 1_500;
 
 /** The browser's own storage, shared with its other pages. */
@@ -19,7 +19,7 @@ export function browserStorage(onChange: () => void): JournaledStorage {
   return storage;
 }
 
-/** Resolves once the storage is read or has taken too long; `late` is called if it is read after that. */
+/** Resolves once the storage is read or takes too long; `late` is called if it is read after that. */
 export async function waitForStorage(storage: JournaledStorage, late: () => void): Promise<void> {
   let waiting = true;
   const reading = storage.flush().then(() => waiting || late());
@@ -27,7 +27,7 @@ export async function waitForStorage(storage: JournaledStorage, late: () => void
   waiting = false;
 }
 
-/** The browser's local storage: small, but it has the text when `write` returns. It may be full, or forbidden. */
+/** The browser's local storage: small, but synchronous. It may be full or forbidden. */
 function localJournal(prefix: string): Journal {
   return {
     read() {
@@ -42,7 +42,7 @@ function localJournal(prefix: string): Journal {
     },
     write(key, text) {
       if (attempt(() => localStorage.setItem(key, text))) return true;
-      attempt(() => localStorage.removeItem(key)); // what stands there is of an earlier moment
+      attempt(() => localStorage.removeItem(key)); // the stored value is older
       return false;
     },
     forget(key, text) {
@@ -81,7 +81,7 @@ class BrowserDatabase implements Database {
       if (change.text !== null) store.put(change.text, change.key);
       else removeIf(store, change.key, change.was);
     }
-    // The page may be gone before any event of the transaction comes.
+    // The page may close before any event of the transaction arrives.
     if (changes.every(({ text }) => text !== null)) store.transaction.commit();
     await within(done(store.transaction));
   }
@@ -125,7 +125,7 @@ function done(transaction: IDBTransaction): Promise<void> {
   });
 }
 
-/** A database that never answers, as happens after a crash of the browser, is one that fails. */
+/** A database that never answers, as happens after a crash of the browser, counts as failed. */
 function within<T>(promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;
   const late = new Promise<never>((_, reject) => {

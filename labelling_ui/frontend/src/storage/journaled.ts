@@ -1,28 +1,28 @@
 import { Backoff } from "../outbox/backoff";
 import type { Storage } from "./storage";
 
-/** Text that is written down within the call, or not at all: `write` tells. An empty text is kept, too. */
+/** Synchronous storage of texts: `write` reports whether it succeeded. An empty text is stored too. */
 export interface Journal {
   read(): Map<string, string>;
   write(key: string, text: string): boolean;
-  /** Forgets what stands there; where `text` is given, only if it is that and no other page's. */
+  /** Removes a key; with `text`, only if that is its value and not another page's. */
   forget(key: string, text?: string): void;
 }
 
-/** A text to be kept; or none, where what stands there is one of `was`. */
+/** A text to store; or none, to remove one of `was`. */
 export type Change = { key: string; text: string } | { key: string; text: null; was: string[] };
 
 export interface Database {
   read(): Promise<Map<string, string>>;
-  /** All of the changes or, where it rejects, none. What was kept is on the disk. */
+  /** Applies all changes or, if it rejects, none. Stored texts are on disk. */
   write(changes: Change[]): Promise<void>;
 }
 
 const RETRY_AFTER_MS = 1_000;
-/** The journal entry of a removed key, which the database may still hold. */
+/** The journal entry of a removed key, which the database may still have. */
 const REMOVED = "";
 
-/** A change that the database lacks: the new text, or null for a removal, and the text before. */
+/** A change that the database lacks: the new text, or null for a removal, and the previous text. */
 interface Pending {
   text: string | null;
   before: string | null;
@@ -39,9 +39,9 @@ interface Parts {
 }
 
 /**
- * A text is in memory, goes into the journal within the same call, since the page may close at any moment, and leaves
- * the journal once the database has it on disk. So the journal holds all that the database lacks, also from pages that
- * closed too early or had no database; if one of the two fails, the other is enough.
+ * A text is kept in memory, written to the journal within the same call, since the page may close at any moment, and
+ * removed from the journal once the database has it on disk. So the journal holds everything that the database lacks,
+ * also from pages that closed too early or had no database. If one of the two fails, the other is enough.
  */
 export class JournaledStorage implements Storage {
   private readonly memory = new Map<string, string>();
@@ -90,8 +90,8 @@ export class JournaledStorage implements Storage {
   }
 
   /**
-   * Reads the database once, then writes the pending changes, one transaction after another.
-   * Never rejects: a failure is retried later.
+   * Reads the database once, then writes the pending changes, one transaction after another. Never rejects: a failure
+   * is retried later.
    */
   async flush(): Promise<void> {
     if (this.writing) return;

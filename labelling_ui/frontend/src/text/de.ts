@@ -1,6 +1,6 @@
 import type { Catalogue } from "./en";
 
-/** Every word the workbench says, in German. */
+/** Every text of the workbench, in German. */
 
 const number = new Intl.NumberFormat("de");
 const tenths = new Intl.NumberFormat("de", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
@@ -183,8 +183,8 @@ export const de: Catalogue = {
       invented: "Nicht ganz: Es gibt keinen Fehler.",
       gave_up: "Hier haben Sie aufgegeben.",
     },
-    said: "Ihre Antwort",
-    known: "Richtige Antwort",
+    answer: "Ihre Antwort",
+    reference: "Richtige Antwort",
     none: "kein Fehler",
     firstError: (n) => `erster Fehler bei Schritt ${number.format(n)}`,
     gaveUp: "aufgegeben",
@@ -298,7 +298,7 @@ export const de: Catalogue = {
     keepIt: "Behalten",
   },
   screening: {
-    place: (given, of) => `Eignungstest: ${number.format(given)} von ${number.format(of)}`,
+    place: (finished, of) => `Eignungstest: ${number.format(finished)} von ${number.format(of)}`,
     begins: (n) =>
       `Sie beginnen mit ${count(n, "Lösung, deren Antwort bekannt ist. Sie entscheidet", "Lösungen, deren Antworten bekannt sind. Sie entscheiden")}, ob Sie in diesem Projekt weitermachen können. Lassen Sie sich Zeit.`,
     passed: "Sie haben den Eignungstest bestanden. Jetzt beginnt die eigentliche Arbeit des Projekts.",

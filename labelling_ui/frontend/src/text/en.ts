@@ -2,7 +2,7 @@ import type { ErrorQuestion } from "../state/derived";
 import type { FinishReason, PracticeOutcome, StepKind } from "../api/types";
 import type { Answer, Stop } from "../state/model";
 
-/** Every word the workbench says, in English. Its shape is what every other language has to fill. */
+/** Every text of the workbench, in English. Other languages have the same shape. */
 
 const number = new Intl.NumberFormat("en");
 const count = (n: number, one: string, many = `${one}s`) => `${number.format(n)} ${n === 1 ? one : many}`;
@@ -190,8 +190,8 @@ export const en = {
       invented: "Not quite: there is no error.",
       gave_up: "You gave up on this one.",
     } satisfies Record<PracticeOutcome, string>,
-    said: "Your answer",
-    known: "Correct answer",
+    answer: "Your answer",
+    reference: "Correct answer",
     none: "no error",
     firstError: (n: number) => `first error at step ${number.format(n)}`,
     gaveUp: "gave up",
@@ -302,7 +302,7 @@ export const en = {
     keepIt: "Keep it",
   },
   screening: {
-    place: (given: number, of: number) => `screening: ${number.format(given)} of ${number.format(of)}`,
+    place: (finished: number, of: number) => `screening: ${number.format(finished)} of ${number.format(of)}`,
     begins: (n: number) =>
       `You start with ${count(n, "solution whose answer is known. It decides", "solutions whose answers are known. They decide")} whether you can continue in this project. Take your time.`,
     passed: "You passed the screening. The project’s regular work starts now.",
@@ -366,7 +366,7 @@ export const en = {
     home: "Back to the project",
     again: (time: string) => `Checks again at ${time}`,
   },
-  /** For a screen reader alone. */
+  /** For screen readers only. */
   spoken: {
     handedIn: "Submitted.",
     next: (steps: number) => `Next solution, ${count(steps, "step")}.`,

@@ -11,7 +11,7 @@ import { useScheme } from "./scheme";
 interface Props {
   state: State;
   skipping: boolean;
-  /** Why not all that is left was accepted; empty where it was not tried. */
+  /** Why not all remaining steps were accepted; empty if that was not tried. */
   note: string;
   act: (action: Action) => void;
   onSubmit: () => void;
@@ -20,7 +20,7 @@ interface Props {
   onStay: () => void;
 }
 
-/** At the foot of the page: what is left, submit, and on a narrow screen the rating of the current step. */
+/** The foot of the page: what is left, submit, and on a narrow screen the rating of the current step. */
 export function ActionBar({ state, skipping, note, act, onSubmit, onNoError, onSkip, onStay }: Props) {
   const ready = readiness(state);
   const { stop } = state.work;
@@ -82,7 +82,7 @@ function UndoButtons({ state, act }: Pick<Props, "state" | "act">) {
   );
 }
 
-/** One line that says how far the work is. */
+/** One line with the progress of the work. */
 export function whatNext(state: State): string {
   const ready = readiness(state);
   if (state.scheme.choose_path && !state.work.stop) return whatNextOnPath(state);
@@ -97,7 +97,7 @@ export function whatNext(state: State): string {
   return ready.firstError === null ? text.submit.noError : text.submit.foundError(ready.firstError + 1);
 }
 
-/** Where the path is chosen: says that the solution is complete before its candidates are, or takes that back. */
+/** If a path is chosen: marks the solution as complete before its candidates are, or undoes that. */
 function PathEnd({ state, act }: { state: State; act: (action: Action) => void }) {
   if (!state.scheme.choose_path || state.work.stop) return null;
   const ended = state.work.endsAt !== null && readiness(state).ready;
@@ -110,7 +110,7 @@ function PathEnd({ state, act }: { state: State; act: (action: Action) => void }
   );
 }
 
-/** One line that says where the path stands. */
+/** One line with the state of the path. */
 function whatNextOnPath(state: State): string {
   const ready = readiness(state);
   const places = placesOf(state);

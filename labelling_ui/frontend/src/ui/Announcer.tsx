@@ -9,12 +9,12 @@ import { whatNext } from "./ActionBar";
 import { hintText } from "./Rating";
 import { useScheme } from "./scheme";
 
-/** More steps than this that change at once are counted, and only the last of them is named. */
+/** If more steps than this change at once, they are counted, and only the last is named. */
 const MOST_NAMED = 3;
 
 export type AnnouncedView = Pick<View, "task" | "state" | "idle" | "saved" | "sitting" | "practice">;
 
-/** What a screen reader hears when the page changes, beside what stands where its keyboard is; "" for nothing. */
+/** What a screen reader announces when the page changes; "" for nothing. */
 export function announcement(before: AnnouncedView, after: AnnouncedView, nameOf: (answer: Answer) => string): string {
   const explanation = after.practice?.explanation;
   if (explanation && explanation !== before.practice?.explanation) return text.practice.outcomes[explanation.outcome];
@@ -34,7 +34,7 @@ function idleSentences({ idle }: AnnouncedView): string[] {
   return [`${title}.`, idle.message || otherwise || ""];
 }
 
-/** The model's score of the current step, where it has just come. */
+/** The model's score of the current step, if it has just arrived. */
 function scoreText(before: State, after: State): string {
   const position = rows(after).find(({ step }) => step.id === after.cursor)?.position ?? -1;
   return scoreInSight(before, position) === null ? hintText(scoreInSight(after, position)) : "";
@@ -44,7 +44,7 @@ function isTrouble({ saved }: AnnouncedView): boolean {
   return saved === "unreachable" || saved === "signed_out";
 }
 
-/** The steps of which something else is said now, and where the work stands. */
+/** The changed steps, and the state of the work. */
 function changeOfWork(before: State, after: State, nameOf: (answer: Answer) => string): string {
   const phrases = ({ step }: Row, state: State) => markPhrases(markOf(state.work, step.id), nameOf).join(", ");
   const changed = rows(after).filter(
@@ -58,7 +58,7 @@ function changeOfWork(before: State, after: State, nameOf: (answer: Answer) => s
   return [...sentences, ...(others > 0 ? [text.spoken.others(others)] : []), next].map((one) => `${one}.`).join(" ");
 }
 
-/** What is said of a step, a phrase each; what is being written is heard as it is typed. */
+/** The content of a step, a phrase each; text being typed is announced by the browser. */
 function markPhrases(mark: Mark, nameOf: (answer: Answer) => string): string[] {
   return [
     mark.answer ? nameOf(mark.answer) : text.solution.unrated,
@@ -69,12 +69,14 @@ function markPhrases(mark: Mark, nameOf: (answer: Answer) => string): string[] {
   ];
 }
 
-/** A sentence of the page's own; a new object says it again. */
+/** A sentence to announce; a new object announces it again. */
 export interface Saying {
   readonly words: string;
 }
 
-/** Says to a screen reader what happened. Each sentence is a node of its own: the same one twice is heard twice. */
+/**
+ * Announces what happened to a screen reader. Each sentence is its own node, so that a repeated one is announced twice.
+ */
 export function Announcer({ view, said }: { view: AnnouncedView; said: Saying }) {
   const { nameOf } = useScheme();
   const [now, setNow] = useState({ words: "", turn: 0 });

@@ -29,7 +29,7 @@ interface Props {
   config: Config;
   session: Desk;
   view: View;
-  /** The session where it is practice, else null. */
+  /** The session if it is practice, else null. */
   practice: Practice | null;
 }
 
@@ -49,7 +49,7 @@ export function App({ config, session, view, practice }: Props) {
   const resting = view.sitting.restingSince !== null;
   const look = useMemo(() => lookOf(scheme), [scheme]);
 
-  // These are made once: rows are redrawn only when something of theirs changes.
+  // Created once: rows are redrawn only when their own values change.
   const { spend, act } = useMemo(() => {
     const spend = () => session.dispatch({ type: "spend", ms: clock.take() });
     const act = (action: Action) => session.dispatch({ type: "spend", ms: clock.take() }, action);
@@ -95,12 +95,12 @@ export function App({ config, session, view, practice }: Props) {
   });
   useBeats(session, config, clock, spend);
 
-  // A new solution begins at its top, or where it was left, with the hands on its current step. Before the next
-  // key: an effect that ran later would close what that key has opened.
+  // A new solution starts at its top, or where the person left it, with its current step focused. A layout effect
+  // runs before the next key; a later effect would close what that key opened.
   useLayoutEffect(() => {
     tools.closeAll();
     window.scrollTo(0, 0);
-    // Whoever is deciding between two versions keeps the keyboard.
+    // A person who is deciding between two versions keeps the focus.
     if (!document.activeElement?.closest(".banners")) focusCurrent();
   }, [lease]);
 

@@ -21,7 +21,7 @@ interface Props {
   onBreak: () => void;
 }
 
-/** What the person has to know or decide about keeping their work; nothing when all is well. */
+/** Notices and decisions about saving the work; nothing when all is well. */
 export function Banners(props: Props) {
   const { view, session, config } = props;
   const working = view.task || view.revising;
@@ -66,7 +66,7 @@ function Banner({ calm, children }: { calm?: boolean; children: ComponentChildre
   return <p class={calm ? "banner calm" : "banner"}>{children}</p>;
 }
 
-/** A way to decide, which the key for deciding leads to; `calm` ones can wait. */
+/** A choice that the key for deciding leads to; `calm` ones can wait. */
 function Button({ calm, onClick, children }: { calm?: boolean; onClick: () => void; children: ComponentChildren }) {
   return (
     <button type="button" class={calm ? "quiet" : "quiet decide"} onClick={onClick}>
@@ -75,12 +75,12 @@ function Button({ calm, onClick, children }: { calm?: boolean; onClick: () => vo
   );
 }
 
-/** How a screening begins and how it ended, with what comes next; nothing in between. */
+/** How a screening begins and how it ended, with what happens next. */
 function ScreeningNews({ view, config }: Props) {
   const screening = view.progress?.screening;
   if (!screening || screening.outcome === "failed") return null; // the idle screen says so
-  const { outcome, given, items } = screening;
-  if (outcome !== "passed" && given > 0) return null;
+  const { outcome, finished, items } = screening;
+  if (outcome !== "passed" && finished > 0) return null;
   return (
     <Banner calm>
       {outcome === "passed" ? text.screening.passed : outcome === "again" ? text.screening.again(items) : text.screening.begins(items)}{" "}
@@ -90,7 +90,7 @@ function ScreeningNews({ view, config }: Props) {
   );
 }
 
-/** Warns when the lease is about to expire: while the person works it is renewed long before. */
+/** Warns when the lease is about to expire; active work renews it long before. */
 function LeaseNote({ heldUntil, config, session }: Props & { heldUntil: number }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -179,7 +179,7 @@ function Refused({ entry, session }: { entry: OutboxEntry; session: Desk }) {
   );
 }
 
-/** Two versions of one label, made without knowing of each other: what differs, side by side, and the choice. */
+/** Two conflicting versions of one label: their differences side by side, and the choice. */
 function Versions({ rivals, queuedAt, session }: { rivals: Rivals; queuedAt: number; session: Desk }) {
   const { keyOf } = useScheme();
   const { mine, theirs } = rivals;

@@ -11,7 +11,7 @@ interface Props {
   view: View;
   panel: Panel | null;
   onPanel: (panel: Panel) => void;
-  /** To the step that is worked on. */
+  /** A link to the current step. */
   onSkip: () => void;
 }
 
@@ -49,8 +49,8 @@ export function Header({ config, view, panel, onPanel, onSkip }: Props) {
             {text.header.sentBack(progress.sent_back)}
           </a>
         )}
-        {screening && screening.given < screening.items && (
-          <span class="each">{text.screening.place(screening.given, screening.items)}</span>
+        {screening && screening.finished < screening.items && (
+          <span class="each">{text.screening.place(screening.finished, screening.items)}</span>
         )}
         {progress?.median_seconds != null && <span class="each">{text.header.each(progress.median_seconds)}</span>}
         {practice ? (

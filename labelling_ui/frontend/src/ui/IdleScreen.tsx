@@ -5,10 +5,10 @@ import type { Idle, PracticeView, View } from "../session/view";
 import { text, timeOf } from "../text";
 import { KeyButton } from "./controls";
 
-/** While there is no work, and may be some later. */
+/** Shown while there is no work; more may follow. */
 const MEANWHILE = new Set<Idle["kind"]>(["done", "all_leased", "paused", "screening_failed", "screening_unready"]);
 
-/** In place of a solution: why there is none, and what to do. */
+/** Replaces the solution: why there is none, and what to do. */
 export function IdleScreen({ view, config, onRetry }: { view: View; config: Config; onRetry: () => void }) {
   const { idle, progress } = view;
   const next = config.sentBack?.nextUrl;
@@ -71,7 +71,7 @@ interface PracticeEndProps {
   onAgain: (which: "all" | "missed") => void;
 }
 
-/** When the round is over: how it went, and what to do next. */
+/** The end of the round: the result, and what to do next. */
 export function PracticeEnd({ practice, config, onAgain }: PracticeEndProps) {
   const wrong = practice.total - practice.known;
   return (
@@ -98,7 +98,7 @@ export function PracticeEnd({ practice, config, onAgain }: PracticeEndProps) {
   );
 }
 
-/** During a break. */
+/** Shown during a break. */
 export function BreakScreen({ view: { heldUntil, sitting }, onGoOn }: { view: View; onGoOn: () => void }) {
   useEffect(() => document.querySelector<HTMLElement>(".idle .primary")?.focus(), []);
   return (

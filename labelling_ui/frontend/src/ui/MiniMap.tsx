@@ -11,7 +11,7 @@ import type { RowProps } from "./row_props";
 import { useScheme } from "./scheme";
 import { Sign } from "./Rating";
 
-/** From here on a square a step would be longer than the page: signs become bars of different heights. */
+/** From this number of steps on, squares no longer fit: signs become bars of different heights. */
 const LONG = 60;
 
 interface Props {
@@ -20,7 +20,7 @@ interface Props {
   act: (action: Action) => void;
 }
 
-/** The whole solution at a glance, one square a step. The keyboard has j and k; these squares are for the mouse. */
+/** The whole solution at a glance, one square per step. The squares are for the mouse; the keyboard has j and k. */
 export function MiniMap({ state, hits, act }: Props) {
   const shown = rows(state);
   const found = useMemo(() => new Set(hits.map((hit) => hit.step)), [hits]);
@@ -75,7 +75,7 @@ const Square = memo(function Square({ step, position, main, reached, answer, fla
   );
 });
 
-/** Marks the squares whose steps are on the screen, when there is time for it: the map would be painted in every frame. */
+/** Marks the squares of visible steps when idle, since the map would otherwise be painted in every frame. */
 function useInView(map: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const turned = new Map<Element, boolean>();

@@ -10,14 +10,14 @@ interface Props {
   work: Work;
   referenceShown: boolean;
   onReference: () => void;
-  /** Null where the solution cannot be given back. */
+  /** Null if the solution cannot be skipped. */
   onSkip: (() => void) | null;
   act: (action: Action) => void;
 }
 
 const STOPS: Stop["kind"][] = ["bad_problem", "give_up"];
 
-/** What a key or button for giving up, or for a bad problem, does: it stops the work, or goes on where it stopped it. */
+/** The action of the key or button for giving up or a bad problem: it ends the work, or reopens it. */
 export function turnStop(work: Work, kind: Stop["kind"]): Action {
   return work.stop?.kind === kind ? { type: "continue" } : { type: "stop", kind, reason: "" };
 }
@@ -112,7 +112,7 @@ function Reference({ task, work, shown, onToggle, act }: ReferenceProps) {
   );
 }
 
-/** Answers of competition data sets are bare LaTeX, without any dollars. */
+/** Answers of competition data sets are bare LaTeX, without dollars. */
 export function answerText(answer: string): string {
   return /\\[a-zA-Z!,;]|[\^_]\S/.test(answer) && !/[$]|\\[([]/.test(answer) ? `$${answer}$` : answer;
 }

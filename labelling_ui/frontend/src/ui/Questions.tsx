@@ -13,7 +13,7 @@ import type { RowProps } from "./row_props";
 import { useScheme } from "./scheme";
 import { TermChips } from "./TermChips";
 
-/** What the project asks of any step beside its rating; of a step that is not looked at, what was said of it. */
+/** The project's questions about any step besides its rating; on a step without the cursor, the answers. */
 export function Dimensions(props: RowProps) {
   const { step, position, mark, current, behindError, act } = props;
   const { scheme } = useScheme();
@@ -64,7 +64,7 @@ export function Dimensions(props: RowProps) {
   );
 }
 
-/** Whether the step agrees with the earlier ones, and which it contradicts. */
+/** Whether the step is consistent with earlier ones, and which it contradicts. */
 function Consistency({ step, steps, position, mark, act }: RowProps) {
   const { keyOf } = useScheme();
   const { consistent, consistent_with } = mark.dimensions;
@@ -107,7 +107,7 @@ function Toggle(props: ComponentProps<typeof KeyButton>) {
   return <KeyButton class="chip" data-tool={props.about} {...props} />;
 }
 
-/** Has the keyboard as soon as it is there, until Escape gives it back. */
+/** Takes the focus when it appears, until Escape returns it. */
 function Focused({ onLeave, children }: { onLeave: () => void; children: ComponentChildren }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => place.current?.querySelector("button")?.focus(), []);
@@ -124,14 +124,14 @@ function Focused({ onLeave, children }: { onLeave: () => void; children: Compone
   );
 }
 
-/** Does what the key of a tool of the current step does; nothing where the step is not asked that. */
+/** Performs the action of a tool's key on the current step, if the project asks for it there. */
 export function pressTool(tool: "redundant" | "recovers" | "consistency" | "clause"): void {
   const found = document.querySelector<HTMLElement>(`.shown .step.current [data-tool="${tool}"]`);
   if (found instanceof HTMLSelectElement) found.focus();
   else found?.click();
 }
 
-/** What the project asks about the first error: how far the solution had got, and what is wrong. */
+/** The project's questions about the first error: how far the solution got, and what is wrong. */
 export function AtError(props: RowProps) {
   const { scheme } = useScheme();
   if (!props.atError || !scheme) return null;
@@ -201,7 +201,7 @@ function GivenCritiques({ step, mark, act }: RowProps) {
   );
 }
 
-/** To what is to be rated next, else back to the step. */
+/** Focuses the next unrated critique, else the step. */
 function toNextCritique(from: HTMLElement): void {
   const here = from.closest(".critique");
   const open = [...(here?.parentElement?.querySelectorAll('.critique[data-rated="false"]') ?? [])];
@@ -233,7 +233,7 @@ const PLACES = {
   critique: '.at-error .critique[data-rated="false"] button, .at-error .critique-text, .at-error .critique button',
 };
 
-/** Puts the keyboard on what is asked about the first error. */
+/** Focuses the questions about the first error. */
 export function focusQuestion(what: keyof typeof PLACES): void {
   for (const selector of PLACES[what].split(", ")) {
     const found = document.querySelector<HTMLElement>(`.shown ${selector}`);

@@ -9,7 +9,7 @@ const PATHS: Record<Answer, string> = {
   unsure: "M5.6 6.2a2.4 2.4 0 1 1 3.4 2.2c-.7.35-1 .8-1 1.6M8 12.1v.1",
 };
 
-/** The sign of a rating: a check, a tilde, a cross, a hollow question mark. Shape tells them apart, colour helps. */
+/** The sign of a rating: a check, a tilde, a cross, a hollow question mark. Shape distinguishes them, colour helps. */
 export function Sign({ answer }: { answer: Answer }) {
   return (
     <svg class={`sign ${answer}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
@@ -23,13 +23,15 @@ interface Props {
   label: string;
   value: Answer | null;
   onRate: (answer: Answer) => void;
-  /** Small ones for a row of its own, by their signs; with words for the current step; wide for the thumb, without keys. */
+  /**
+   * Small buttons with signs for other rows; with words for the current step; wide ones for the thumb, without keys.
+   */
   size?: "small" | "named" | "wide";
 }
 
 /**
- * A button for each answer of the scheme. The mouse leaves the focus where it was, so that Enter still submits. Tab passes
- * the small ones by: the keyboard goes to a step by j and k and rates it by one key.
+ * A button for each answer of the scheme. The mouse leaves the focus in place, so that Enter still submits. Tab skips
+ * the small ones: the keyboard reaches a step by j and k and rates it by one key.
  */
 export function Rating({ label, value, onRate, size = "small" }: Props) {
   const { answers } = useScheme();
@@ -56,7 +58,7 @@ export function Rating({ label, value, onRate, size = "small" }: Props) {
   );
 }
 
-/** What the model thinks of a step, said quietly: in no rating's colour, and with its number. */
+/** The model's score of a step, shown quietly: in no rating's colour, and with its number. */
 export function HintBar({ score }: { score: number }) {
   return (
     <div class="hint" title={text.hint.help}>
@@ -76,7 +78,7 @@ export function HintBar({ score }: { score: number }) {
   );
 }
 
-/** A score in words; nothing where there is none. */
+/** A score in words; nothing without one. */
 export function hintText(score: number | null): string {
   return score === null ? "" : text.hint.score(percentOf(score));
 }

@@ -9,7 +9,7 @@ import { showCurrent } from "./keyboard";
 
 type Search = ReturnType<typeof useSearch>;
 
-/** Searching within the solution on the page; the cursor goes with the hits. `open` is whether it is asked for. */
+/** Searches the solution on the page; the cursor follows the hits. `open` is whether the bar is open. */
 export function useSearch(state: State | null, open: boolean, act: (action: Action) => void) {
   const [sought, setSought] = useState("");
   const [at, setAt] = useState(0);
@@ -30,7 +30,7 @@ export function useSearch(state: State | null, open: boolean, act: (action: Acti
     };
   }, [hits, here]);
 
-  // Steps on the way get their height only when they come near: where the first look was off, the second is not.
+  // Steps on the way get their height only near the screen: the second scroll is accurate.
   useLayoutEffect(() => {
     if (!here) return;
     bringIntoView(here);
@@ -38,7 +38,7 @@ export function useSearch(state: State | null, open: boolean, act: (action: Acti
     return () => cancelAnimationFrame(again);
   }, [here]);
 
-  // Asked for by the hand and not by an effect: an action draws the page at once, and that may not happen while it is drawn.
+  // Called directly and not from an effect: an action redraws the page at once, which may not happen while drawing.
   const take = (index: number, among: readonly Hit[]) => {
     setAt(index);
     const hit = among[index];
@@ -47,7 +47,7 @@ export function useSearch(state: State | null, open: boolean, act: (action: Acti
   return {
     sought,
     hits,
-    /** Index of the hit that the person is at. */
+    /** Index of the current hit. */
     at,
     seek: (next: string) => {
       setSought(next);
@@ -63,7 +63,7 @@ function bringIntoView(hit: Hit): void {
   if (place) window.scrollBy(0, place.top - innerHeight / 2);
 }
 
-/** Looks for a text in the solution: Enter goes to the next place, Shift and Enter to the one before. */
+/** Searches the solution: Enter goes to the next hit, Shift and Enter to the previous one. */
 export function SearchBar({ search, onClose }: { search: Search; onClose: () => void }) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
@@ -107,7 +107,7 @@ interface Props {
   act: (action: Action) => void;
 }
 
-/** A step by its number: each digit goes there, and any other key leaves the box and does what it does. */
+/** A step by its number: each digit goes there, and any other key closes the box and does its usual action. */
 export function GoTo({ state, act }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState("");

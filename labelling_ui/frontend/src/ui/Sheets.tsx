@@ -22,9 +22,9 @@ interface Props extends Hands {
 }
 
 /**
- * The steps of the solution on the screen. Behind it the next one stands ready: while the hands rest it is drawn and laid
- * out where neither eye nor screen reader, Tab nor search comes, and on its turn it is shown as it stands. What was on
- * the screen before is cleared away later.
+ * The steps of the current solution. The next one is prepared behind it: while the person rests it is rendered and laid
+ * out, hidden from the eye, screen readers, Tab and search. On its turn it is shown at once. The previous one is
+ * removed later.
  */
 export function Sheets({ lease, state, next, commenting, revealed, ...hands }: Props) {
   const rested = useRested(lease);
@@ -45,20 +45,21 @@ const ELSEWHERE = { shown: false, fresh: false, commenting: null, revealed: null
 interface SheetProps extends Hands {
   state: State;
   shown: boolean;
-  /** It has only just been shown. */
+  /** It was only just shown. */
   fresh: boolean;
   commenting: number | null;
   revealed: Stretch | null;
 }
 
-/** What stands ready is not looked at with every key: nothing of it changes by one. */
+/** The prepared sheet is not redrawn with every key: nothing in it changes. */
 const Sheet = memo(function Sheet({ state, shown, fresh, commenting, revealed, ...hands }: SheetProps) {
   const look = useMemo(() => lookOf(state.scheme), [state.scheme]);
   const sheet = useRef<HTMLDivElement>(null);
   const lines = rows(state);
   const drawn = useDrawnAhead(sheet, shown, lines.length);
   useEffect(() => (shown ? watchSheet(sheet.current!) : undefined), [shown]);
-  // The first look costs a screen, not a solution; where the work goes on further down, the way there has to be laid out.
+  // The first scroll lays out one screen, not the solution; if the work continues further down, the way there needs
+  // layout.
   const glance = fresh && state.cursor === lines[0]?.step.id;
   return (
     <div ref={sheet} class={["sheet", shown && "shown", glance && "glance"].filter(Boolean).join(" ")}>
@@ -71,7 +72,7 @@ const Sheet = memo(function Sheet({ state, shown, fresh, commenting, revealed, .
   );
 });
 
-/** The solution that the page has had time to rest with since it was shown. */
+/** The solution on which the page has been idle since it was shown. */
 function useRested(lease: number): number {
   const [rested, setRested] = useState(lease);
   useEffect(() => (rested === lease ? undefined : whenIdle(() => setRested(lease))), [rested, lease]);
@@ -85,7 +86,7 @@ function useDrawnAhead(sheet: { current: HTMLElement | null }, shown: boolean, s
   const [drawn, setDrawn] = useState(shown ? steps : 0);
   const ready = shown || drawn >= steps;
   useEffect(() => {
-    // Asking for a place has the browser lay out what it would otherwise leave until it is shown.
+    // Measuring makes the browser lay out what it would otherwise skip.
     if (!shown) sheet.current!.querySelector(".step:last-child .text")?.getBoundingClientRect();
     return ready ? undefined : whenIdle(() => setDrawn(drawn + AT_ONCE));
   }, [shown, ready, drawn]);
@@ -101,7 +102,7 @@ interface SolutionProps extends Hands {
 function Solution({ state, upTo, commenting, ...hands }: SolutionProps) {
   const shown = rows(state);
   const ownAt = ownStepsAt(state);
-  // A step of the person's own stands below what was given at its position.
+  // The person's own step is below the candidates of its position.
   const holdsOwnStep = ({ position, candidate, main }: Row) =>
     ownAt.includes(position) && (candidate ? candidate.number === candidate.of : main);
   const errorAt = state.steps[firstErrorIndex(state)]?.position ?? Infinity;

@@ -20,7 +20,7 @@ interface Props {
   onBreak: () => void;
 }
 
-/** Beside the work where there is room, a sheet over it where there is not. */
+/** Beside the work if there is room, a sheet over it if not. */
 export function SidePanel(props: Props) {
   const { panel, config, onClose } = props;
   return (
@@ -38,7 +38,7 @@ export function SidePanel(props: Props) {
   );
 }
 
-/** What the project asks for, and steps that deserve each rating. */
+/** The project's guidelines, and example steps for each rating. */
 function Guidelines({ guidelines, examples }: Config) {
   const { answers } = useScheme();
   return (
@@ -98,7 +98,7 @@ function Examples({ look: { answer, name }, examples }: { look: Look; examples: 
 const GROUPS: Group[] = ["rating", "error", "moving", "notes", "work", "page"];
 const CAPS: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
 
-/** The keys of the workbench, as the key table has them. */
+/** The keys of the workbench, from the key table. */
 function Shortcuts() {
   const { shortcuts, answers } = useScheme();
   const nameOf = (about: Shortcut["about"]) =>
@@ -127,13 +127,13 @@ function Shortcuts() {
   );
 }
 
-/** What is printed on the keys of a shortcut. */
+/** The labels of a shortcut's keys. */
 export function capsOf({ keys, held }: Shortcut): string[] {
   const caps = keys.map((key) => CAPS[key] ?? key);
   return held ? [text.shortcuts.held[held], ...caps] : caps;
 }
 
-/** What was done in this sitting, its goal, and the way to a break. */
+/** The sitting: work done, the goal, and the button for a break. */
 function Sitting({ view, onBreak, session }: Props) {
   const { sitting, heldUntil } = view;
   return (

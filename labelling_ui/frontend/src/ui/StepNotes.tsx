@@ -16,7 +16,7 @@ const LONGEST_QUOTE = 120;
 
 type Props = RowProps & { label: string };
 
-/** What was added to a step besides its rating, and where it is added. */
+/** The dimensions of a step, and where they are edited. */
 export function StepNotes(props: Props) {
   const { step, label, mark, current, commenting, act } = props;
   const { scheme, keyOf } = useScheme();
@@ -56,7 +56,7 @@ export function StepNotes(props: Props) {
   );
 }
 
-/** A step in the person's own words: what the wrong one should have said, or a way on of their own. */
+/** The person's own step: a correction of the wrong one, or a continuation. */
 function OwnStep({ position, way, ownStep, act }: Props) {
   if (ownStep === null) return null;
   const onKeyDown = (event: KeyboardEvent) => {
@@ -79,7 +79,7 @@ function OwnStep({ position, way, ownStep, act }: Props) {
   );
 }
 
-/** What is marked in a step's text: lit up there, quoted here with what was said of it. */
+/** The marks in a step's text: highlighted there, quoted here with their remarks. */
 function SpanList(props: Props) {
   const { step, mark, label } = props;
   useLayoutEffect(() => light(step.id, mark.spans.map((span) => placeOf(step.text, span))), [step, mark.spans]);

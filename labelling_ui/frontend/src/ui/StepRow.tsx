@@ -62,7 +62,7 @@ function labelOf({ position, main, way, ways, taken }: RowProps): string {
   return taken ? text.choosing.taken(label) : label;
 }
 
-/** What can be done with the current step besides rating it. */
+/** The tools of the current step besides its rating. */
 function StepTools({ step, main, way, taken, mark, commenting, mayAsk, act, onComment, onMark, onFirstError }: RowProps) {
   const { scheme } = useScheme();
   return (

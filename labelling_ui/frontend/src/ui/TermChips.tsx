@@ -4,9 +4,9 @@ import { grouped } from "../state/dimensions";
 import { backToStep, choosing } from "./keyboard";
 
 interface Props {
-  /** What is chosen, for a screen reader, and with its key for the eye. */
+  /** The chosen terms, for a screen reader, and with the key for the eye. */
   title: string;
-  /** Where it is left out, what opened the terms says the title. */
+  /** Without it, the control that opened the terms has the title. */
   keys?: string;
   class: string;
   terms: Term[];
@@ -14,7 +14,7 @@ interface Props {
   onChoose: (name: string) => void;
 }
 
-/** Terms of the project to choose from, under their groups; what one means is said where it is looked at. */
+/** Terms of the project to choose from, in their groups; the explanation of a term is shown on focus. */
 export function TermChips({ title, keys, class: kind, terms, chosen, onChoose }: Props) {
   const [looked, setLooked] = useState<Term | null>(null);
   const groups = grouped(terms);

@@ -6,11 +6,11 @@ import type { Action, State } from "../state/model";
 import { whatNext } from "./ActionBar";
 import { focusCurrent } from "./keyboard";
 
-/** Pixels at the foot of a screen that stand at the head of the next one, too. */
+/** Pixels at the foot of a screen that reappear at the head of the next. */
 const READ_TWICE = 48;
 
 interface Options {
-  /** What tells the solution on the page from the next. */
+  /** Identifies the solution on the page. */
   lease: number | undefined;
   state: State | null;
   act: (action: Action) => void;
@@ -20,14 +20,14 @@ interface Options {
 export type Accepting = ReturnType<typeof useAccepting>;
 
 /**
- * Accepts steps together once they were seen; before that it goes on to where the reading ends, and says so: `note` is why
- * not all was accepted, as long as that is so. The functions stay the same ones.
+ * Accepts steps together once they were seen. Before that it scrolls to the first unseen one; `note` then explains why
+ * not all were accepted. The functions stay the same ones.
  */
 export function useAccepting(options: Options) {
   const { lease, state } = options;
   const sight = useSight(lease);
   const [refused, setRefused] = useState<{ at: State; words: string } | null>(null);
-  // The note makes the foot higher: what is at the end comes clear of it only after that.
+  // The note makes the foot higher, which would hide the end.
   useLayoutEffect(() => {
     if (refused) readOn();
   }, [refused]);
@@ -53,14 +53,14 @@ export function useAccepting(options: Options) {
   return { note: stands ? refused.words : "", ...keys };
 }
 
-/** What has been seen of the solution on the page; `lease` tells one from the next. */
+/** The steps seen of the solution on the page; `lease` identifies it. */
 function useSight(lease: number | undefined): Sight {
   const sight = useMemo(() => new Sight(), [lease]);
   useEffect(() => sight.watch(onNear), [sight]);
   return sight;
 }
 
-/** To what of the current step was not seen: its beginning or, for whoever has come past that, a screen further in it. */
+/** Scrolls to the unseen part of the current step: its beginning or, after that, one screen further. */
 function readOn(): void {
   const step = document.querySelector<HTMLElement>(".shown .step.current");
   if (!step) return;

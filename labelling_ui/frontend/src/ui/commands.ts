@@ -13,14 +13,14 @@ import type { Marking } from "./marking";
 import type { SidePanels, Tools } from "./tools";
 import { turnStop } from "./Problem";
 
-/** What may be done while an explanation is read. */
+/** The commands allowed while an explanation is shown. */
 const READING = new Set<Command["type"]>(["move", "go_to", "search", "reference", "submit", "leave"]);
 
-/** What the commands work with. */
+/** What the commands act on. */
 export interface Workbench {
   session: Desk;
   view: View;
-  /** Notes the time that the solution has taken so far. */
+  /** Records the time spent on the solution so far. */
   spend: () => void;
   act: (action: Action) => void;
   say: (words: string) => void;
@@ -29,14 +29,14 @@ export interface Workbench {
   accepting: Accepting;
   marking: Marking;
   maySkip: boolean;
-  /** Begins a break, null in practice. */
+  /** Begins a break; null in practice. */
   rest: (() => void) | null;
   goOn: () => void;
   goBack: (from: Element) => void;
   focusNext: RefObject<string | null>;
 }
 
-/** Does what a key asks for. */
+/** Runs the command of a key. */
 export function runCommand(bench: Workbench, command: Command): void {
   const { view, panels, tools } = bench;
   const resting = view.sitting.restingSince !== null;
@@ -110,7 +110,7 @@ function runOnSolution(bench: Workbench, state: State, command: Command): void {
   }
 }
 
-/** Hands the work in, or leads to what it lacks. */
+/** Submits the work, or focuses what is missing. */
 export function submit({ session, view: { state }, spend, act, say, focusNext }: Workbench): void {
   spend();
   if (session.submit()) return;
@@ -125,7 +125,7 @@ export function submit({ session, view: { state }, spend, act, say, focusNext }:
   }
 }
 
-/** Closes what is open beside the steps. */
+/** Closes whatever is open beside the steps. */
 export function leave({ view: { state }, act, tools, panels, marking, goBack, focusNext }: Workbench): void {
   const left = document.activeElement?.closest(".prompt, .panel");
   marking.leave();

@@ -6,7 +6,7 @@ import { useScheme } from "./scheme";
 
 type ButtonProps = Omit<ComponentProps<"button">, "about"> & { about: Shortcut["about"] };
 
-/** A button that shows its key. The mouse leaves the focus where it is, so that Enter still submits. */
+/** A button that shows its key. The mouse leaves the focus in place, so that Enter still submits. */
 export function KeyButton({ about, children, ...button }: ButtonProps) {
   const key = useScheme().keyOf(about);
   return (
@@ -24,12 +24,12 @@ export function KeyButton({ about, children, ...button }: ButtonProps) {
 
 type FieldProps = Omit<ComponentProps<"textarea">, "about" | "label" | "value"> & {
   label: string;
-  /** The key that leads here, as the key table names it. */
+  /** The key of this field, as named in the key table. */
   about?: Shortcut["about"];
   value: string;
 };
 
-/** A text area with its label. It takes no more than the server does, says when it is full, and shows its children below. */
+/** A text area with its label. It enforces the server's limit, says when it is full, and shows its children below. */
 export function Field({ label, about, value, children, ...box }: FieldProps) {
   const { keyOf } = useScheme();
   return (

@@ -2,7 +2,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { Config } from "../config";
 import type { Desk } from "../session/session";
 
-/** Time that counts: while the page is in front of the person, and until their hand has rested for too long. */
+/** Measures active time: while the page is in front and the person has not rested for too long. */
 export class FocusClock {
   private since: number | null = null;
   private saved = 0;
@@ -24,18 +24,18 @@ export class FocusClock {
     this.since = this.focused() ? now : null;
   }
 
-  /** The person has done something that shows them at work. */
+  /** Records that the person is active. */
   moved(): void {
     this.sync();
     this.movedAt = this.now();
   }
 
-  /** Milliseconds since the person last did something. */
+  /** Milliseconds since the person was last active. */
   rested(): number {
     return this.now() - this.movedAt;
   }
 
-  /** Milliseconds that counted since the last take. */
+  /** Active milliseconds since the last take. */
   take(): number {
     this.sync();
     const ms = this.saved;
@@ -47,7 +47,7 @@ export class FocusClock {
 const MOVEMENTS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "focus"];
 const TURNS = ["blur", "visibilitychange"];
 
-/** Counts while the page is in front, the person is not on a break, and their hand has not rested for too long. */
+/** Counts while the page is in front, the person is not on a break, and has not rested for too long. */
 export function useFocusClock(session: Desk, idleSeconds: number): FocusClock {
   const clock = useMemo(() => {
     const focused = () => document.visibilityState === "visible" && document.hasFocus() && !session.resting;
@@ -68,11 +68,11 @@ export function useFocusClock(session: Desk, idleSeconds: number): FocusClock {
 
 const SPEND_EVERY_MS = 5_000;
 
-/** Notes the time spent and keeps the lease, at intervals. `spend` stays the same function. */
+/** Records the time spent and renews the lease, at intervals. `spend` stays the same function. */
 export function useBeats(session: Desk, config: Config, clock: FocusClock, spend: () => void): void {
   useEffect(() => {
     const timers = [setInterval(spend, SPEND_EVERY_MS), setInterval(beat, 1000 * config.heartbeatSeconds)];
-    // A page that is only open does not keep the lease: others get the solution some time after the hand rests.
+    // An idle page does not renew the lease: others get the solution some time after the person stops.
     function beat() {
       const atWork = clock.rested() < 1000 * Math.max(config.heartbeatSeconds, config.pace.idleSeconds);
       if (document.visibilityState === "visible" && atWork) void session.heartbeat?.();

@@ -1,15 +1,15 @@
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 
-/** As many places as a person could have opened one from another. */
+/** More places than a person could have opened one from another. */
 const REMEMBERED = 8;
 
-/** Puts the keyboard and the eye on the current step; at the "start", so that what comes after it can be read too. */
+/** Focuses the current step and scrolls to it; "start" scrolls it to the top, so that what follows can be read too. */
 export function focusCurrent(block: "nearest" | "start" = "nearest"): void {
   currentStep()?.focus({ preventScroll: true });
   showCurrent(block);
 }
 
-/** Puts the eye alone there. Steps on the way get their height only when they come near: the second look is not off. */
+/** Only scrolls there. Steps on the way get their height only near the screen: the second scroll is accurate. */
 export function showCurrent(block: "nearest" | "start" = "nearest"): void {
   const show = () => currentStep()?.scrollIntoView({ block });
   show();
@@ -21,8 +21,8 @@ function currentStep(): HTMLElement | null {
 }
 
 /**
- * The way back from what is closed: a function that gives the keyboard to what opened it, and to the current step where
- * a mouse or a key of the workbench did. What vanishes with the keyboard in it gives it back by itself.
+ * Where the focus returns from a closed part: to what opened it, or to the current step after a mouse click or a key of
+ * the workbench. A focused part that disappears returns the focus too.
  */
 export function useWayBack(): (from: Element) => void {
   const way = useMemo(() => new Way(), []);
@@ -41,7 +41,7 @@ class Way {
   private last: Element | null = null;
   private readonly places: HTMLElement[] = [];
 
-  /** A place counts as a way back where the keyboard was led there. */
+  /** A place counts as a way back if the keyboard was led there. */
   note(place: HTMLElement): void {
     this.last = place;
     if (place.matches(":focus-visible")) this.places.push(place);
@@ -63,7 +63,7 @@ const ARROWS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft:
 
 export type GroupPress = KeyboardEvent & { currentTarget: HTMLElement };
 
-/** Keys within a group of buttons, or of a form's radio buttons: arrows go from one to the next, a digit chooses. */
+/** Keys inside a group of buttons or radio buttons: arrows move, a digit chooses. */
 export function choosing(choose: (index: number, group: HTMLElement) => void): (event: GroupPress) => void {
   return (event) => {
     const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>("button, input")];
@@ -78,7 +78,7 @@ export function choosing(choose: (index: number, group: HTMLElement) => void): (
   };
 }
 
-/** Gives the keyboard back to the step in which something was chosen. */
+/** Returns the focus to the step in which something was chosen. */
 export function backToStep(from: HTMLElement): void {
   from.closest<HTMLElement>(".step")?.focus({ preventScroll: true });
 }

@@ -22,14 +22,16 @@ export interface Press {
   altKey: boolean;
 }
 
-/** Where the press landed: in a text, in a box for a number, on something that Enter and Space work already, or on nothing special. */
+/**
+ * The target of a key press: a text, a number field, something that handles Enter and Space itself, or nothing special.
+ */
 export type Place = "text" | "number" | "control" | "page";
 
-/** Where a key stands on the sheet that `?` shows. */
+/** Where a key appears on the sheet that `?` shows. */
 export type Group = "rating" | "error" | "moving" | "notes" | "work" | "page";
 
 export interface Shortcut {
-  /** As `KeyboardEvent.key` says them; each by itself does it. */
+  /** Values of `KeyboardEvent.key`; each works on its own. */
   readonly keys: readonly string[];
   readonly held?: "Shift" | "Ctrl";
   readonly command: Command;
@@ -83,7 +85,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["Enter"], held: "Ctrl", command: { type: "leave" }, group: "page", about: "leave_text" },
 ];
 
-/** What a scheme does not ask has no key. */
+/** Actions that the scheme does not have get no key. */
 const ASKED: Partial<Record<Shortcut["about"], (scheme: Scheme) => boolean>> = {
   neutral: (scheme) => scheme.offer_neutral,
   unsure: (scheme) => scheme.offer_unsure,
@@ -101,7 +103,7 @@ const ASKED: Partial<Record<Shortcut["about"], (scheme: Scheme) => boolean>> = {
   recovers: (scheme) => scheme.recovery,
 };
 
-/** The keys of a project: presses are looked up here, and the sheet is drawn from it. Redo follows undo's key. */
+/** The keys of a project, for key presses and for the sheet. Redo uses undo's key with Shift. */
 export function shortcutsOf(scheme: Scheme | null): readonly Shortcut[] {
   if (!scheme) return SHORTCUTS;
   return SHORTCUTS.filter(({ about }) => ASKED[about]?.(scheme) ?? true).map((shortcut) => {
@@ -110,7 +112,7 @@ export function shortcutsOf(scheme: Scheme | null): readonly Shortcut[] {
   });
 }
 
-/** The key that the sheet shows first for something; empty where the scheme gives it none. */
+/** The first key that the sheet shows for an action; empty if the scheme has none. */
 export function keyOf(about: Shortcut["about"], shortcuts: readonly Shortcut[]): string {
   return shortcuts.find((shortcut) => shortcut.about === about)?.keys[0] ?? "";
 }
@@ -119,7 +121,7 @@ function find(shortcuts: readonly Shortcut[], key: string, held?: Shortcut["held
   return shortcuts.find((shortcut) => shortcut.held === held && shortcut.keys.includes(key))?.command ?? null;
 }
 
-/** What a key press asks for, or null when it is none of ours. Shift alone asks for nothing else, where it means nothing. */
+/** The action of a key press, or null if it has none. Shift alone makes no difference unless it is part of a key. */
 export function commandOf(press: Press, place: Place, shortcuts: readonly Shortcut[] = SHORTCUTS): Command | null {
   const key = press.key.length === 1 ? press.key.toLowerCase() : press.key;
   if (key === "Escape") return find(shortcuts, key);

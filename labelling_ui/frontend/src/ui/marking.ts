@@ -9,14 +9,14 @@ import { text } from "../text";
 interface Props {
   state: State | null;
   act: (action: Action) => void;
-  /** Says a sentence to a screen reader. */
+  /** Announces a sentence to a screen reader. */
   say: (sentence: string) => void;
   focusNext: RefObject<string | null>;
 }
 
 export type Marking = ReturnType<typeof useMarking>;
 
-/** Marking a stretch of a step's text, selected by mouse, touch or keys. The functions stay the same ones. */
+/** Marks a span of a step's text, selected by mouse, touch or keys. The functions stay the same ones. */
 export function useMarking(props: Props) {
   const now = useRef(props);
   now.current = props;
@@ -27,7 +27,7 @@ export function useMarking(props: Props) {
       const place = state && source && selectWord(state.cursor, source, by, extend);
       if (place) say(text.spans.selected(source.slice(place.from, place.to)));
     };
-    /** Marks what is selected of a step; where nothing is, selects a word to begin with. */
+    /** Marks the selected part of a step; without a selection, selects a word to begin with. */
     const mark = () => {
       const { state, act, focusNext } = now.current;
       const selected = selectedText();

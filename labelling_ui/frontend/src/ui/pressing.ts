@@ -2,12 +2,12 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { type Command, commandOf, placeOf, type Shortcut } from "./keys";
 
-/** Hands that rest this long have ended one run of typing; what comes next is a new one. */
+/** A rest of this length ends a run of typing. */
 const REST_MS = 400;
 
 /**
- * A run of typing that began while no solution was on the screen. Its presses mean nothing of the solution that
- * arrives among them: words typed blindly would rate it, and an `e` would end it.
+ * A run of typing that began while no solution was on the screen. Its presses are not meant for the solution that
+ * appears in the middle: blindly typed words would rate it, and an `e` would end it.
  */
 export class BlindRun {
   private last = -Infinity;
@@ -20,7 +20,7 @@ export class BlindRun {
   }
 }
 
-/** What is no answer to the solution on the screen, and so may be pressed in a blind run. */
+/** Commands that are not answers to the solution, and so are allowed in a blind run. */
 const HARMLESS = new Set<Command["type"]>(["panel", "decide", "break", "returned"]);
 
 interface Options {
@@ -38,7 +38,7 @@ export function usePresses({ run, shortcuts, shown, focusNext }: Options): void 
     shownSince.current = shown ? performance.now() : null;
   }, [shown]);
 
-  // Keys come faster than effects run: the listener calls what the last drawing made, never an older one.
+  // Keys arrive faster than effects run: the listener always calls the latest version.
   const now = useRef({ run, shortcuts });
   now.current = { run, shortcuts };
   useEffect(() => {
@@ -51,7 +51,7 @@ export function usePresses({ run, shortcuts, shown, focusNext }: Options): void 
       event.preventDefault();
       if (blind && !HARMLESS.has(command.type)) return;
       now.current.run(command);
-      // A key that changed nothing draws nothing: its wish must not take the keyboard from a later drawing.
+      // A key that changed nothing draws nothing: its focus request must not affect a later drawing.
       queueMicrotask(() => (focusNext.current = null));
     };
     document.addEventListener("keydown", onKeyDown);

@@ -23,7 +23,7 @@ export function StopPrompt({ stop, act, onSubmit }: { stop: Stop; act: (action: 
   );
 }
 
-/** Skipping gives the solution back; nothing of the work is submitted. */
+/** Skipping returns the solution to the queue; nothing of the work is submitted. */
 export function SkipPrompt({ onSkip, onStay }: { onSkip: (reason: string) => void; onStay: () => void }) {
   const [reason, setReason] = useState("");
   return (
@@ -50,13 +50,13 @@ interface PromptProps {
   offered: Reason[];
   value: string;
   onChange: (value: string) => void;
-  /** Where one of the reasons offered is enough: it is chosen and submitted at once, and one's own must not be empty. */
+  /** Whether choosing a predefined reason submits at once, and a custom one must not be empty. */
   onChoose?: (stored: string) => void;
   onSubmit: () => void;
   children: ComponentChildren;
 }
 
-/** Asks for a reason: one of those offered, by mouse or digit, or the person's own. It has the keyboard at once. */
+/** Asks for a reason: a predefined one, by mouse or digit, or the person's own. It takes the focus. */
 function Prompt({ title, offered, value, onChange, onChoose, onSubmit, children }: PromptProps) {
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => input.current?.focus(), []);
@@ -102,7 +102,7 @@ function Prompt({ title, offered, value, onChange, onChoose, onSubmit, children 
   );
 }
 
-/** Takes a digit for the reason of that number; for the caller to ask only while nobody has written a reason. */
+/** Chooses the reason of a digit; call it only while no custom reason is typed. */
 function chooseByDigit(event: KeyboardEvent, offered: Reason[], choose: (stored: string) => void): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !/^[1-9]$/.test(event.key)) return;
   const reason = offered[Number(event.key) - 1];
@@ -111,7 +111,9 @@ function chooseByDigit(event: KeyboardEvent, offered: Reason[], choose: (stored:
   if (!event.repeat) choose(reason.stored);
 }
 
-/** A reason to choose from: `stored` is submitted, the same for all who read the data; `label` is on the button. */
+/**
+ * A predefined reason: `stored` is submitted, in one language for all readers of the data; `label` is on the button.
+ */
 interface Reason {
   stored: string;
   label: string;
@@ -123,12 +125,12 @@ export function reasons(of: (catalogue: Catalogue) => Record<string, string>): R
   return Object.entries(of(en)).map(([name, stored]) => ({ stored, label: labels[name] ?? stored }));
 }
 
-/** A stored reason in the reader's language; one in the person's own words stays. */
+/** A stored reason in the reader's language; a person's own words are unchanged. */
 export function toLabel(stored: string, offered: Reason[]): string {
   return offered.find((reason) => reason.stored === stored)?.label ?? stored;
 }
 
-/** The way back. */
+/** The button that goes back. */
 export function toStored(label: string, offered: Reason[]): string {
   return offered.find((reason) => reason.label === label)?.stored ?? label;
 }

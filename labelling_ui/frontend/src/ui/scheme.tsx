@@ -6,13 +6,13 @@ import { text } from "../text";
 import { ANSWERS } from "../vocabulary";
 import { keyOf, shortcutsOf, type Shortcut } from "./keys";
 
-/** How the project's scheme looks: its answers that can be given, in their order, and its keys. */
+/** The project's scheme as the page shows it: the offered answers in order, and the keys. */
 type SchemeLook = ReturnType<typeof lookOf>;
 
-/** An answer as the project names it. */
+/** An answer under the project's name. */
 export type Look = SchemeLook["answers"][number];
 
-/** `null`: as the workbench looks before there is a solution. */
+/** `null`: the defaults, before there is a solution. */
 export function lookOf(scheme: Scheme | null) {
   const shortcuts = shortcutsOf(scheme);
   const nameOf = (answer: Answer) => scheme?.answers[answer].name || text.answers[answer];

@@ -2,12 +2,12 @@ import type { RefObject } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Panel } from "./Header";
 
-/** What stands open beside the steps: prompts, boxes and notes, each for the solution on the page alone. */
+/** What is open beside the steps: prompts, fields and notes, for the current solution only. */
 interface Open {
   skipping: boolean;
   searching: boolean;
   goingTo: boolean;
-  /** The step whose comment is written, null for none. */
+  /** The step whose comment is being written, null for none. */
   commenting: number | null;
   referenceFlipped: boolean;
 }
@@ -21,7 +21,7 @@ export function useTools(focusNext: RefObject<string | null>) {
   const [open, setOpen] = useState(CLOSED);
   const hands = useMemo(() => {
     const set = (part: Partial<Open>) => setOpen((before) => (changes(before, part) ? { ...before, ...part } : before));
-    /** Opens or closes the comment of a step, and moves the keyboard with it. */
+    /** Opens or closes the comment of a step, and moves the focus. */
     const comment = (step: number | null) => {
       set({ commenting: step });
       focusNext.current = step === null ? "current" : `#comment-${step}`;
@@ -31,7 +31,7 @@ export function useTools(focusNext: RefObject<string | null>) {
   return { ...open, ...hands };
 }
 
-/** A part that changes nothing must not draw the page again: it comes with every key. */
+/** A part that changes nothing must not redraw the page, since it arrives with every key. */
 function changes(before: Open, part: Partial<Open>): boolean {
   return (Object.keys(part) as (keyof Open)[]).some((name) => part[name] !== before[name]);
 }
@@ -48,13 +48,13 @@ export function usePanel(focusNext: RefObject<string | null>, goBack: (from: Ele
     if (open?.contains(document.activeElement)) goBack(open);
     setPanel(null);
   };
-  /** Opens a panel with the keyboard in it, or closes it. */
+  /** Opens a panel and focuses it, or closes it. */
   const turn = (name: Panel) => {
     if (panel === name) return close();
     focusNext.current = "#panel";
     setPanel(name);
   };
-  /** Closes the panel where it covers the solution. */
+  /** Closes the panel if it covers the solution. */
   const uncover = () => {
     if (!matchMedia(WIDE).matches) setPanel(null);
   };

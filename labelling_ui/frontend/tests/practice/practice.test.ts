@@ -28,7 +28,7 @@ class Server implements PracticeApi {
     this.answers.push(submission);
     const said = submission.path.findIndex((place) => place.chosen === null);
     const outcome: PracticeOutcome = said === 1 ? "right" : said < 0 ? "missed" : "too_early";
-    return { outcome, said, known: 1, accepted: [], explanation: "", comment: "", steps: [] };
+    return { outcome, answer: said, reference: 1, accepted: [], explanation: "", comment: "", steps: [] };
   }
 }
 

@@ -129,6 +129,16 @@ it("fetches again what was seen when a draft is resumed", async () => {
   expect(second.view.state!.hints_seen).toEqual(seen);
 });
 
+it("fetches no more scores after the solution was left while one was being fetched", async () => {
+  const server = serverWith("rated");
+  const one = await begun(server);
+  one.session.dispatch({ type: "rate", step: 0, answer: "good" });
+  one.session.dispatch({ type: "no_error", seen: SEEN });
+  expect(one.session.submit()).toBe(true);
+  await settled();
+  expect(asked(server)).toEqual(["hintScore 1 0"]);
+});
+
 it("does not show a score that comes after the solution was handed in", async () => {
   const server = serverWith("rated");
   const one = await begun(server);

@@ -28,6 +28,12 @@ function now(before: State, scheme: Partial<Scheme>) {
 
 const bad: Action = { type: "rate", step: 10, answer: "bad" };
 
+it("reads a stored draft whose optional parts are null", () => {
+  const stored = { ...toDraft(startState(sampleTask()), ""), hints_seen: null, edited_at: null };
+  const draft = parseDraft(stored)!;
+  expect([draft.hints_seen, draft.edited_at]).toEqual([[], ""]);
+});
+
 describe("what a project asks no more", () => {
   it("is an answer: it stands in words, and the step is asked about again", () => {
     const neutral = { name: "Meh", help: "", colour: null };

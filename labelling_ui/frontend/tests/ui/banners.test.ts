@@ -40,9 +40,9 @@ test("where the browser keeps nothing, that is said as long as something is not 
 });
 
 test("one who begins a screening is told of it, and one who passed it", () => {
-  const begun: NonNullable<Progress["screening"]> = { given: 0, items: 1, outcome: null, right: null, of: null };
+  const begun: NonNullable<Progress["screening"]> = { finished: 0, items: 1, outcome: null, right: null, of: null };
   const told = (change: Partial<typeof begun>) => banners({ progress: { ...PROGRESS, screening: { ...begun, ...change } } });
   expect(told({})[0]).toContain("1 solution whose answer is known. It decides");
-  expect(told({ given: 1 })).toEqual([]);
-  expect(told({ given: 1, outcome: "passed", right: 1, of: 1 })[0]).toContain("1 of 1");
+  expect(told({ finished: 1 })).toEqual([]);
+  expect(told({ finished: 1, outcome: "passed", right: 1, of: 1 })[0]).toContain("1 of 1");
 });

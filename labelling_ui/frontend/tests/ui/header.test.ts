@@ -30,7 +30,7 @@ test("the day's work is counted, or the sitting's where it has a goal", () => {
 });
 
 test("a screening tells its place while it lasts", () => {
-  const screening = { given: 2, items: 5, outcome: null, right: null, of: null };
+  const screening = { finished: 2, items: 5, outcome: null, right: null, of: null };
   expect(drawn({ progress: { ...PROGRESS, screening } }).text).toContain("2 of 5");
 });
 

@@ -1,19 +1,25 @@
-// Shows how a chosen file begins, and again when the format, the rule of splitting or what a column holds changes.
-// Only the first bytes are sent, of a Parquet file the last ones too; the form works without this script.
+// Shows what becomes of the data that a form names: a chosen file, a pasted text or an example. It shows it again when
+// the format, the rule of splitting or what a column holds changes. Of a file only the first bytes are sent, of a
+// Parquet file the last ones too. The form works without this script.
 (() => {
   const HEAD_BYTES = 2 * 1024 * 1024;
+  const TYPING_MS = 300;
   const form = document.querySelector("form[data-preview]");
   const place = document.getElementById("import-preview");
+  const status = document.getElementById("preview-status");
+  const beginnings = ["file", "folder", "source", "example", "text", "format"];
   let latest = 0;
+  let typing = 0;
 
-  async function show(event) {
-    const file = form.elements.file.files[0] ?? form.elements.folder.files[0];
-    const mine = ++latest;
-    if ([form.elements.file, form.elements.folder].includes(event.target) || event.target === form.elements.format) place.replaceChildren();
-    if (!file) return;
+  const sourceOf = () => form.elements.source?.value || "file";
+
+  async function bodyOf() {
+    const source = sourceOf();
     const body = new FormData(form);
-    body.delete("file");
-    body.delete("folder");
+    for (const name of ["file", "folder", "guidelines", "people"]) body.delete(name);
+    if (source !== "file") return form.elements[source].value.trim() ? body : null;
+    const file = form.elements.file.files[0] ?? form.elements.folder?.files[0];
+    if (!file) return null;
     body.append("head", file.slice(0, HEAD_BYTES), file.name);
     if (file.size > HEAD_BYTES && (await file.slice(0, 4).text()) === "PAR1") {
       body.append("tail", file.slice(-HEAD_BYTES), file.name);
@@ -21,19 +27,46 @@
     }
     body.append("whole", String(file.size <= HEAD_BYTES));
     body.append("filename", file.name);
-    const answer = await fetch(form.dataset.preview, { method: "POST", body }).catch(() => null);
-    const html = answer?.ok ? await answer.text() : "";
-    if (mine !== latest) return;
+    return body;
+  }
+
+  function put(html) {
     const at = [...place.querySelectorAll("select, input")].indexOf(document.activeElement);
     const name = document.activeElement?.name;
     place.innerHTML = html;
     const again = place.querySelectorAll("select, input")[at];
     if (again && again.name === name) again.focus();
+    status.textContent = place.querySelector("[data-status]")?.dataset.status ?? "";
+    document.dispatchEvent(new CustomEvent("stepmark:shown"));
   }
 
-  form.addEventListener("change", show);
-  // An answer to what was said before must not replace a field that is being typed in: leaving it asks again.
-  form.addEventListener("input", () => {
-    latest += 1;
+  async function show(event) {
+    clearTimeout(typing);
+    const mine = ++latest;
+    // What the columns of the data before held says nothing of other data.
+    if (beginnings.includes(event.target.name) && event.target.name !== "text") place.replaceChildren();
+    const body = await bodyOf();
+    if (!body) {
+      put("");
+      return;
+    }
+    if (event.target.name === "text") for (const name of ["column", "holds"]) body.delete(name);
+    const answer = await fetch(form.dataset.preview, { method: "POST", body }).catch(() => null);
+    const html = answer?.ok ? await answer.text() : "";
+    if (mine === latest) put(html);
+  }
+
+  const unconcerned = ["template", "guidelines", "clauses", "name", "people"];
+  form.addEventListener("change", (event) => {
+    if (!unconcerned.includes(event.target.name)) void show(event);
   });
+  // An answer to what was said before must not replace a field that is being typed in: leaving it asks again.
+  form.addEventListener("input", (event) => {
+    if (unconcerned.includes(event.target.name)) return;
+    latest += 1;
+    clearTimeout(typing);
+    if (event.target.name === "text") typing = setTimeout(() => void show(event), TYPING_MS);
+  });
+  // A page that the browser brings back has its fields, not its preview.
+  if (sourceOf() !== "file" || form.elements.file.files.length) void show({ target: form });
 })();

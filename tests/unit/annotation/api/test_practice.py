@@ -35,7 +35,7 @@ def test_a_member_finds_a_solution_answers_it_and_has_it_explained():
         ],
     }
     told = client.post(root, answer, format="json")
-    assert (told.status_code, told.json()["outcome"], told.json()["known"]) == (201, "missed", 1)
+    assert (told.status_code, told.json()["outcome"], told.json()["reference"]) == (201, "missed", 1)
     assert told.json()["explanation"] == "Look at the **second** step."
     again = client.post(root, answer, format="json")
     assert (again.status_code, again.json()) == (200, told.json())

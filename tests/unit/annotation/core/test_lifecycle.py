@@ -2,13 +2,23 @@
 
 from datetime import timedelta
 
+import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import DataError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotation.core import lifecycle
 from annotation.core.errors import Conflict, DomainError, Forbidden
-from annotation.core.lifecycle import MAX_ATTEMPTS, cancel_job, got_on, heed, resume_job, run_job, sweep_jobs
+from annotation.core.lifecycle import (
+    MAX_ATTEMPTS,
+    cancel_job,
+    raise_if_cancelled,
+    resume_job,
+    run_job,
+    save_progress,
+    sweep_jobs,
+)
+from annotation.core.locks import advisory_lock
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
@@ -97,7 +107,7 @@ def dies(job):
 
 def actions(job):
     told = AuditEntry.objects.filter(target_id=str(job.subject.pk), project=job.project)
-    return [action.removeprefix(job.called) for action in told.order_by("pk").values_list("action", flat=True)]
+    return [action.removeprefix(job.audit_name) for action in told.order_by("pk").values_list("action", flat=True)]
 
 
 def test_it_is_done_once(job):
@@ -122,7 +132,7 @@ def test_whose_workers_die_without_getting_on_is_given_up(job, sent):
 
 def test_one_that_gets_on_is_taken_up_as_often_as_it_takes(job):
     def get_on_and_die(job):
-        got_on(job)
+        save_progress(job)
         raise Killed
 
     for _ in range(2 * MAX_ATTEMPTS):
@@ -142,7 +152,7 @@ def test_one_that_waits_is_cancelled_at_once(job, manager):
 def test_one_under_way_ends_where_it_heeds(job, manager):
     def cancel_and_go_on(job):
         cancel_job(by=manager, job=job)
-        heed(job)
+        raise_if_cancelled(job)
         raise AssertionError("it went on")
 
     assert run(job, cancel_and_go_on).state == "cancelled"
@@ -171,6 +181,8 @@ def test_one_that_is_over_goes_on_with_new_attempts(job, manager, sent):
     resumed = resume_job(by=manager, job=job)
     assert (resumed.state, resumed.attempts, resumed.error, resumed.cancel_requested) == ("queued", 0, "", False)
     assert run(job).state == "done"
+    with pytest.raises(Conflict, match="already ended"):
+        resume_job(by=manager, job=job)
     assert actions(job) == [".cancel", ".cancelled", ".resume", ".done"]
 
 
@@ -197,10 +209,7 @@ def test_a_lost_database_leaves_it_to_the_sweep(job):
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_never_have_the_same_job(project):
     job = asked_for(AnswerCheck, project)
-    parameters = connection.get_connection_params()
-    import psycopg
-
-    with psycopg.connect(**parameters) as other:
+    with psycopg.connect(**connection.get_connection_params()) as other:
         key = (AnswerCheck._meta.label, job.pk)
         other.execute("SELECT pg_advisory_lock(hashtext(%s), %s)", key)
         assert run(job, die).state == "queued"
@@ -219,3 +228,11 @@ def test_files_sent_together_have_their_turn_one_after_the_other(project, manage
     cancel_job(by=manager, job=first)
     assert sent == [("intake.run", first.pk, "default"), ("intake.run", second.pk, "default")]
     assert run(second).state == "done"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lock_is_free_again_after_its_transaction_has_failed():
+    with pytest.raises(DataError), transaction.atomic(), advisory_lock("job", 1):
+        connection.cursor().execute("SELECT 1 / 0")
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        assert other.execute("SELECT pg_try_advisory_lock(hashtext('job'), 1)").fetchone() == (True,)

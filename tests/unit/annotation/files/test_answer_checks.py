@@ -4,7 +4,8 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.core.errors import Conflict, Forbidden
 from annotation.core.lifecycle import cancel_job
@@ -188,3 +189,14 @@ def test_an_import_grades_what_comes_without_an_outcome(import_content):
     outcomes = Solution.objects.order_by("pk").values_list("final_answer_correct", "outcome_source")
     assert list(outcomes) == [(True, "grader"), (False, "grader"), (True, "given")]
     assert import_content(lines).duplicates == 3
+
+
+def test_a_chunk_takes_as_many_statements_for_one_solution_as_for_many(add, check_answers):
+    add("4", "The answer is 4.")
+    with CaptureQueriesContext(connection) as one:
+        check_answers()
+    for _ in range(9):
+        add("5", "The answer is 5.")
+    with CaptureQueriesContext(connection) as many:
+        assert check_answers().changed == 9
+    assert len(many) == len(one)

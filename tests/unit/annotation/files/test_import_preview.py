@@ -58,8 +58,14 @@ def test_a_broken_packing_is_told_as_such(magic):
 
 def test_a_file_of_no_known_format_is_refused_as_it_would_be():
     with pytest.raises(DomainError) as refused:
-        preview(b'{"story": "once"}')
+        preview(b"once upon a time")
     assert refused.value.code == "unknown_format"
+
+
+def test_a_file_of_unknown_columns_is_shown_so_that_a_person_can_name_them():
+    shown = preview(b'{"story": "once"}')
+    assert (shown.format, shown.begun and shown.begun.columns) == ("table", ["story"])
+    assert in_words(shown.lacks) == "Choose the column that holds the problem."
 
 
 def test_the_division_tells_how_many_steps_and_what_looks_wrong():
@@ -86,9 +92,12 @@ LATIN_1 = "Aufgabe;Lösung;Prüfung\nWas ist 2 + 2?;4;ja\n".encode("latin-1")
 def test_a_header_that_is_no_text_is_refused_with_what_to_do(content, format):
     with pytest.raises(DomainError) as refused:
         preview(content, format=format)
-    assert refused.value.code == "unreadable_file"
+    binary = content != LATIN_1 and format == "auto"
+    assert refused.value.code == ("unknown_format" if binary else "unreadable_file")
     assert in_words(refused.value.message) == (
-        "f cannot be read: the first row is not UTF-8 text. Save the table as UTF-8 (in a spreadsheet: CSV UTF-8)."
+        "Stepmark cannot read f. Upload JSON Lines, CSV, Parquet or plain text (.txt)."
+        if binary
+        else "f cannot be read: the first row is not UTF-8 text. Save the table as UTF-8 (in a spreadsheet: CSV UTF-8)."
     )
 
 

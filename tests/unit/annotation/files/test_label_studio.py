@@ -106,7 +106,7 @@ def test_the_config_and_the_tasks_propose_the_same_names(said):
 
 def test_names_can_be_corrected(said):
     told = said(word=["bad=neutral", "not sure=bad"], rating="clarity_{}")
-    assert "clarity_1: nobody has said what '4' means" in told
+    assert "clarity_1: the value '4' has no meaning; add it to `words`" in told
     assert not StepRating.objects.exists()
     said(word=["good=bad"])
     assert StepRating.objects.filter(rating=-1).count() == 9

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.core.membership.members import add_member
 from annotation.models import Annotation, Solution, StepRating
-from prm.formats.potato import Project, answers_of, propose
+from prm.formats.potato import Project, answers_of, propose, read_annotators
 
 FOLDER = Path(__file__).parent / "potato_project"
 
@@ -133,3 +133,11 @@ def test_a_folder_that_is_no_project_is_said(project, tmp_path, config, said):
     (tmp_path / "config.yaml").write_text(config)
     with pytest.raises(CommandError, match=said):
         call_command("import_potato", str(tmp_path), project="project")
+
+
+def test_a_blank_line_of_an_annotator_is_skipped(tmp_path):
+    (tmp_path / "ann").mkdir()
+    line = b'{"id": "1", "label_annotations": {"rating_0": {"good": "true"}}}\n'
+    (tmp_path / "ann" / "annotated_instances.jsonl").write_bytes(line + b"\n")
+    [annotator] = read_annotators(tmp_path)
+    assert annotator.labels == {"1": [("rating_0", "good", "true")]}

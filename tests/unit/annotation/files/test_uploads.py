@@ -4,10 +4,12 @@ import hashlib
 import json
 import os
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
@@ -17,6 +19,7 @@ from annotation.files.import_body import run_import
 from annotation.files.import_jobs import Manner, import_files, import_uploads, summary_of
 from annotation.files.uploads import append_piece, begin_upload, discard_upload, find_upload, sweep_uploads
 from annotation.models import ImportJob, Solution, Upload
+from tests.waiting import is_waited_for, until
 
 CONTENT = b"".join(json.dumps({"problem": f"p{'i' * n}", "steps": ["a"]}).encode() + b"\n" for n in range(20))
 
@@ -122,6 +125,53 @@ def test_two_requests_never_write_at_once(begun, manager):
     assert append_piece(by=manager, upload=begun.pk, offset=0, pieces=meanwhile()).offset == len(CONTENT)
 
 
+def test_an_upload_that_is_discarded_while_a_piece_comes_is_gone(begun, manager):
+    def discarding():
+        yield CONTENT[:10]
+        discard_upload(by=manager, upload=begun.pk)
+
+    with pytest.raises(Missing, match="no upload"):
+        append_piece(by=manager, upload=begun.pk, offset=0, pieces=discarding())
+
+
+def test_an_upload_that_was_imported_while_a_piece_waited_is_gone(begun, manager, monkeypatch):
+    writing = uploads._writing
+
+    def import_first(upload):
+        Upload.objects.filter(pk=upload.pk).delete()
+        return writing(upload)
+
+    monkeypatch.setattr(uploads, "_writing", import_first)
+    with pytest.raises(Missing, match="no upload"):
+        append(begun, manager, 0, CONTENT)
+
+
+def test_an_upload_named_twice_is_imported_once(begun, manager, project):
+    append(begun, manager, 0, CONTENT)
+    import_uploads(by=manager, project=project, uploads=[begun.pk, begun.pk], manner=Manner())
+    assert ImportJob.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_requests_import_an_upload_once(begun, manager, project):
+    append(begun, manager, 0, CONTENT)
+
+    def import_it():
+        try:
+            return import_uploads(by=manager, project=project, uploads=[begun.pk], manner=Manner())
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            import_uploads(by=manager, project=project, uploads=[begun.pk], manner=Manner())
+            second = pool.submit(import_it)
+            until(is_waited_for)
+        with pytest.raises(Missing, match="no upload"):
+            second.result()
+    assert ImportJob.objects.count() == 1
+
+
 def test_an_upload_is_its_senders_alone(begun, manager, project):
     other = User.objects.create_user("other")
     with pytest.raises(Missing):
@@ -144,15 +194,17 @@ def test_giving_up_frees_the_disk(begun, manager, django_capture_on_commit_callb
 def test_abandoned_uploads_and_files_of_nothing_are_swept(begun, manager, project, settings):
     fresh = begin_upload(by=manager, project=project, filename="b", size=1)
     live, orphan = (settings.UPLOAD_ROOT / name for name in ("1" * 32, "2" * 32))
-    for path in (live, orphan):
+    foreign = settings.UPLOAD_ROOT / "lost+found"
+    for path in (live, orphan, foreign):
         path.write_bytes(b"x")
     ImportJob.objects.create(project=project, filename="f", path=str(live.resolve()), state="running")
     long_ago = timezone.now() - uploads.ABANDONED_AFTER - timedelta(minutes=1)
-    for path in (begun.path, live, orphan):
+    for path in (begun.path, live, orphan, foreign):
         os.utime(path, (long_ago.timestamp(),) * 2)
     Upload.objects.filter(pk=begun.pk).update(touched_at=long_ago)
     assert sweep_uploads() == 2
-    assert sorted(path.name for path in settings.UPLOAD_ROOT.iterdir()) == sorted([fresh.path.name, live.name])
+    left = sorted([fresh.path.name, live.name, foreign.name])
+    assert sorted(path.name for path in settings.UPLOAD_ROOT.iterdir()) == left
     assert sweep_uploads() == 0
 
 
@@ -179,4 +231,4 @@ def test_files_together_run_one_after_the_other_and_each_keeps_its_report(projec
     assert (summary["files"], summary["live"], summary["failed"]) == (3, 0, 1)
     assert (summary["accepted"], summary["duplicates"]) == (20, 5)
     assert summary["rejected"] == 2
-    assert "README matches none of" in group.jobs.get(state="failed").error
+    assert "Stepmark cannot read d/README." in group.jobs.get(state="failed").error

@@ -11,8 +11,9 @@ from annotation.loop.gateway.serving_model import Text
 from annotation.models import Membership
 from annotation.serving import quotas, request_queue
 from annotation.serving.messages import Question, encode
-from annotation.serving.worker import portions
+from annotation.serving.worker import new_name, portions
 from tests.factories import MembershipFactory
+from tests.waiting import until
 
 pytestmark = pytest.mark.django_db
 
@@ -129,3 +130,14 @@ def test_a_batch_is_cut_where_its_texts_grow_long_and_keeps_the_order():
     places = [request_queue.QueuedQuestion(str(n), question(chars)) for n, chars in enumerate([10, 10, 500, 10, 10])]
     cut = list(portions(places, 100))
     assert [[place.entry_id for place in portion] for portion in cut] == [["0", "1"], ["2"], ["3", "4"]]
+
+
+def test_a_restarted_worker_answers_what_the_process_before_it_left():
+    before, restarted = new_name(), new_name()  # the host and the process id are the same
+    request_queue.join_group(before)
+    request_queue.redis_client().xadd(request_queue.STREAM, {"q": encode(question())})
+    [left] = request_queue.take_waiting(before, most=1, seconds=1)
+    request_queue.leave_group(before)  # as a heartbeat that has run out
+    request_queue.join_group(restarted)
+    [claimed] = until(lambda: request_queue.claim_abandoned(restarted))
+    assert claimed == left

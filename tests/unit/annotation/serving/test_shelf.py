@@ -29,7 +29,7 @@ class Loader:
     def __init__(self):
         self.asked = {}
 
-    def submit(self, load, version, kept_bytes):
+    def submit(self, load, version, cache_bytes):
         self.asked[version.number] = Future()
         self.asked[version.number].version = version
         return self.asked[version.number]
@@ -49,7 +49,7 @@ def project():
 
 @pytest.fixture
 def shelf():
-    shelf = Shelf(most=2, kept_bytes=0)
+    shelf = Shelf(most=2, cache_bytes=0)
     shelf._loader = Loader()
     return shelf
 
@@ -66,7 +66,7 @@ def question(project, **fields):
 
 def finish(shelf, number):
     shelf._loader.finish(number)
-    shelf.look_again()
+    shelf.update()
 
 
 def test_the_old_champion_answers_until_the_new_one_is_there(project, shelf):
@@ -75,7 +75,7 @@ def test_the_old_champion_answers_until_the_new_one_is_there(project, shelf):
     finish(shelf, 1)
     assert shelf.find(question(project)).served.number == 1
     crown(project, 2)
-    shelf.look_again()
+    shelf.update()
     assert shelf.find(question(project)).served.number == 1
     finish(shelf, 2)
     assert shelf.find(question(project)).served.number == 2
@@ -86,7 +86,7 @@ def test_what_is_loaded_amid_a_batch_answers_from_the_next_on(project, shelf):
     assert shelf.find(question(project)) is None
     shelf._loader.finish(1)
     assert shelf.find(question(project)) is None, "or the batch would be read in two"
-    shelf.look_again()
+    shelf.update()
     assert shelf.find(question(project)).served.number == 1
 
 
@@ -107,10 +107,10 @@ def test_where_the_new_champion_cannot_be_loaded_the_old_one_goes_on(project, sh
     finish(shelf, 1)
     shelf.find(question(project))
     crown(project, 2)
-    shelf.look_again()
+    shelf.update()
     shelf.find(question(project))
     shelf._loader.asked[2].set_exception(ModelUnusable("corrupt", code="model_unusable"))
-    shelf.look_again()
+    shelf.update()
     assert shelf.find(question(project)).served.number == 1
     with pytest.raises(ModelUnusable):
         shelf.find(question(project, version=project.model_versions.get(number=2).pk))
@@ -133,7 +133,7 @@ def test_an_unmeasured_model_answers_no_program_before_a_manager_confirms_it(pro
     with pytest.raises(DomainError, match="not measured"):
         begin_session(by=UserFactory(), project=project, problem="p")
     registry.confirm_version(by=MembershipFactory(project=project, role="manager").user, version=version)
-    shelf.look_again()
+    shelf.update()
     assert shelf.find(question(project)) is None, "it is being loaded"
     finish(shelf, 1)
     assert shelf.find(question(project)).served.number == 1
@@ -153,7 +153,7 @@ def test_an_unknown_domain_is_refused_and_not_scored_by_the_general_champion(pro
 
 
 def test_whatever_goes_wrong_in_loading_is_a_refusal(project, monkeypatch):
-    def broken(version, kept_bytes):
+    def broken(version, cache_bytes):
         raise RuntimeError("no room")
 
     monkeypatch.setattr(shelves, "ServingModel", broken)

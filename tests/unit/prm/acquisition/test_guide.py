@@ -7,7 +7,7 @@ import pytest
 
 from prm.acquisition import FUNCTIONS
 
-GUIDE = (Path(__file__).parents[4] / "docs" / "acquisition.md").read_text()
+GUIDE = (Path(__file__).parents[4] / "docs" / "explanation" / "active-learning.md").read_text()
 
 
 def test_the_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,7 +109,7 @@ def test_the_command_writes_all_three(tmp_path: Path, backbone_folders: dict[str
     assert sorted(path.name for path in out.iterdir()) == ["AUDIT.md", "report.html", "report.json"]
 
 
-GUIDE = (Path(__file__).parents[4] / "docs" / "extending.md").read_text()
+GUIDE = (Path(__file__).parents[4] / "docs" / "reference" / "extending.md").read_text()
 
 
 def test_a_package_outside_adds_an_audit(

@@ -63,13 +63,13 @@ def test_the_makers_are_told_apart() -> None:
         "Outcome part: an ensemble of 12 heads predicts p(the final answer is right) at the last step, trained on "
         "6 right and 4 wrong answers (weight 0.5).",
         "Policy models that generated the solutions: policy-7b (8), not recorded (4).",
-        "Tool scaffold: not recorded. 5 of 12 solutions hold tool steps.",
+        "Tool scaffold: not recorded. 5 of 12 solutions have tool steps.",
         "Human labels: 9 solutions, by 3 people known by pseudonym; "
         "75% of 4 pairs of labels of one solution name the same first error.",
         "Automated judges, Monte Carlo estimates and heuristics: model_judge: judge-7b (2).",
         "The source of the labels of 1 solutions is not recorded.",
         "No evaluation is recorded.",
-        "Unknown: it was not evaluated.",
+        "Unknown: the model was not evaluated.",
         "3 steps of the training part lay beyond the context",
         "Deployment monitor: not recorded.",
     ):
@@ -98,7 +98,7 @@ def test_what_was_tested_stands_with_file_date_and_weakness() -> None:
     assert "`m` on ProcessBench: gsm8k.json (sha256 ffffffffffff)" in card
     assert "That was fitted on: math.json." in card
     assert "## Audit\n\nfail: length" in card
-    assert "- ProcessBench: 1 steps of 1 solutions were not scored, and each is a miss." in card
+    assert "- ProcessBench: 1 steps of 1 solutions were not scored; each solution is a miss." in card
     assert "- Audit: Length: it leans on it." in card
     assert "not audited" not in card
 

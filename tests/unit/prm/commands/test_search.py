@@ -9,11 +9,13 @@ import pytest
 from prm.__main__ import main
 from prm.commands import search
 from prm.errors import PolicyError
-from prm.search.choosing import Found
+from prm.messages import Message
+from prm.search.choosing import SearchResult
 from prm.search.endpoint import Cost
 from prm.traces import Step
 
-SOLVED = Found([Step("The answer is 2.")], "2", 0.9, [0.9], True, 1, 1, Cost(calls=1, completion_tokens=5))
+SOLVED = SearchResult([Step("The answer is 2.")], "2", 0.9, [0.9], True, 1, 1, Cost(calls=1, completion_tokens=5))
+AWAY = Message("server_timed_out", url="http://policy", path="/v1", timeout=3)
 
 
 @pytest.fixture
@@ -21,11 +23,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The problems asked; one that says "fail" fails until it is taken off."""
     problems: list[str] = []
 
-    def one(problem: str, seed: int) -> Found:
+    def one(problem: str, seed: int) -> SearchResult:
         problems.append(problem)
         if "fail" in problem:
             time.sleep(0.02)
-            raise PolicyError("the policy is away")
+            raise PolicyError(AWAY)
         return SOLVED
 
     monkeypatch.setattr(search, "_search", lambda *_: one)
@@ -60,9 +62,9 @@ def test_one_problem_that_fails_loses_none_of_the_others(tmp_path, asked, capsys
     assert run(tmp_path, problems) == 1
     assert solved(tmp_path) == [one for one in problems if one != "fail 7"]
     [failed] = (tmp_path / "solved.failed.jsonl").read_text().splitlines()
-    assert json.loads(failed) == {"problem_id": "id of fail 7", "problem": "fail 7", "error": "the policy is away"}
+    assert json.loads(failed) == {"problem_id": "id of fail 7", "problem": "fail 7", "error": str(AWAY)}
     said = capsys.readouterr().err
-    assert "1 problem failed: id of fail 7 (the policy is away)." in said
+    assert f"1 problem failed: id of fail 7 ({AWAY})." in said
     assert "Run the same command again" in said
 
     asked.clear()

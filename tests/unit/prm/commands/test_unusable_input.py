@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from prm.__main__ import _parser, main
+from prm.__main__ import main, make_parser
 
 LINE = '{"id": "a", "problem": "1 + 1?", "steps": [{"text": "1 + 1 = 2"}], "first_error": -1}\n'
 UNUSABLE = {
@@ -45,7 +45,7 @@ COMMAND_LINES = {
 
 
 def test_every_command_is_tried() -> None:
-    (commands,) = (action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction))
+    (commands,) = (action for action in make_parser()._actions if isinstance(action, argparse._SubParsersAction))
     assert set(commands.choices) == {line.split()[0] for line in COMMAND_LINES.values()}
 
 

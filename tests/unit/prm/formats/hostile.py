@@ -7,7 +7,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).parents[4] / "docs" / "formats.md"
+PAGE = Path(__file__).parents[4] / "docs" / "reference" / "formats.md"
 EXAMPLES = {
     name: re.sub(r"\n +", " ", text)
     for name, text in re.findall(

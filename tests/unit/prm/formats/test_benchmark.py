@@ -114,7 +114,7 @@ def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path
     [
         (b"", "no records"),
         (b"hello\n", "line 1: JSON is malformed"),
-        (b'{"a": 1}\n', "file matches none of prm800k, .*: no record in its first lines has the fields of one"),
+        (b'{"a": 1}\n', "Choose the column that holds the problem. The columns are: a."),
         (b"[1, 2", "line 1: Expected an object, got a whole number"),
         (b'[{"a": 1', "line 1: the file ends in the middle of this record"),
         (b"\x1f\x8bnot gzip after all", "file"),
@@ -126,7 +126,10 @@ def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path
             json.dumps(PROCESSBENCH | {"steps": [1]}).encode(),
             r"line 1, field `steps\[0\]`: Expected a text, got a whole number",
         ),
-        (json.dumps(SAMPLES | {"pred": []}).encode(), "line 1: 2 responses, 0 answers, 2 judgements"),
+        (
+            json.dumps(SAMPLES | {"pred": []}).encode(),
+            "line 1: The lists differ in length: `code` has 2, `pred` 0, `score` 2, `pred_score` 2",
+        ),
     ],
 )
 def test_bad_files_are_refused_in_one_sentence_that_names_the_place(

@@ -183,12 +183,19 @@ def test_a_huge_record_is_dropped_without_being_held(frame, monkeypatch):
 @pytest.mark.parametrize(
     ("head", "reason"),
     [
-        (b"PK\x03\x04", "zip"),
+        (b"PK\x03\x04", "file.zip is a zip archive. Unpack it"),
         (b"\xff\xfe{\x00", "UTF-16"),
         (b" \n", "empty"),
-        (b"a,b\n1,2\n", "matches none"),
+        (b"%PDF-1.4\n%\xe2\xe3\n\x00\x01", "Stepmark cannot read file.zip. Upload JSON Lines, CSV"),
+        (b"one column\nof words\n", "Stepmark cannot read file.zip. Upload JSON Lines, CSV"),
     ],
 )
 def test_files_of_no_known_format_are_refused_with_the_reason(head, reason):
-    with pytest.raises(FormatError, match=reason):
-        detect(io.BytesIO(head), "file.bin")
+    with pytest.raises(FormatError, match=reason) as refused:
+        detect(io.BytesIO(head), "file.zip")
+    assert refused.value.code == "unknown_format"
+
+
+@pytest.mark.parametrize("head", [b"a,b\n1,2\n", b'{"a": 1}\n'])
+def test_a_file_of_other_columns_is_a_table(head):
+    assert detect(io.BytesIO(head), "file.bin") == "table"

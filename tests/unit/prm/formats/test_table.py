@@ -25,7 +25,7 @@ MADE_BY = st.builds(
     Provenance,
     policy=WORD,
     temperature=st.none() | st.floats(0, 2),
-    seed=st.none() | st.integers(0, 10**9 - 1),
+    seed=st.none() | st.integers(-(2**130), 2**130),
     prompt=st.just("") | RISKY,
     visibility=st.sampled_from([None, "raw", "summary"]),
     settings=native.LEFTOVERS,
@@ -99,6 +99,20 @@ def test_a_label_that_goes_on_behind_an_error_and_stops_early_comes_back():
     record = Record(problem="x", positions=[[Completion(text)] for text in "abc"], annotations=[label])
     [back] = read(b"".join(table.write([record])))
     assert meaning(back) == meaning(record)
+
+
+@pytest.mark.parametrize("write", [table.write, table.write_parquet])
+def test_odd_details_of_a_source_do_not_stop_an_export(write):
+    label = rated_label([1], kind="monte_carlo", name="m")
+    label.source_detail = {"policy": 3, "rollouts": "many"}
+    record = Record(problem="x", positions=[[Completion("a")]], annotations=[label])
+    [back] = read(b"".join(write([record])))
+    assert (back.annotations[0].source_name, back.annotations[0].source_detail) == ("m", {})
+
+
+def test_a_header_that_is_no_csv_row_stops_the_import_and_is_not_replaced_by_the_first_row():
+    with pytest.raises(OSError, match="not a valid CSV row"):
+        read(b'problem,"steps"x\np,a\nq,b\n')
 
 
 def read(content, mapping=None, **options):

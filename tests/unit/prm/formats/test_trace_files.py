@@ -11,6 +11,7 @@ import pytest
 from prm.__main__ import main
 from prm.config import TrainConfig
 from prm.errors import DataError
+from prm.formats.benchmark import read_published
 from prm.formats.detection import detect
 from prm.formats.prm800k import prm800k
 from prm.formats.registry import FORMATS
@@ -41,6 +42,24 @@ def test_every_format_is_read_as_traces(name: str, tmp_path: Path) -> None:
     assert [source.kind for source in trace.sources] == [label.source_kind for label in record.annotations]
     assert {first_error(trace)} == ({label.first_error for label in record.annotations} or {None})
     assert (trace.labels is None) == (not record.annotations)
+
+
+def test_a_file_of_white_space_has_no_traces(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text(" \n\n  \n")
+    assert list(read_traces(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("scores", "fault"),
+    [([[]], "a list of length >= 1"), ([[0.1], [0.2]], "`code` has 1, `pred` 1, `score` 1, `pred_score` 2")],
+)
+def test_published_scores_that_do_not_match_the_responses_are_refused(tmp_path: Path, scores: list, fault: str) -> None:
+    path = tmp_path / "samples.jsonl"
+    line = {"idx": 0, "question": "q", "code": ["a"], "pred": ["1"], "score": [True], "pred_score": scores}
+    path.write_text(json.dumps(line) + "\n")
+    with pytest.raises(DataError, match=rf"samples\.jsonl, line 1: .*{fault}"):
+        read_published(path)
 
 
 def test_prm800k_labels_the_path_and_what_was_rated_beside_it(tmp_path: Path) -> None:

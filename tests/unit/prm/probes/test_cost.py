@@ -4,7 +4,7 @@ import pytest
 
 from prm.encoding import encode
 from prm.errors import DataError
-from prm.probes.cost import choices, ways_to_score
+from prm.probes.cost import choices, solutions_to_time, ways_to_score
 from prm.scores import TraceScore
 from prm.scoring import Scorer
 from prm.traces import Step, Trace
@@ -41,11 +41,14 @@ def test_one_pass_reads_each_token_once_and_every_prefix_reads_it_again():
     assert min(way.seconds for way in (whole, ends, prefixes)) > 0
 
 
-def test_solutions_beyond_the_context_are_refused():
+def test_only_solutions_that_fit_the_context_are_timed():
     scorer = Scorer.for_base("tiny", device="cpu")
     long = Trace(id="long", problem="?", steps=[Step("word " * 3000)])
-    with pytest.raises(DataError, match="fits the context"):
-        ways_to_score(scorer, [long])
+    short = make_traces(3, seed=2)
+    assert solutions_to_time(scorer, [long, *short], 2) == short[:2]
+    for none in ([], [long], [Trace(id="empty", problem="?", steps=[])]):
+        with pytest.raises(DataError, match="fits the context"):
+            solutions_to_time(scorer, none, 2)
 
 
 def test_choices_are_compared_problem_by_problem():

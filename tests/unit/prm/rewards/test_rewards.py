@@ -202,3 +202,11 @@ def test_progress_joins_the_mix():
     reward = Reward(None, Mix(outcome=0, steps=0, progress=1), prover, discount=1.0)
     assert reward(prompts=["p"], completions=["0.25\n\n1.0"], answer=["4"]) == pytest.approx([0.5])
     assert reward.last[0].advantages == pytest.approx([-0.25, 0.75])
+
+
+def test_a_long_run_does_not_remember_every_prefix(monkeypatch):
+    monkeypatch.setattr("prm.rewards.terms.REMEMBERED", 5)
+    prover = Prover(Walker(), lambda text, reference: True)
+    for k in range(10):
+        assert len(prover.advantages([f"p{k}"], [[Step("1"), Step("2")]], ["0"])[0]) == 2
+    assert len(prover._known) <= 5 + 3

@@ -8,7 +8,7 @@ import pytest
 
 from prm.__main__ import main
 
-GUIDE = Path(__file__).parents[4] / "docs" / "scoring.md"
+GUIDE = Path(__file__).parents[4] / "docs" / "reference" / "scoring.md"
 
 
 def test_every_example_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

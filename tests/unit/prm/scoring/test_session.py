@@ -78,7 +78,7 @@ def test_steps_beyond_the_context_have_no_score_and_are_counted(backbone_folders
 def test_closing_frees_the_cache_and_ends_the_session(scorer: Scorer) -> None:
     with scorer.session("Add 1.") as session:
         first = session.append("1 + 1 = 2")
-        cache = weakref.ref(session._kept.cache)
+        cache = weakref.ref(session._cached.cache)
     gc.collect()
     assert cache() is None
     assert session.scores == [first]
@@ -89,7 +89,7 @@ def test_closing_frees_the_cache_and_ends_the_session(scorer: Scorer) -> None:
 def test_a_step_that_fails_leaves_the_session_as_it_was(scorer: Scorer, monkeypatch: pytest.MonkeyPatch) -> None:
     session, undisturbed = scorer.session("Add 1."), scorer.session("Add 1.")
     with monkeypatch.context() as patch:
-        patch.setattr("prm.scoring.session.read_on", lambda *inputs: (_ for _ in ()).throw(MemoryError()))
+        patch.setattr("prm.scoring.session.extend_text", lambda *inputs: (_ for _ in ()).throw(MemoryError()))
         with pytest.raises(MemoryError):
             session.append("x")
     assert session.scores == []

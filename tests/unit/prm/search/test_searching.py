@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from prm.errors import PolicyError
 from prm.scores import AGGREGATES, aggregate
 from prm.search import LocalVerifier, beam_search, best_of_n, revise
-from prm.search.choosing import Candidate, choose, judged, stated_answer
+from prm.search.choosing import Candidate, choose, score_samples, stated_answer
 from prm.search.endpoint import Prefix, Sampled
 from prm.search.revise import first_suspicious
 from prm.traces import Step, Trace
@@ -23,7 +23,7 @@ RULES = st.sampled_from(AGGREGATES)
 def test_best_of_n_takes_the_highest_score_of_the_solutions_it_sampled(n, by, seed):
     policy, verifier = TreePolicy(), HashVerifier()
     found = best_of_n(policy, verifier, "p", n=n, by=by, seed=seed)
-    candidates, _ = judged(verifier, "p", (), policy.sample([Prefix("p")], n=n, seed=seed).samples[0])
+    candidates, _ = score_samples(verifier, "p", (), policy.sample([Prefix("p")], n=n, seed=seed).samples[0])
     assert found.score == max(candidate.score(by) for candidate in candidates)
     assert found.candidates == n
 
@@ -67,7 +67,7 @@ def test_a_token_budget_is_never_exceeded(budget, width, seed):
 @given(rounds=st.integers(1, 4), tries=st.integers(1, 4), by=RULES, seed=SEEDS)
 def test_a_revision_never_scores_less_and_stops_at_its_rounds(rounds, tries, by, seed):
     policy, verifier = TreePolicy(), HashVerifier()
-    [[first], _] = judged(verifier, "p", (), policy.sample([Prefix("p")], seed=seed * 1009).samples[0])
+    [[first], _] = score_samples(verifier, "p", (), policy.sample([Prefix("p")], seed=seed * 1009).samples[0])
     policy.asked.clear()
     found = revise(policy, verifier, "p", rounds=rounds, tries=tries, by=by, seed=seed)
     assert found.score >= first.score(by)

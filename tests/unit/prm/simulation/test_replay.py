@@ -97,10 +97,10 @@ def test_a_stopped_simulation_goes_on_from_the_arms_it_finished(source, keys, tm
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_arms(source, keys, tmp_path, processes=1, heard=stop_at_two)
+        run_arms(source, keys, tmp_path, processes=1, on_arm=stop_at_two)
     assert [curve.arm for curve in finished_arms(source, keys, tmp_path)] == heard
     rest: list[Arm] = []
-    curves = run_arms(source, keys, tmp_path, processes=1, heard=lambda curve, done, of: rest.append(curve.arm))
+    curves = run_arms(source, keys, tmp_path, processes=1, on_arm=lambda curve, done, of: rest.append(curve.arm))
     assert [curve.arm for curve in curves] == list(PLAN.arms())
     assert not set(rest) & set(heard)
     assert finished_arms(source, {"sums": "other"}, tmp_path) == []

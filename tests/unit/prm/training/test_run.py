@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from prm.backbones import load_backbone
+from prm.checkpoint import save_state
 from prm.config import Progress, TrainConfig
 from prm.errors import Cancelled, DataError, ModelFileError, TrainingError
 from prm.evaluation import evaluate
@@ -80,6 +81,12 @@ def test_a_tuned_backbone_comes_back_as_it_was_saved(data: Path, tmp_path: Path,
     assert not torch.equal(tuned[name], base[name])
 
 
+def test_a_checkpoint_of_another_version_starts_the_run_again(data: Path, tmp_path: Path, backbone_folders) -> None:
+    save_state(tmp_path / "out/checkpoint/state.safetensors", {"x": torch.zeros(1)}, {"key": "other", "old_field": 1})
+    manifest, _ = run(data, tmp_path / "out", small(backbone_folders["llama"]))
+    assert manifest.metrics["epochs"] > 0
+
+
 def test_a_corrupt_checkpoint_is_refused(data: Path, tmp_path: Path, backbone_folders) -> None:
     (tmp_path / "out/checkpoint").mkdir(parents=True)
     (tmp_path / "out/checkpoint/state.safetensors").write_bytes(b"\x80\x04pickle")
@@ -129,6 +136,15 @@ def test_odd_data_trains_without_a_fitted_threshold(traces, tmp_path: Path, back
     write_traces(tmp_path / "data.jsonl", traces)
     manifest, _ = run(tmp_path / "data.jsonl", tmp_path / "out", small(backbone_folders["llama"]))
     assert (manifest.fitted_on, manifest.threshold, manifest.temperature) == ("none", 0.5, 1.0)
+
+
+def test_too_few_calibration_solutions_fit_nothing(tmp_path: Path, backbone_folders) -> None:
+    pool = [Trace("one", "p", [Step("x"), Step("y")], labels=[GOOD, BAD])]
+    few = make_traces(6, seed=1, split="calibration", prefix="c")
+    write_traces(tmp_path / "data.jsonl", pool + few)
+    manifest, _ = run(tmp_path / "data.jsonl", tmp_path / "out", small(backbone_folders["llama"]))
+    assert (manifest.fitted_on, manifest.threshold, manifest.temperature) == ("none", 0.5, 1.0)
+    assert manifest.counts.held_solutions == 6, "they stopped training early"
 
 
 def test_the_shell_says_refused_data_in_one_line(tmp_path: Path) -> None:

@@ -1,12 +1,17 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection, transaction
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.core.membership.access import find_project, membership_of, require_role, visible_projects
+from annotation.core.membership.accounts import invite
 from annotation.core.membership.members import add_member, change_role, qualify, remove
 from annotation.core.membership.projects import change_project, create_project
 from annotation.core.membership.tokens import find_token, issue_token, revoke_token
 from annotation.models import ApiToken, AuditEntry, Membership
 from tests.factories import MembershipFactory, ProblemFactory, ProjectFactory, UserFactory
+from tests.waiting import is_waited_for, until
 
 pytestmark = pytest.mark.django_db
 
@@ -161,3 +166,35 @@ def test_a_manager_says_of_which_domains_a_person_gets_problems():
     qualify(by=manager, membership=person, domains=None)
     person.refresh_from_db()
     assert person.domains is None
+
+
+def test_a_member_is_removed_once(manager):
+    leaving = MembershipFactory(project=manager.project, role="manager")
+    for _ in range(2):
+        remove(by=manager.user, membership=leaving)
+    assert AuditEntry.objects.filter(action="member.remove").count() == 1
+
+
+def test_a_name_in_another_unicode_form_invites_the_person_who_has_it(manager):
+    person = UserFactory(username="mia")
+    membership, password = invite(by=manager.user, project=manager.project, username=" \uff4dia ", role="annotator")
+    assert (membership.user, password) == (person, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_managers_who_invite_a_newcomer_open_one_account(manager):
+    other = MembershipFactory(role="manager")
+
+    def invite_too():
+        try:
+            return invite(by=other.user, project=other.project, username="mia", role="annotator")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            invite(by=manager.user, project=manager.project, username="mia", role="annotator")
+            second = pool.submit(invite_too)
+            until(is_waited_for)
+        membership, password = second.result()
+    assert (membership.user.username, membership.project, password) == ("mia", other.project, None)

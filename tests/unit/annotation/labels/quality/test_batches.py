@@ -10,7 +10,7 @@ from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.labels.quality import batches
 from annotation.labels.quality.batch_watch import watch
 from annotation.labels.quality.judged_labels import judge_by_overlap, latest_labels
-from annotation.loop.pool.partitions import make_partition
+from annotation.loop.pool.partitions import create_partition
 from annotation.loop.schedule import automatic
 from annotation.loop.selection.candidates import candidates_of
 from annotation.models import AuditEntry, LabelBatch, Membership, ModelVersion, PoolScore, StepRating
@@ -161,7 +161,7 @@ def champion_scores(project, people, *, odd):
     champion = ModelVersionFactory(
         project=project, state="champion", manifest={"threshold": 0.5}, snapshot=SnapshotFactory(project=project)
     )
-    make_partition(champion)
+    create_partition(champion)
     for member in people:
         for _ in range(15):
             solution = SolutionFactory(project=project)

@@ -7,10 +7,10 @@ from django.core.management import call_command
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.lifecycle import cancel_job
-from annotation.loop.model_jobs import exporting, importing, jobs
+from annotation.loop.model_jobs import auditing, exporting, importing, jobs, library
 from annotation.loop.model_jobs.library import run_command
 from annotation.models import AuditEntry, ModelJob, RunStage, TrainingRun
-from tests.factories import MembershipFactory, ModelVersionFactory
+from tests.factories import MembershipFactory, ModelVersionFactory, SnapshotFactory
 
 pytestmark = pytest.mark.django_db
 State = ModelJob.State
@@ -35,7 +35,7 @@ def manager(version):
 def done(monkeypatch):
     """Jobs that were done, in place of doing them."""
     found = []
-    monkeypatch.setattr(jobs, "WORK", dict.fromkeys(ModelJob.Kind, found.append))
+    monkeypatch.setattr(jobs, "PERFORM", dict.fromkeys(ModelJob.Kind, found.append))
     return found
 
 
@@ -85,7 +85,7 @@ def test_a_job_under_way_is_cancelled_and_leaves_nothing_behind(version, manager
     assert list(told) == ["model.export", "model.export.cancel", "model.export.cancelled"]
 
 
-def test_the_librarys_reason_is_the_jobs(version, manager, settings):
+def test_the_reason_of_the_library_is_the_jobs(version, manager, settings):
     job = jobs.request_export(by=manager, version=version)
     jobs.run_model_job(job.pk)
     job.refresh_from_db()
@@ -97,9 +97,30 @@ def test_the_librarys_reason_is_the_jobs(version, manager, settings):
         run_command(job, "card", "--model", "nowhere")
 
 
+def test_a_command_that_was_killed_says_so_and_blames_no_earlier_attempt(version, manager, monkeypatch):
+    job = jobs.request_export(by=manager, version=version)
+    commands = iter(["echo no model; exit 1", "kill -9 $$"])
+    monkeypatch.setattr(library, "prm_command", lambda *arguments: ["sh", "-c", next(commands)])
+    with pytest.raises(DomainError, match=r"^no model"):
+        run_command(job, "export")
+    with pytest.raises(DomainError, match=r"^signal 9: no reason given"):
+        run_command(job, "export")
+
+
 def test_an_audit_needs_a_holdout_it_was_measured_on(version, manager):
     with pytest.raises(DomainError, match="was not measured in this project"):
         jobs.request_audit(by=manager, version=version)
+
+
+def test_an_audit_that_fails_leaves_nothing_among_the_models_files(version, manager, monkeypatch, settings):
+    version.snapshot = SnapshotFactory(project=version.project)
+    version.save()
+    monkeypatch.setattr(auditing, "read_snapshot", lambda snapshot: [])
+    job = jobs.request_audit(by=manager, version=version)
+    jobs.run_model_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.failure) == (State.FAILED, "no_holdout")
+    assert list((settings.MODEL_ROOT / version.path).iterdir()) == []
 
 
 @pytest.mark.parametrize("folder", ["elsewhere", "../models", ".", "", "/etc"])
@@ -138,6 +159,22 @@ def test_the_download_is_a_tar_file_that_any_tar_reads(version, tmp_path):
     assert found == {f"{exporting.export_name(version)}/{name}": data for name, data in content.items()}
 
 
+def test_a_download_that_a_new_export_overtakes_is_the_earlier_export(version):
+    folder = exporting.export_path(version)
+    folder.mkdir(parents=True)
+    for name in ("a.json", "b.json"):
+        (folder / name).write_text(f"old {name}")
+    download = exporting.packed_export(version)
+    first = next(download)
+    folder.rename(folder.with_name("replaced"))
+    folder.mkdir()
+    for name in ("a.json", "b.json"):
+        (folder / name).write_text(f"new {name}")
+    whole = first + b"".join(download)
+    assert b"old b.json" in whole
+    assert b"new" not in whole
+
+
 @pytest.fixture
 def round_that_waits(version):
     """A round that nobody trains: its first stage is done, and that was a while ago."""
@@ -170,7 +207,7 @@ def test_a_job_waits_while_a_round_does_whoever_asked_for_it(version, manager, d
 
 
 def test_a_job_under_way_gives_way_to_a_round_and_is_done_later(version, manager, monkeypatch, round_that_waits):
-    monkeypatch.setattr(jobs, "WORK", {"export": lambda job: run_command(job, "--help")})
+    monkeypatch.setattr(jobs, "PERFORM", {"export": lambda job: run_command(job, "--help")})
     monkeypatch.setattr(jobs, "give_way", lambda: None)  # none waited when it began
     job = jobs.request_export(by=manager, version=version)
     jobs.run_model_job(job.pk)

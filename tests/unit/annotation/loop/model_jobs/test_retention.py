@@ -5,7 +5,7 @@ import pytest
 from annotation.core.errors import Conflict
 from annotation.loop import registry
 from annotation.loop.model_jobs import retention
-from annotation.loop.pool.partitions import make_partition, write_scores
+from annotation.loop.pool.partitions import create_partition, write_scores
 from annotation.models import AuditEntry, DomainChampion, ModelVersion, PoolScore
 from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SolutionFactory
 
@@ -36,7 +36,7 @@ def test_the_latest_what_serves_and_what_is_pinned_keep_their_weights(
     training = version_of(project, 4)
     project.training_runs.create(number=1, trigger="manual", seed=0, model_version=training)
     old = version_of(project, 5, state=State.REJECTED)
-    make_partition(old)
+    create_partition(old)
     write_scores(old, [PoolScore(model_version=old, solution=SolutionFactory(project=project), mean=[], spread=[])])
     latest = [version_of(project, 6, state=State.REJECTED), version_of(project, 7)]
     with django_capture_on_commit_callbacks(execute=True):

@@ -6,7 +6,7 @@ from django.db import IntegrityError, connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.loop.pool.partitions import drop_partition, make_partition, write_scores
+from annotation.loop.pool.partitions import create_partition, drop_partition, write_scores
 from annotation.models import PoolScore
 from tests.factories import ModelVersionFactory, SolutionFactory
 
@@ -42,7 +42,7 @@ def tables():
 def test_what_copy_writes_is_what_is_read(scores):
     with transaction.atomic():
         version = ModelVersionFactory()
-        make_partition(version)
+        create_partition(version)
         rows = [PoolScore(model_version=version, solution_id=n, **fields) for n, fields in enumerate(scores)]
         assert write_scores(version, rows) == len(scores)
         stored = PoolScore.objects.filter(model_version=version).order_by("solution_id")
@@ -55,21 +55,21 @@ def test_what_copy_writes_is_what_is_read(scores):
 def test_a_version_is_dropped_whole_and_the_others_stay():
     one, other = ModelVersionFactory.create_batch(2)
     for version in (one, other):
-        make_partition(version)
-        make_partition(version)  # a second time does nothing
+        create_partition(version)
+        create_partition(version)  # a second time does nothing
         write_scores(version, [PoolScore(model_version=version, solution=SolutionFactory(), mean=[0.5], spread=[0.1])])
     drop_partition(one)
     assert [row.model_version for row in PoolScore.objects.all()] == [other]
     assert f"annotation_poolscore_v{one.pk}" not in tables()
     drop_partition(one)
-    make_partition(one)
+    create_partition(one)
     assert not PoolScore.objects.filter(model_version=one).exists()
 
 
 @pytest.mark.django_db
 def test_a_solution_has_one_score_of_a_version():
     version, solution = ModelVersionFactory(), SolutionFactory()
-    make_partition(version)
+    create_partition(version)
     twice = [PoolScore(model_version=version, solution=solution, mean=[], spread=[])] * 2
     with pytest.raises(IntegrityError), transaction.atomic():
         write_scores(version, twice)

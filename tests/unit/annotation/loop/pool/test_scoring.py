@@ -1,5 +1,7 @@
 """The pool is scored once, by any number of workers, whatever dies meanwhile; what is stored is checked."""
 
+from contextlib import contextmanager
+
 import pytest
 from django.db import connection
 
@@ -66,11 +68,11 @@ def test_only_what_is_new_is_scored_next(begun, project, oracle, chains, django_
     SolutionFactory(project=project, problem__split="holdout")
     oracle.asked.clear()
     with django_capture_on_commit_callbacks(execute=True):
-        assert scoring.score_news() == 1
+        assert scoring.score_unscored() == 1
     assert [s.solutions for s in begun.pool_shards.all()] == [new]
     chains()
     assert scored(begun) == pool_of(project)
-    assert scoring.score_news() == 0
+    assert scoring.score_unscored() == 0
 
 
 def test_what_comes_while_shards_are_left_waits_for_the_next_cut(begun, project):
@@ -83,14 +85,14 @@ def test_a_slice_ends_in_time_and_leaves_the_rest_of_its_shard(begun, oracle, mo
     clock = iter(range(1000))
     monkeypatch.setattr(shards.time, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(shards, "FIRST_BLOCK", 2)
-    assert shards.score_slice(begun, seconds=3) == shards.Slice(4, found=True)
+    assert shards.score_slice(begun, seconds=3) == 4
     assert begun.pool_scoring.left == 16
     assert scored(begun) == set(oracle.asked)
 
 
 def test_a_model_that_is_slower_than_a_slice_still_goes_on(begun, monkeypatch):
     monkeypatch.setattr(shards, "FIRST_BLOCK", 1)
-    assert [shards.score_slice(begun, seconds=0).solutions for _ in range(3)] == [1, 1, 1]
+    assert [shards.score_slice(begun, seconds=0) for _ in range(3)] == [1, 1, 1]
 
 
 def test_what_fails_in_the_middle_of_a_slice_leaves_the_shard_whole(begun, oracle, monkeypatch):
@@ -130,13 +132,13 @@ def test_a_cancelled_scoring_ends_and_goes_on_with_what_is_left(begun, project, 
     assert cancel_job(by=manager, job=begun.pool_scoring).state == "cancelled"
     chains()
     left = begun.pool_scoring.left
-    assert (scoring.score_news(), sweep_jobs(), left > 0) == (0, 0, True)
+    assert (scoring.score_unscored(), sweep_jobs(), left > 0) == (0, 0, True)
     scoring.run_scoring(resume_job(by=manager, job=begun.pool_scoring).pk, "0")
     assert begun.pool_scoring.left < left
 
 
 def test_scorings_of_several_workers_count_no_attempt_of_those_that_join(begun):
-    take_up = [lifecycle._take_up(PoolScoring, begun.pool_scoring.pk, seat) for seat in "01234"]
+    take_up = [lifecycle._claim(PoolScoring, begun.pool_scoring.pk, seat) for seat in "01234"]
     assert [job.attempts for job in take_up] == [1] * 5
 
 
@@ -149,7 +151,7 @@ def test_a_model_that_cannot_score_says_why_and_is_not_asked_again(begun, monkey
     progress = PoolScoring.objects.get(model_version=begun)
     assert (progress.state, progress.failure) == ("failed", "model_unusable")
     assert progress.error == "model.safetensors is corrupt"
-    assert (sweep_jobs(), scoring.score_news()) == (0, 0)
+    assert (sweep_jobs(), scoring.score_unscored()) == (0, 0)
     assert AuditEntry.objects.filter(action="pool.failed").count() == 1
 
 
@@ -188,6 +190,37 @@ def test_a_manager_has_the_pool_scored_anew(begun, project, oracle, chains, djan
         scoring.rescore_pool(by=manager, version=begun)
 
 
+def test_a_rescoring_during_the_last_check_is_refused_and_never_left_undone(begun, project, chains, monkeypatch):
+    manager = MembershipFactory(project=project, role="manager").user
+    refused = []
+
+    def rescore_meanwhile(version):
+        with pytest.raises(Conflict) as conflict:
+            scoring.rescore_pool(by=manager, version=version)
+        refused.append(conflict.value.code)
+
+    monkeypatch.setattr(checking, "check_scores", rescore_meanwhile)
+    chains()
+    assert refused == ["pool_busy"]
+    assert (PoolScoring.objects.get(model_version=begun).state, begun.pool_shards.exists()) == ("done", False)
+
+
+def test_a_rescoring_before_the_last_check_is_done_and_not_taken_for_done(begun, project, chains, monkeypatch):
+    manager = MembershipFactory(project=project, role="manager").user
+
+    @contextmanager
+    def rescored_before_the_lock(name, number):
+        monkeypatch.setattr(scoring, "advisory_lock", advisory_lock)
+        scoring.rescore_pool(by=manager, version=begun)
+        with advisory_lock(name, number) as mine:
+            yield mine
+
+    monkeypatch.setattr(scoring, "advisory_lock", rescored_before_the_lock)
+    chains()
+    assert (PoolScoring.objects.get(model_version=begun).state, begun.pool_shards.exists()) == ("done", False)
+    assert scored(begun) == pool_of(project)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_never_take_the_same_shard(champion, oracle, sent):
     """The second passes over what the first holds, and the first's death gives it back."""
@@ -198,11 +231,11 @@ def test_two_workers_never_take_the_same_shard(champion, oracle, sent):
         with other.cursor() as cursor:
             cursor.execute("SELECT solutions FROM annotation_poolshard ORDER BY id LIMIT 1 FOR UPDATE")
             (held,) = cursor.fetchone()
-        while shards.score_slice(champion).found:
+        while shards.score_slice(champion):
             pass
         assert [s.solutions for s in PoolShard.objects.all()] == [held]
         assert not set(held) & set(oracle.asked)
     finally:
         other.close()  # as for a client that was killed; the server takes a moment to see it
-    until(lambda: shards.score_slice(champion) and not PoolShard.objects.exists())
+    until(lambda: shards.score_slice(champion) > 0 and not PoolShard.objects.exists())
     assert sorted(oracle.asked) == sorted(pool_of(champion.project))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def waited(monkeypatch):
-    monkeypatch.setattr(devices, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(devices, "RETRY_SECONDS", 0)
     return []
 
 

@@ -5,6 +5,7 @@ import errno
 import pytest
 
 from annotation.core.errors import DomainError
+from annotation.loop.processes.watched import ProcessFailed
 from annotation.loop.rounds import failures
 
 
@@ -33,6 +34,13 @@ def test_a_failure_says_what_happened_what_stays_and_what_to_do(error, code):
     assert said.startswith("The stage “train” failed: ")
     assert "The champion keeps serving. " in said
     assert said.endswith(failures.KINDS[code].next_step)
+
+
+def test_a_process_that_a_signal_ended_is_named_by_the_signal_and_not_by_our_class(tmp_path):
+    (tmp_path / "shadow.log").write_text("earlier\n")
+    error = ProcessFailed(-9, tmp_path / "shadow.log", start=8)
+    assert failures.what_happened(error).startswith("signal 9: no reason given")
+    assert failures.kind_of(error).code == "killed"
 
 
 def test_a_code_of_old_leads_nowhere():

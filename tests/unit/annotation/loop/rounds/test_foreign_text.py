@@ -44,7 +44,7 @@ def scorer(tmp_path_factory) -> Scorer:
 @pytest.fixture
 def model(scorer: Scorer, monkeypatch: pytest.MonkeyPatch) -> ServingModel:
     monkeypatch.setattr(serving_model, "loaded_scorer", lambda version: scorer)
-    return ServingModel(None, kept_bytes=1 << 28)
+    return ServingModel(None, cache_bytes=1 << 28)
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,12 @@ import pytest
 
 from annotation.loop import registry
 from annotation.loop.registry.verdict import decide
-from annotation.loop.rounds.stages import gate, promote
+from annotation.loop.rounds.stages import evaluate, gate, promote
 from annotation.loop.rounds.work import StageWork
 from annotation.models import AuditEntry, ModelVersion
 from annotation.models.model_version import Measurement
 from prm.messages import as_json
-from tests.factories import MembershipFactory, ModelVersionFactory, make_verdict
+from tests.factories import MembershipFactory, ModelVersionFactory, SnapshotFactory, make_verdict
 
 pytestmark = pytest.mark.django_db
 State = ModelVersion.State
@@ -85,3 +85,33 @@ def test_a_challenger_does_not_replace_a_model_that_was_chosen_by_hand_meanwhile
     assert outcome.skipped
     assert outcome.figure == "model 3 was promoted by hand during the round and keeps serving"
     assert registry.champion_of(champion.project) == other
+
+
+def test_a_challenger_that_was_promoted_by_hand_before_its_verdict_keeps_serving(champion, challenger, run):
+    manager = MembershipFactory(project=champion.project, role="manager")
+    registry.promote_version(by=manager.user, version=challenger)
+    registry.record_verdict(version=challenger, verdict=unmeasured(champion.number))  # read before the promotion
+    assert registry.champion_of(champion.project) == challenger
+    assert not challenger.gate.promote
+    outcome = serve(challenger, run)
+    assert (outcome.skipped, outcome.figure) == (True, "model 2 keeps serving")
+
+
+def test_a_version_that_serves_is_measured_against_the_baseline_and_not_against_itself(challenger, run, monkeypatch):
+    manager = MembershipFactory(project=challenger.project, role="manager")
+    registry.promote_version(by=manager.user, version=challenger)
+    run.model_version, run.snapshot = challenger, SnapshotFactory(project=challenger.project)
+    monkeypatch.setattr(evaluate, "read_snapshot", lambda snapshot: [])
+    evaluate.perform(StageWork(run, stage=None))
+    assert challenger.metrics.champion is None
+
+
+def test_a_challenger_that_a_manager_replaced_again_does_not_serve(champion, challenger, run):
+    manager = MembershipFactory(project=champion.project, role="manager")
+    registry.promote_version(by=manager.user, version=challenger)
+    registry.promote_version(by=manager.user, version=champion)
+    outcome = serve(challenger, run)
+    assert (outcome.skipped, outcome.figure) == (
+        True, "model 1 was promoted by hand during the round and keeps serving",
+    )  # fmt: skip
+    assert registry.champion_of(champion.project) == champion

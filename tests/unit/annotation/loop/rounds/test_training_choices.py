@@ -32,7 +32,7 @@ def test_a_choice_that_the_library_does_not_take_is_named(choices, reason):
     assert reason in refused.value.message
 
 
-def test_choices_reach_the_trainer_beside_the_policys_own(settings):
+def test_choices_reach_the_trainer_beside_those_of_the_policy(settings):
     settings.BACKBONES = ["some/model"]
     check_training({"lane": "lora", "epochs": 3, "processes": "auto"})
     policy = parse_policy({"backbone": "some/model", "neutral": "drop", "training": {"lane": "lora", "epochs": 3}})

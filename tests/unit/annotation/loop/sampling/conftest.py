@@ -32,8 +32,8 @@ def sample(sandbox, sent):
     """Start a run with these wishes and sample to its end."""
 
     def sample(**wishes):
-        wish = sampling_runs.Wish("sandbox", **({"samples": 2, "seed": 1} | wishes))
-        run = sampling_runs.create_sampling(by=None, project=sandbox, wish=wish)
+        plan = sampling_runs.SamplingPlan("sandbox", **({"samples": 2, "seed": 1} | wishes))
+        run = sampling_runs.create_sampling(by=None, project=sandbox, plan=plan)
         run_sampling(run.pk, seconds=None)
         run.refresh_from_db()
         return run

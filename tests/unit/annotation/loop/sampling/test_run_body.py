@@ -14,10 +14,10 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.lifecycle import Progress, cancel_job, progress_of, sweep_jobs
 from annotation.loop.gateway import policies
-from annotation.loop.pool.partitions import make_partition
+from annotation.loop.pool.partitions import create_partition
 from annotation.loop.sampling import following, run_body, sampling_runs
 from annotation.loop.sampling.policy_preview import preview_sampling
-from annotation.loop.sampling.sampling_runs import Wish, chosen_problems
+from annotation.loop.sampling.sampling_runs import SamplingPlan, chosen_problems
 from annotation.models import AuditEntry, Generation, PoolScore, SampledProblem, SamplingRun, Solution, Step
 from prm.answers import grade
 from prm.formats.record import Provenance
@@ -85,7 +85,7 @@ def test_a_run_that_died_between_two_turns_goes_on_and_takes_nothing_in_twice(sa
     whole = sample(seed=5)
     expected = set(Solution.objects.filter(extra__sampled__run=whole.pk).values_list("content_hash", flat=True))
     Solution.objects.filter(extra__sampled__run=whole.pk).delete()
-    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=2, seed=5))
+    run = sampling_runs.create_sampling(by=None, project=sandbox, plan=SamplingPlan("sandbox", samples=2, seed=5))
     commit, turns = run_body._commit, []
 
     def die_at_the_second(*given):
@@ -108,13 +108,13 @@ def test_a_run_that_died_between_two_turns_goes_on_and_takes_nothing_in_twice(sa
 
 
 def test_a_turn_ends_in_time_and_asks_for_the_next(sandbox, sent):
-    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=1))
+    run = sampling_runs.create_sampling(by=None, project=sandbox, plan=SamplingPlan("sandbox", samples=1))
     run_body.run_sampling(run.pk, seconds=0)
     assert sent == [("sampling.run", run.pk)]
 
 
 def test_only_one_worker_samples(sandbox, sent, monkeypatch):
-    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=1))
+    run = sampling_runs.create_sampling(by=None, project=sandbox, plan=SamplingPlan("sandbox", samples=1))
     monkeypatch.setattr("annotation.core.lifecycle._seat", lambda model, pk, part: nullcontext(False))
     run_body.run_sampling(run.pk)
     run.refresh_from_db()
@@ -122,7 +122,7 @@ def test_only_one_worker_samples(sandbox, sent, monkeypatch):
 
 
 def test_cancelling_stops_behind_what_is_asked_and_a_resumed_run_does_the_rest(sandbox, manager, sent):
-    run = sampling_runs.start_sampling(by=manager, project=sandbox, wish=Wish("sandbox", samples=1))
+    run = sampling_runs.start_sampling(by=manager, project=sandbox, plan=SamplingPlan("sandbox", samples=1))
     run_body.run_sampling(run.pk, seconds=0)
     cancel_job(by=manager, job=run)
     run_body.run_sampling(run.pk)
@@ -144,7 +144,7 @@ def test_cancelling_stops_behind_what_is_asked_and_a_resumed_run_does_the_rest(s
 
 
 def test_one_that_waits_is_cancelled_at_once(sandbox, manager, sent):
-    run = sampling_runs.start_sampling(by=manager, project=sandbox, wish=Wish("sandbox"))
+    run = sampling_runs.start_sampling(by=manager, project=sandbox, plan=SamplingPlan("sandbox"))
     assert cancel_job(by=manager, job=run).state == "cancelled"
 
 
@@ -158,7 +158,7 @@ def test_a_run_ends_before_it_exceeds_its_token_budget(sample):
 
 def test_a_budget_that_holds_no_problem_is_refused(sandbox):
     with pytest.raises(DomainError, match="Raise the budget") as refused:
-        sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", token_budget=500))
+        sampling_runs.create_sampling(by=None, project=sandbox, plan=SamplingPlan("sandbox", token_budget=500))
     assert refused.value.extra == {"field": "token_budget"}
 
 
@@ -166,7 +166,7 @@ def test_a_budget_that_holds_no_problem_is_refused(sandbox):
 def test_a_run_of_few_problems_says_how_many_failed(sandbox, sent, settings, monkeypatch, problems, failed):
     monkeypatch.setattr(policies, "RUN_RETRIES", 0)
     settings.POLICY_ENDPOINTS = {"gone": NOWHERE}
-    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("gone", most_problems=problems))
+    run = sampling_runs.create_sampling(by=None, project=sandbox, plan=SamplingPlan("gone", most_problems=problems))
     run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert run.error.startswith(f"{failed} failed, the last with: ")
@@ -177,7 +177,7 @@ def test_an_endpoint_that_is_away_fails_the_run_with_its_reason_and_the_problems
 ):
     monkeypatch.setattr(policies, "RUN_RETRIES", 0)
     settings.POLICY_ENDPOINTS = {"gone": NOWHERE}
-    run = sampling_runs.create_sampling(by=manager, project=sandbox, wish=Wish("gone"))
+    run = sampling_runs.create_sampling(by=manager, project=sandbox, plan=SamplingPlan("gone"))
     run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert run.state == "failed"
@@ -217,7 +217,7 @@ def test_problems_are_chosen_as_wished(sandbox, problems):
     counts = [Solution.objects.filter(problem=pk).count() for pk in chosen["fewest"]]
     assert counts == sorted(counts)
     version = ModelVersionFactory(project=sandbox, state="champion")
-    make_partition(version)
+    create_partition(version)
     for problem, gain in ((second, 0.9), (first, 0.2)):
         PoolScore.objects.create(
             model_version=version, solution=problem.solutions.first(), mean=[0.5], spread=[0.1], score=0.5, gain=gain
@@ -244,9 +244,9 @@ def test_problems_are_chosen_as_wished(sandbox, problems):
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_asked(sandbox, manager, wishes, code):
-    wish = dataclasses.replace(Wish("sandbox"), **wishes)
-    for service in (lambda: sampling_runs.create_sampling(by=manager, project=sandbox, wish=wish),
-                    lambda: preview_sampling(by=manager, project=sandbox, wish=wish)):  # fmt: skip
+    plan = dataclasses.replace(SamplingPlan("sandbox"), **wishes)
+    for service in (lambda: sampling_runs.create_sampling(by=manager, project=sandbox, plan=plan),
+                    lambda: preview_sampling(by=manager, project=sandbox, plan=plan)):  # fmt: skip
         with pytest.raises(DomainError) as refused:
             service()
         assert refused.value.code == code
@@ -255,12 +255,14 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(sandbox, manager, wi
 
 def test_only_a_manager_samples(sandbox):
     with pytest.raises(Forbidden):
-        sampling_runs.start_sampling(by=User.objects.create_user("stranger"), project=sandbox, wish=Wish("sandbox"))
+        sampling_runs.start_sampling(
+            by=User.objects.create_user("stranger"), project=sandbox, plan=SamplingPlan("sandbox")
+        )
 
 
 def test_a_preview_shows_three_and_keeps_nothing(sandbox, manager):
     before = Solution.objects.count()
-    shown = preview_sampling(by=manager, project=sandbox, wish=Wish("sandbox"))
+    shown = preview_sampling(by=manager, project=sandbox, plan=SamplingPlan("sandbox"))
     assert len(shown) == 3
     assert all(one.record.positions and one.record.final_answer_correct in (True, False, None) for one in shown)
     assert Solution.objects.count() == before
@@ -270,7 +272,7 @@ def test_a_preview_shows_three_and_keeps_nothing(sandbox, manager):
 def test_a_preview_says_why_there_is_nothing_to_show(sandbox, manager, settings, monkeypatch):
     monkeypatch.setattr(policies, "PREVIEW_RETRIES", 0)
     settings.POLICY_ENDPOINTS = {"gone": NOWHERE}
-    shown = preview_sampling(by=manager, project=sandbox, wish=Wish("gone"))
+    shown = preview_sampling(by=manager, project=sandbox, plan=SamplingPlan("gone"))
     assert all("127.0.0.1:9" in one.fault for one in shown)
 
 
@@ -282,10 +284,10 @@ def test_without_a_model_the_next_generation_opens_at_once(sample):
 
 def test_with_a_model_the_next_generation_waits_for_the_scores(sandbox, sample, sent):
     version = ModelVersionFactory(project=sandbox, state="champion")
-    make_partition(version)
+    create_partition(version)
     run = sample(opens_generation=True)
     assert run.state == "scoring"
-    assert ("rounds.score_news",) in sent
+    assert ("rounds.score_unscored",) in sent
     assert following.open_generations() == 0
     for solution in Solution.objects.filter(project=sandbox, split="pool"):
         PoolScore.objects.create(model_version=version, solution=solution, mean=[None], spread=[None], unscored_steps=1)
@@ -297,7 +299,7 @@ def test_with_a_model_the_next_generation_waits_for_the_scores(sandbox, sample, 
 
 
 def test_one_that_was_cancelled_as_its_samples_ended_opens_no_generation(sandbox, sample):
-    """Its worker had looked for the wish just before, and let it wait for its scores."""
+    """Its worker had looked for the request just before, and let it wait for its scores."""
     ModelVersionFactory(project=sandbox, state="champion")
     run = sample(opens_generation=True)
     SamplingRun.objects.filter(pk=run.pk).update(cancel_requested=True)
@@ -314,7 +316,7 @@ def test_scores_that_never_come_do_not_hold_the_generation_for_ever(sandbox, sam
 
 
 def test_the_sweep_takes_up_what_nobody_works_on(sandbox, sent):
-    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox"))
+    run = sampling_runs.create_sampling(by=None, project=sandbox, plan=SamplingPlan("sandbox"))
     assert sweep_jobs() == 0
     SamplingRun.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(hours=1))
     assert sweep_jobs() == 1
@@ -357,7 +359,7 @@ def test_hidden_reasoning_is_treated_as_chosen_and_the_choice_is_recorded(
     sample, problems, monkeypatch, thinking, steps, kept
 ):
     monkeypatch.setattr(
-        policies.AskedPolicy, "_ask", lambda *_: policies.Reply([policies.Sample(THOUGHT, cut=False)], calls=1)
+        policies.PolicyClient, "_sample", lambda *_: policies.Reply([policies.Sample(THOUGHT, cut=False)], calls=1)
     )
     run = sample(samples=1, thinking=thinking, most_problems=1)
     [solution] = Solution.objects.filter(provenance__run=run.name)
@@ -369,7 +371,7 @@ def test_hidden_reasoning_is_treated_as_chosen_and_the_choice_is_recorded(
 
 def test_a_sample_that_never_stops_thinking_is_refused_with_the_reason(sample, problems, monkeypatch):
     replies = policies.Reply([policies.Sample("<think>Is it 5?", cut=False)], calls=1)
-    monkeypatch.setattr(policies.AskedPolicy, "_ask", lambda *_: replies)
+    monkeypatch.setattr(policies.PolicyClient, "_sample", lambda *_: replies)
     run = sample(samples=1, most_problems=1)
     assert (run.accepted, run.refused) == (0, 1)
     assert "hidden reasoning but no answer" in run.sampled_problems.get().error

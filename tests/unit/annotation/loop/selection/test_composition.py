@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from annotation.core.errors import Conflict
-from annotation.loop.pool.partitions import make_partition, write_scores
+from annotation.loop.pool.partitions import create_partition, write_scores
 from annotation.loop.selection import generations, ranking
 from annotation.loop.selection.candidates import candidates_of, lengths_and_generators
 from annotation.loop.selection.composition import compose
@@ -29,7 +29,7 @@ def scored_pool(n=40, **policy):
         steps = ["x" * int(size) for size in rng.integers(1, 90, 1 + k % 5)]
         solutions.append(SolutionFactory(project=project, problem=problem, steps=steps, generator=f"model {k % 3}"))
     version = ModelVersionFactory(project=project)
-    make_partition(version)
+    create_partition(version)
     write_scores(version, [score(version, one, rng) for one in solutions[:-2]])
     return project, version, solutions
 
@@ -126,6 +126,26 @@ def test_the_first_generation_may_be_ranked_by_surprise():
     assert {item.lane for item in generation.items.all()} >= {"acquisition", "control"}
     with pytest.raises(Conflict):
         generations.request_first_generation(by=manager, project=project)
+
+
+@pytest.mark.parametrize("cold_start", ["random", "surprisal"])
+def test_two_requests_at_the_same_time_open_one_first_generation(monkeypatch, cold_start):
+    project, _version, _solutions = scored_pool(30, cold_start=cold_start)
+    manager = MembershipFactory(project=project, role="manager").user
+    composed = generations.compose
+
+    def compose_beside_another(*arguments, **options):
+        monkeypatch.setattr(generations, "compose", composed)
+        generations.open_first_generation(by=manager, project=project)
+        return composed(*arguments, **options)
+
+    monkeypatch.setattr(generations, "compose", compose_beside_another)
+    if cold_start == "random":
+        with pytest.raises(Conflict, match="already open"):
+            generations.open_first_generation(by=manager, project=project)
+    else:
+        generations.open_requested(project.pk, manager.pk)
+    assert [generation.number for generation in project.generations.all()] == [0]
 
 
 @pytest.mark.parametrize("listed", [["/nowhere"], []])

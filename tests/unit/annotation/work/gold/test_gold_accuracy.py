@@ -32,7 +32,7 @@ def test_an_answer_is_right_where_a_known_first_error_is_near_enough(said, known
 
 def test_ten_answers_by_hand():
     pairs = [(2, 2), (2, 2), (3, 2), (1, 2), (5, 2), (-1, 2), (-1, -1), (-1, -1), (0, -1), (None, 2)]
-    answers = [Answer(person=1, solution=n, said=said, known=known) for n, (said, known) in enumerate(pairs)]
+    answers = [Answer(person=1, solution=n, first_error=said, reference=known) for n, (said, known) in enumerate(pairs)]
     found = accuracy_of(answers)
     assert (found.exact.count, found.right.count, found.within_one.count) == (4, 4, 6)
     assert found.presence.count == 7, "five found some error where there is one, two found none where there is none"
@@ -64,13 +64,13 @@ def test_what_is_right_stays_right_with_more_tolerance_and_only_that_has_the_out
 ):
     right = is_right(said, known, accepted, tolerance=tolerance)
     assert not right or is_right(said, known, accepted, tolerance=tolerance + 1)
-    answer = Answer(person=1, solution=1, said=said, known=known, accepted=accepted)
+    answer = Answer(person=1, solution=1, first_error=said, reference=known, accepted=accepted)
     assert (outcome_of(answer, tolerance=tolerance) == "right") is right
 
 
 def answers(*words):
     """`words` are (person, solution, right)."""
-    return [Answer(person=p, solution=s, said=1 if right else 2, known=1) for p, s, right in words]
+    return [Answer(person=p, solution=s, first_error=1 if right else 2, reference=1) for p, s, right in words]
 
 
 def test_gold_is_suspect_where_good_annotators_say_something_else():

@@ -120,7 +120,7 @@ def test_gold_that_is_retired_meanwhile_counts_for_nobody(annotator):
     lease.solution.gold_answer.active = False
     lease.solution.gold_answer.save()
     attempt = attempt_of(annotator, latest_decision(annotator))
-    assert (attempt.given, attempt.right) == (0, 0)
+    assert (attempt.finished, attempt.right) == (0, 0)
     assert work(annotator, 4) == ["screening"] * 3 + ["control"]
 
 
@@ -233,7 +233,7 @@ def test_answers_of_an_earlier_screening_that_are_revised_later_count_for_no_oth
     decide(by=manager, membership=annotator, outcome="again")
     answer(annotator, leases[0], first_error=1, based_on=1)
     attempt = attempt_of(annotator, latest_decision(annotator))
-    assert (attempt.given, attempt.right) == (0, 0)
+    assert (attempt.finished, attempt.right) == (0, 0)
 
 
 def test_hidden_gold_that_is_revised_saves_nobody_from_a_pause(project, annotator):

@@ -195,11 +195,11 @@ def test_of_two_tabs_the_second_is_told_of_the_first_and_may_become_the_newest(i
         submit(annotator, other)
     assert refused.value.code == "revision_conflict"
     told = refused.value.extra
-    assert (told["revision"], told["kept"].comment, told["given"].comment) == (
+    assert (told["revision"], told["latest"].comment, told["submitted"].comment) == (
         1, "from the first tab", "from the second tab",
     )  # fmt: skip
-    assert told["kept"].reference_disputed is True
-    assert [place.ratings for place in told["kept"].path] == [place.ratings for place in told["given"].path], (
+    assert told["latest"].reference_disputed is True
+    assert [place.ratings for place in told["latest"].path] == [place.ratings for place in told["submitted"].path], (
         "both in one shape"
     )
     chosen = submit(annotator, msgspec.structs.replace(other, based_on=1))

@@ -33,13 +33,13 @@ def test_one_is_kept_and_the_other_is_a_conflict(monkeypatch):
     for _ in people:
         QueueItemFactory(generation=generation)
     leases = [claim_next(by=person.user, project=generation.project, holding=[]).lease for person in people]
-    both_looked, allow = threading.Barrier(2), service.allow_as_begun
+    both_looked, validate = threading.Barrier(2), service.validate_claimed
 
-    def allow_together(*given):
+    def validate_together(*given):
         both_looked.wait(timeout=10)
-        return allow(*given)
+        return validate(*given)
 
-    monkeypatch.setattr(service, "allow_as_begun", allow_together)
+    monkeypatch.setattr(service, "validate_claimed", validate_together)
 
     def send(person, lease):
         try:

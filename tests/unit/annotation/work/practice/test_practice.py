@@ -1,10 +1,11 @@
 """Practice explains itself, is no label, and shares no solution with hidden gold or ordinary work."""
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.labels.datasets.filters import parse_filters
@@ -27,6 +28,7 @@ from tests.factories import (
     SolutionFactory,
 )
 from tests.unit.annotation.work.queue.gold_world import claim, make_gold, work
+from tests.waiting import is_waited_for, until
 
 pytestmark = pytest.mark.django_db
 
@@ -111,12 +113,12 @@ def practise(member, gold, **said):
 )
 def test_an_answer_is_explained_at_once(annotator, gold, said, outcome):
     found = practise(annotator, gold, first_error=said).explanation
-    assert (found.outcome, found.said, found.known, found.explanation) == (outcome, said, 1, "Count again.")
+    assert (found.outcome, found.answer, found.reference, found.explanation) == (outcome, said, 1, "Count again.")
     first, second = found.steps[:2]
-    assert (first.known, second.known) == ("good", "bad")
+    assert (first.reference, second.reference) == ("good", "bad")
     assert (second.comment, second.error_type) == ("2 + 2 is 4", "slip")
     expected = {None: None, 0: None, 1: "bad"}.get(said, "good")
-    assert second.said == expected
+    assert second.answer == expected
 
 
 def test_what_nobody_speaks_of_is_left_out(annotator, gold):
@@ -261,3 +263,20 @@ def test_whoever_is_screened_may_practise_first(generation, annotator, gold):
     make_gold(project, 1)
     assert practise(annotator, gold).explanation.outcome == "right"
     assert claim(annotator).lease.item.lane == "screening"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_gold_that_somebody_practises_on_at_the_same_time_is_not_hidden(annotator, reviewer, gold):
+    def hide():
+        try:
+            return mark_gold(by=reviewer.user, project=gold.project, annotation_id=gold.annotation_id)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            practise(annotator, gold)
+            hidden = pool.submit(hide)
+            until(lambda: hidden.done() or is_waited_for())
+        with pytest.raises(Conflict, match="know its answer"):
+            hidden.result()

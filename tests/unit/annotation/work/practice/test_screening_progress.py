@@ -1,12 +1,14 @@
 """People are told how far their screening is and how it ended, with numbers where the policy says so."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.models import ScreeningDecision
 from annotation.work.gold import screening as decided
 from annotation.work.gold.screening import decide
 from annotation.work.practice import screening_progress as told
-from annotation.work.practice.screening_progress import Standing, describe_standing
+from annotation.work.practice.screening_progress import Standing, describe_standing, screening_of
 from annotation.work.queue.leases import release
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 from tests.unit.annotation.work.queue.gold_world import claim, make_gold, work
@@ -25,9 +27,9 @@ def newcomer(**screening):
 
 def test_how_far_it_is():
     person = newcomer()
-    assert describe_standing(person) == Standing(items=2, given=0)
+    assert describe_standing(person) == Standing(items=2, finished=0)
     release(by=person.user, lease_id=claim(person).lease.pk, reason="no idea")
-    assert describe_standing(person) == Standing(items=2, given=1)
+    assert describe_standing(person) == Standing(items=2, finished=1)
 
 
 @pytest.mark.parametrize(("feedback", "numbers"), [(True, (1, 2)), (False, (None, None))])
@@ -88,3 +90,14 @@ def test_whom_nobody_screens_is_told_nothing():
     assert describe_standing(newcomer(items=0)) is None
     person = newcomer()
     assert describe_standing(MembershipFactory(project=person.project, role="reviewer")) is None
+
+
+def test_a_long_screening_takes_no_more_queries_to_show_than_a_short_one():
+    def seen_after(items):
+        person = newcomer(items=items, feedback=True)
+        work(person, items + 1)
+        with CaptureQueriesContext(connection) as queries:
+            assert len(screening_of(person)) == items
+        return len(queries)
+
+    assert seen_after(1) == seen_after(5)

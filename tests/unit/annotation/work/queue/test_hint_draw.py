@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.core.errors import DomainError
-from annotation.loop.pool.partitions import make_partition, write_scores
+from annotation.loop.pool.partitions import create_partition, write_scores
 from annotation.models import AuditEntry, Hint, Lease, Membership, PoolScore, Project, parse_policy
 from annotation.work.claiming import claim_next
 from annotation.work.labelling.drafts import save_draft
@@ -36,7 +36,7 @@ def champion(generation):
     version = ModelVersionFactory(
         project=generation.project, number=1, state="champion", manifest={"threshold": THRESHOLD}
     )
-    make_partition(version)
+    create_partition(version)
     return version
 
 

@@ -1,14 +1,23 @@
 """What managers do to the queue: who gets what first, what nobody gets, and that it is written down."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import pytest
+from django.db import connection, transaction
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.models import AuditEntry, Generation, Lane, Lease, Membership, QueueItem
 from annotation.work.claiming import claim_next
+from annotation.work.gold.designation import retire_gold
 from annotation.work.queue import managing
+from annotation.work.queue.items import lock_items
 from annotation.work.queue.leases import release
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
+from tests.unit.annotation.work.queue.gold_world import make_gold
+from tests.waiting import PATIENCE, is_waited_for, until
 
 pytestmark = pytest.mark.django_db
 
@@ -157,3 +166,64 @@ def test_programs_do_the_same(generation, manager, items):
     assert rows[1]["assigned_to"] == annotator.user.username
     client.force_authenticate(annotator.user)
     assert client.get(address).status_code == 403
+
+
+def hide(generation, member, **fields):
+    """A hidden gold item of this member, whose lease has expired."""
+    item = QueueItemFactory(generation=generation, lane=Lane.GOLD, assigned_to=member, **fields)
+    now = timezone.now()
+    Lease.objects.create(
+        item=item, solution=item.solution, annotator=member, state="expired", claimed_at=now, expires_at=now
+    )
+    return item
+
+
+@pytest.mark.parametrize("name", [*managing.FIELDS, "front", "end"])
+def test_no_change_reaches_hidden_gold(generation, manager, items, name):
+    annotator = MembershipFactory(project=generation.project)
+    hidden = hide(generation, annotator, rank=0)
+    QueueItem.objects.exclude(pk=hidden.pk).update(pinned=True, paused=True, assigned_to=annotator)
+    before = QueueItem.objects.values().get(pk=hidden.pk)
+    change(manager, name, items[3], hidden)
+    assert QueueItem.objects.values().get(pk=hidden.pk) == before
+
+
+def test_hidden_gold_is_handed_to_nobody(generation, manager, items):
+    annotator, other = (MembershipFactory(project=generation.project) for _ in range(2))
+    hidden = hide(generation, annotator)
+    assert change(manager, "hand", items[0], hidden, to=other) == 1
+    hidden.refresh_from_db()
+    assert hidden.assigned_to == annotator
+
+
+def test_gold_is_not_queued_until_it_is_retired(generation, manager):
+    [gold] = make_gold(generation.project, 1)
+    for _ in range(2):
+        annotator = MembershipFactory(project=generation.project)
+        QueueItemFactory(generation=generation, solution=gold.solution, lane=Lane.GOLD, assigned_to=annotator)
+    with pytest.raises(Conflict, match="Retire the gold first"):
+        managing.queue_solution(by=manager, project=generation.project, solution=gold.solution)
+    retire_gold(by=manager, gold=gold)
+    item = managing.queue_solution(by=manager, project=generation.project, solution=gold.solution)
+    assert (item.lane, item.assigned_to) == (Lane.PINNED, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_move_to_the_front_and_a_sweep_of_leases_never_wait_for_each_other(generation, manager, items):
+    first_held = Event()
+
+    def sweep():
+        try:
+            with transaction.atomic():
+                lock_items([items[0].pk])
+                first_held.set()
+                until(is_waited_for)
+                return [item.pk for item in lock_items([items[3].pk])]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        swept = pool.submit(sweep)
+        first_held.wait(PATIENCE)
+        change(manager, "front", items[3])
+        assert swept.result() == [items[3].pk]

@@ -1,0 +1,215 @@
+"""Build the documentation as a site: the pages of this folder, and those that are generated from the code.
+
+python -m docs.site    write var/docs/site; a broken link or anchor fails
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+BUILD = ROOT / "var" / "docs"
+# Options that Django gives every command; the reference leaves them out.
+COMMON = {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks"}
+GROUP = re.compile(r"/api/v1/(?:projects/\{slug\}/)?([a-z-]+)|/(\w+)")
+
+
+def collect_pages() -> dict[Path, str]:
+    """Each Markdown page of the repository that the site has, by its place in the site."""
+    sources = {path: path.relative_to(DOCS) for path in DOCS.rglob("*.md")}
+    sources |= {path: Path("research") / path.name for path in (ROOT / "research").glob("*.md")}
+    sources |= {ROOT / name: Path(name) for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")}
+    return {place: move_links(source, sources) for source, place in sources.items()}
+
+
+def move_links(source: Path, places: dict[Path, Path]) -> str:
+    """The text of a page, with its links to other pages as they are between the places in the site."""
+
+    def moved(link: re.Match[str]) -> str:
+        target = places.get((source.parent / link[1]).resolve())
+        return f"]({os.path.relpath(target, places[source].parent)}{link[2] or ''})" if target else link[0]
+
+    return re.sub(r"\]\(([^)\s#:]+\.md)(#[^)\s]*)?\)", moved, source.read_text())
+
+
+def generate_pages() -> dict[Path, str]:
+    """The pages of the reference that are generated from the code."""
+    schema = read_schema()
+    reference = Path("reference")
+    return {
+        reference / "endpoints.md": describe_endpoints(schema),
+        reference / "objects.md": describe_objects(schema["components"]["schemas"]),
+        reference / "commands.md": describe_commands(),
+        reference / "settings.md": describe_settings((ROOT / ".env.example").read_text()),
+    }
+
+
+def read_schema() -> dict[str, Any]:
+    """The OpenAPI description of the API."""
+    from drf_spectacular.generators import SchemaGenerator
+
+    schema: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    return schema
+
+
+def describe_endpoints(schema: dict[str, Any]) -> str:
+    """Every endpoint, in groups by resource."""
+    groups = defaultdict[str, list[str]](list)
+    for path, operations in schema["paths"].items():
+        match = GROUP.match(path)
+        assert match, path
+        name = match[1] or match[2]
+        groups["models" if name == "v1" else name] += [
+            describe_endpoint(method, path, operation) for method, operation in operations.items()
+        ]
+    head = (
+        "# Endpoints\n\nGenerated from the API's OpenAPI description. Paths are below `/api/v1/`, unless they begin "
+        "with a slash. [HTTP API](api.md) describes tokens and errors."
+    )
+    return "\n\n".join([head, *(f"## {name}\n\n" + "\n\n".join(groups[name]) for name in sorted(groups))]) + "\n"
+
+
+def describe_endpoint(method: str, path: str, operation: dict[str, Any]) -> str:
+    """One endpoint: its address, description, query parameters, body and response."""
+    parts = [f"### `{method.upper()} {path.removeprefix('/api/v1/')}`", operation["description"]]
+    query = [one for one in operation.get("parameters", []) if one["in"] == "query"]
+    if query:
+        rows = [f"| `{one['name']}` | {name_type(one['schema'])} | {one.get('description', '')} |" for one in query]
+        parts.append("\n".join(["| parameter | type | meaning |", "|---|---|---|", *rows]))
+    lines = [
+        f"- Body (`{kind}`): {name_type(body['schema'])}"
+        for kind, body in operation.get("requestBody", {}).get("content", {}).items()
+    ]
+    lines += [
+        f"- Response {status}: {', '.join(name_type(body['schema']) for body in answer['content'].values())}"
+        for status, answer in operation["responses"].items()
+        if status.startswith("2") and "content" in answer
+    ]
+    return "\n\n".join([*parts, "\n".join(lines)]).rstrip()
+
+
+def describe_objects(schemas: dict[str, Any]) -> str:
+    """Every body that a request or a response can have, with its fields."""
+    parts = ["# Objects\n\nThe bodies of requests and responses, generated from the API's OpenAPI description."]
+    for name, schema in sorted(schemas.items(), key=lambda item: item[0].lower()):
+        parts.append(f"## {name}")
+        if "description" in schema:
+            parts.append(schema["description"])
+        rows = [
+            f"| `{field}` | {name_type(one)} | {default_of(one)} | {one.get('description', '')} |"
+            for field, one in schema.get("properties", {}).items()
+        ]
+        if rows:
+            parts.append("\n".join(["| field | type | default | meaning |", "|---|---|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def name_type(schema: dict[str, Any]) -> str:
+    """The type of a value in a few words, with a link to an object."""
+    match schema:
+        case {"$ref": reference}:
+            name = reference.rpartition("/")[2]
+            return f"[{name}](objects.md#{name.lower()})"
+        case {"anyOf": choices} | {"oneOf": choices}:
+            return " or ".join(name_type(choice) for choice in choices)
+        case {"enum": values}:
+            return ", ".join(f"`{value}`" for value in values)
+        case {"type": "array"}:
+            return f"list of {name_type(schema.get('items', {}))}"
+        case {"type": "object", "additionalProperties": dict(values)}:
+            return f"object of {name_type(values)}"
+        case {"type": name}:
+            return str(name)
+    return "any"
+
+
+def default_of(schema: dict[str, Any]) -> str:
+    return f"`{json.dumps(schema['default'])}`" if "default" in schema else ""
+
+
+def describe_commands() -> str:
+    """The help of every command: of `stepmark`, of the library, and of administration."""
+    from django.core.management import load_command_class
+
+    import launch.__main__
+    from prm.__main__ import make_parser
+
+    parts = [
+        "# Commands\n\nGenerated from the commands' own help (`--help`).",
+        f"## stepmark\n\n```text\n{cleandoc(str(launch.__main__.__doc__))}\n```",
+        "## prm\n\nIn a checkout: `.venv/bin/python -m prm`.",
+        *describe_parsers(make_parser()),
+        "## stepmark manage\n\nIn a checkout: `.venv/bin/python manage.py`. Django's own options are left out.",
+    ]
+    for path in sorted((ROOT / "annotation" / "management" / "commands").glob("[!_]*.py")):
+        parser = load_command_class("annotation", path.stem).create_parser("manage.py", path.stem)
+        for action in parser._actions:
+            if action.dest in COMMON:
+                action.help = argparse.SUPPRESS
+        parts += [f"### {path.stem}", show_help(parser)]
+    return "\n\n".join(parts) + "\n"
+
+
+def describe_parsers(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The help of a parser's commands, and of theirs."""
+    yield show_help(parser)
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for one in action.choices.values():
+                yield f"### {one.prog.removeprefix('python -m ')}"
+                yield from describe_parsers(one)
+
+
+def show_help(parser: argparse.ArgumentParser) -> str:
+    return f"```text\n{parser.format_help().strip()}\n```"
+
+
+def describe_settings(example: str) -> str:
+    """The settings of `.env.example`, each group with the comment above it."""
+    groups = re.findall(r"((?:^# .*\n)+)((?:^#?[A-Z_]+=.*\n)+)", example, re.MULTILINE)
+    rows = ["| settings | meaning |", "|---|---|"]
+    for comment, lines in groups:
+        settings = "<br>".join(f"`{line.removeprefix('#')}`" for line in lines.splitlines())
+        meaning = " ".join(line.removeprefix("# ") for line in comment.splitlines())
+        rows.append(f"| {settings} | " + re.sub(r"docs/(\S+)\.md", r"[this page](../\1.md)", meaning) + " |")
+    head = (
+        "# Settings\n\nGenerated from `.env.example`. Settings are environment variables, or lines of `.env`. "
+        "A value here is the default or an example."
+    )
+    return head + "\n\n" + "\n".join(rows) + "\n"
+
+
+def main() -> int:
+    """Write the pages and build the site; returns the exit code."""
+    import django
+
+    from config.env import select_settings
+
+    select_settings("config.settings.local")
+    os.environ["COLUMNS"] = "88"
+    django.setup()
+    shutil.rmtree(BUILD, ignore_errors=True)
+    shutil.copytree(DOCS / "pictures", BUILD / "pages" / "pictures")
+    shutil.copy(DOCS / "zensical.toml", BUILD)
+    for place, text in (collect_pages() | generate_pages()).items():
+        path = BUILD / "pages" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return subprocess.run(
+        [Path(sys.executable).with_name("zensical"), "build", "--strict", "--config-file", BUILD / "zensical.toml"],
+        check=False,
+    ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,12 @@
+"""The glossary."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from labelling_ui.glossary import terms_by_name
+
+
+@login_required
+def glossary(request: HttpRequest) -> HttpResponse:
+    return render(request, "labelling_ui/glossary.html", {"terms": terms_by_name()})

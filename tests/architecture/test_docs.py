@@ -1,0 +1,121 @@
+"""The documentation: short sentences, links to files that exist, and commands that the programs know."""
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.env import BASE_DIR
+from docs import site
+from prm.__main__ import make_parser
+from prm.errors import DataError
+from prm.formats.trace_files import read_traces
+
+DOCS = BASE_DIR / "docs"
+MOST_WORDS = 25
+ENDS = re.compile(r"(?<!\bal)(?<!\beq)(?<!\be\.g)(?<!\bi\.e)[.!?][)*_]*\s+")
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a page, without code, tables, headings and addresses of links."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^(#|\||!\[).*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"`[^`]*`", "", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    for block in re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s", "\n" + text):
+        yield from (sentence for sentence in ENDS.split(" ".join(block.split()) + " ") if sentence)
+
+
+def count_words(sentence: str) -> int:
+    return len(re.findall(r"\S*\w\S*", sentence))
+
+
+@pytest.mark.parametrize(
+    "path", [*DOCS.rglob("*.md"), *BASE_DIR.glob("*.md")], ids=lambda path: str(path.relative_to(BASE_DIR))
+)
+def test_no_sentence_is_longer_than_25_words(path) -> None:
+    long = [sentence for sentence in sentences(path.read_text()) if count_words(sentence) > MOST_WORDS]
+    assert long == []
+
+
+# Pages that only the built site has.
+GENERATED = {"endpoints.md", "objects.md", "commands.md", "settings.md"}
+
+
+def test_every_link_between_files_names_one() -> None:
+    """The site's own check knows pages and their anchors only, and not the files of the repository."""
+    pages = [*DOCS.rglob("*.md"), *BASE_DIR.glob("*.md"), *(BASE_DIR / "research").glob("*.md")]
+    broken = [
+        f"{page.relative_to(BASE_DIR)}: {link}"
+        for page in pages
+        for link in re.findall(r"\]\(([^)\s#:]+)(?:#[^)\s]*)?\)", page.read_text())
+        if not (page.parent / link).exists() and Path(link).name not in GENERATED
+    ]
+    assert broken == []
+
+
+def test_the_site_lists_every_page() -> None:
+    def listed(entries) -> Iterator[str]:
+        for entry in entries:
+            for pages in entry.values():
+                yield from [pages] if isinstance(pages, str) else listed(pages)
+
+    navigation = tomllib.loads((DOCS / "zensical.toml").read_text())["project"]["nav"]
+    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if path.parent.name != "adr"}
+    assert set(listed(navigation)) == pages | {f"reference/{name}" for name in GENERATED} | {"adr/README.md"}
+
+
+def commands_of(page: Path) -> list[str]:
+    """The lines of a page's code blocks, each with the lines that continue it."""
+    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.replace("\\\n", "").splitlines()]
+
+
+PRM = re.compile(r"^(?:\.venv/bin/)?python -m prm (.*?)(?:\s+#.*)?$")
+COMMANDS = sorted({match[1] for page in DOCS.rglob("*.md") for line in commands_of(page) if (match := PRM.match(line))})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_library_knows_the_options_of_each_command(tmp_path, monkeypatch, command) -> None:
+    monkeypatch.chdir(tmp_path)
+    missing = re.compile(r"(.+): no such file")
+    while True:
+        try:
+            make_parser().parse_args(shlex.split(re.sub(r"[][]", "", command)))
+        except DataError as error:  # an input of the command, which its options open
+            path = Path(missing.fullmatch(str(error))[1])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("{}")
+        else:
+            return
+
+
+def test_the_first_file_can_be_imported(tmp_path) -> None:
+    [text] = re.findall(r"^```json\n(.*?)^```", (DOCS / "start.md").read_text(), re.MULTILINE | re.DOTALL)
+    path = tmp_path / "mine.jsonl"
+    path.write_text(text)
+    assert [len(trace.steps) for trace in read_traces(path)] == [3, 3]
+
+
+def test_the_reference_has_every_setting() -> None:
+    example = (BASE_DIR / ".env.example").read_text()
+    settings = re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE)
+    assert re.findall(r"`([A-Z_]+)=", site.describe_settings(example)) == settings
+
+
+def test_the_reference_has_every_endpoint_and_object() -> None:
+    schema = site.read_schema()
+    endpoints = site.describe_endpoints(schema)
+    assert endpoints.count("\n### `") == sum(len(operations) for operations in schema["paths"].values())
+    objects = site.describe_objects(schema["components"]["schemas"])
+    named = set(re.findall(r"objects\.md#(\w+)", endpoints + objects))
+    assert named <= {name.lower() for name in re.findall(r"^## (\w+)$", objects, re.MULTILINE)}
+
+
+def test_the_reference_has_every_command() -> None:
+    commands = site.describe_commands()
+    assert all(f"### {name}\n" in commands for name in ("prm train", "prm probe best-of-n", "import_solutions"))
+    assert "--no-color" not in commands
