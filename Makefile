@@ -2,7 +2,7 @@
 # make test     every test                              TESTS="tests/unit -k name"
 # make test-fast  unit tests that start no processes and need no torch: for between two edits
 # make check    style, types, import rules, spelling, generated files, the documentation's links
-# make docs     the documentation as a site, in var/docs/site
+# make docs     the documentation as a site, in dist/docs/site
 # make format   rewrite Python to the style
 # make lock     the newest versions that fit together into requirements.txt, and whether each platform has wheels of them
 # make wheels   the library and the platform as wheels, in dist/

@@ -1,7 +1,7 @@
-"""Everything in the Django admin, to look at: what was handed in, what is running, who did what.
+"""The Django admin: all rows, read-only.
 
-Nothing but an API token can be changed or deleted here. Services keep the rules, the sums and the audit rows
-of all the rest, and a superuser reaches them on the pages of every project.
+Only API tokens can be deleted here. Every other change goes through services, which keep the rules, the counts and the
+audit log; a superuser can use them on the pages of every project.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from django.http import HttpRequest
 
 from annotation import models
 
-NAMED_BY = ("user", "project")  # what a row's name says of its own, so a list that names it reads them too
+NAMED_BY = ("user", "project")  # relations in the name of a row, which a list of such names must join
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The list of a model: its columns, what a search looks in, and filters besides those of `_filters`."""
+    """The list of a model: its columns, searched fields, and filters in addition to those of `_filters`."""
 
     columns: str = "__str__"
     search: str = ""
@@ -29,7 +29,7 @@ class Shown:
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
-    """Rows to look at: nothing is added, changed or deleted."""
+    """Read-only rows."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -100,7 +100,7 @@ SHOWN: dict[type[Model], Shown] = {
     models.AuditEntry: Shown(
         "at by action target_type target_id project", "target_id by__username action", "action", dates="at"
     ),
-    # What is labelled
+    # Problems and solutions
     models.Problem: Shown("id __str__ project domain split source_group", "text source_group", "domain"),
     models.Solution: Shown(
         "id problem project split generator final_answer_correct external_id",
@@ -112,7 +112,7 @@ SHOWN: dict[type[Model], Shown] = {
     models.OutcomeDisagreement: Shown(
         "id check_run solution was was_source graded answer", "=solution__id", "check_run__project"
     ),
-    # Who labels what next
+    # Queue
     models.Generation: Shown(
         "project number state acquisition model_version budget pool_size created_at", "project__slug", "acquisition"
     ),
@@ -220,7 +220,7 @@ def _admin_of(model: type[Model], shown: Shown) -> type[ReadOnlyAdmin]:
 
 
 def _filters(model: type[Model], columns: list[str]) -> Iterator[str]:
-    """The project, where a row has one, and the columns that have few values."""
+    """The project of a row, if it has one, and the columns with few values."""
     for field in model._meta.fields:
         shown = field.name in columns and (field.choices or isinstance(field, BooleanField))
         if field.name == "project" or shown:
@@ -228,7 +228,7 @@ def _filters(model: type[Model], columns: list[str]) -> Iterator[str]:
 
 
 def _related(model: type[Model], columns: list[str]) -> Iterator[str]:
-    """The rows that a list names, and those that their names say something of."""
+    """The relations that a list shows, and the relations in the names of their rows."""
     for field in model._meta.fields:
         if isinstance(field, ForeignKey) and field.name in columns:
             yield field.name

@@ -1,4 +1,4 @@
-"""What beat starts, and which queue each task belongs to."""
+"""The periodic tasks of Celery beat, and the queue of each task."""
 
 BEAT_SCHEDULE = {
     "expire leases": {"task": "queue.expire_leases", "schedule": 30.0, "options": {"expires": 30}},
@@ -15,7 +15,7 @@ BEAT_SCHEDULE = {
     "forget served scores": {"task": "serving.forget_scores", "schedule": 3600.0, "options": {"expires": 3600}},
 }
 
-# A stage of a round names its queue when it is enqueued, see annotation.loop.rounds.pipeline.
+# The stages of a round have a queue each, see annotation.loop.rounds.pipeline.
 TASK_ROUTES = {
     "jobs.*": {"queue": "default"},
     "queue.*": {"queue": "default"},

@@ -1,4 +1,4 @@
-"""Celery bodies: each calls one service. Imports stay inside, so that a worker loads what it runs."""
+"""Celery tasks, each of which calls one service. Imports are inside, so that a worker loads only what it runs."""
 
 from celery import shared_task
 

@@ -1,10 +1,10 @@
-"""How often the alarm finds a poisoned batch by other people's labels alone, how soon, and how often it is false.
+"""Measures the alarm for poisoned batches: how often and how soon it fires, and how many alarms are false.
 
     python -m benchmarks.alarm_power --replicates 40 --json var/alarm-power.json
 
-Simulated annotators read sandbox solutions, most of which one person labels and some of which two. One account was
-careful so far and turns: see `benchmarks.poison`, which shows the same with a champion and the gate. Nothing here
-needs a server: labels are made and judged in memory.
+Simulated annotators label sandbox solutions; one person labels most of them, and two people label some. One account
+that was careful before turns: `benchmarks.poison` measures the same with a champion and the gate. The alarm uses only
+other people's labels here. No server is needed: labels are made and judged in memory.
 """
 
 import argparse
@@ -24,13 +24,13 @@ from prm.traces import Trace
 
 CROWD = {"careful": 4, "average": 3, "lenient": 1}
 SOLUTIONS, BEFORE, AFTER = 1600, 400, 400
-LOOK_EVERY = 5  # poisoned labels between two looks
+LOOK_EVERY = 5  # poisoned labels between two checks
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Power(msgspec.Struct):
-    """Of the replicates, the share in which the turncoat was named; after how many of their labels, and how many of
-    all of those were judged (medians); false alarms about others, and labels judged in all."""
+    """The share of replicates with an alarm about the poisoner; the medians of their labels before it and of those that
+    were judged; false alarms about others, and all judged labels."""
 
     kind: str
     share: float
@@ -100,7 +100,7 @@ def measure(kind: str, share: float, overlap: float, replicates: int, between: i
 
 
 def _until_named(told: list, poisoned: list[int], between: int) -> int:
-    """Poisoned labels that were in when the alarm went off: the watch sees labels as they come."""
+    """The number of poisoned labels before the alarm; the watch sees labels in their order."""
     from annotation.labels.quality.alarm import find_alarms
     from annotation.labels.quality.judged_labels import judge_by_overlap
     from benchmarks.poison import TURNCOAT

@@ -1,12 +1,12 @@
-"""What a claim costs as the queue, the leases outstanding and a person's own history grow, beside a raw loop.
+"""Measures the cost of a claim by the length of the queue, active leases and a person's history, beside a raw loop.
 
     python -m benchmarks.claims [--items 1000 10000 100000] [--leases 0 10000] [--history 0 10000] [--claims 200]
         [--processes 1 8] [--explain]
 
-Starts an embedded PostgreSQL of its own (durable, as in production) in a temporary folder and prints a Markdown
-table. Each row is a queue of so many items that want three labels, of which so many are in the hands of others, and
-of the first of which so many were labelled before by each of those who claim now. The raw loop claims items of the
-same table by `FOR UPDATE SKIP LOCKED` in rank order, in the same run, with as many processes. Memory and disk for
+Starts an embedded PostgreSQL (durable, as in production) in a temporary folder and prints a Markdown table. Each row
+has a queue of `--items` items that want three labels. Other people hold `--leases` leases, and each person who claims
+has labelled `--history` of the first items. The raw loop claims items of the same table by `FOR UPDATE SKIP LOCKED` in
+rank order, in the same run, with as many processes. Memory and disk for
 1,000,000 items: about 2 GB; `--items 1000000` fills them in some minutes.
 """
 
@@ -39,7 +39,7 @@ INSERT INTO annotation_queueitem (
 SELECT project_id, %(generation)s, id, 'pool', {LANES}, n, 3, 0, 0, 'ready', false, false, now()
 FROM (SELECT *, row_number() OVER (ORDER BY id) AS n FROM annotation_solution WHERE project_id = %(project)s) s;
 """
-# Others hold all places of the first items; each who claims has labelled the items that follow.
+# Other people hold all places of the first items; each person who claims has labelled the next ones.
 HOLD = """
 WITH held AS (
     UPDATE annotation_queueitem SET leased = 1, done = 2, state = 'full'
@@ -74,7 +74,7 @@ def execute(statement: str, **given: Any) -> None:
 
 
 def filled(items: int, leases: int, history: int, people: int) -> tuple[Any, list[Any]]:
-    """A project whose open generation is as the table says, and the people who will claim in it."""
+    """A project with the queue of a row, and the people who will claim in it."""
     from tests.factories import GenerationFactory, MembershipFactory
 
     generation = GenerationFactory(project__policy={"queue": {"prefetch_depth": 1}, "gold": {"share": 0}})
@@ -91,7 +91,7 @@ def filled(items: int, leases: int, history: int, people: int) -> tuple[Any, lis
 
 
 def claiming(project: Any, member: Any) -> Callable[[], float]:
-    """Claim one and hand it in, as a submission leaves it: the lease ended, the place done."""
+    """Claim an item and complete it as a submission does: the lease has ended, the place is done."""
     from django.utils import timezone
 
     from annotation.models import Lease
@@ -129,7 +129,7 @@ def raw() -> Callable[[], float]:
 
 
 def timed(make: list[Callable[[], Callable[[], float]]], claims: int) -> list[float]:
-    """Milliseconds of every claim, of one process for each of `make`; the first tenth of each only warms up."""
+    """Milliseconds of every claim, with one process for each of `make`; the first tenth of each is warm-up."""
     from django.db import connections
 
     connections.close_all()

@@ -1,8 +1,8 @@
-"""python -m benchmarks.foreign_text: how much foreign text the out-of-domain flag finds, at how many false alarms.
+"""python -m benchmarks.foreign_text: how much foreign text the out-of-domain flag finds, and its false alarms.
 
-Trains the default model on the sandbox (or on `--base`), then asks it about text that it never saw: real solutions of
-ProcessBench, BIG-Bench-Mistake, MR-Ben and others (`--data`, sets that are not there are left out), and text made here.
-Beside the flag stand one of its two parts alone, the backbone's mean surprisal, and how many verdicts are given.
+Trains the default model on the sandbox (or on `--base`) and scores text that it has not seen: solutions of
+ProcessBench, BIG-Bench-Mistake, MR-Ben and others (`--data`; missing sets are skipped), and generated text. The table
+also has one of the flag's two parts alone, the backbone's mean surprisal, and the share of verdicts that are given.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from prm.trust import FALSE_ALARMS, DomainBar, Trust, is_foreign, verdict
 from prm.vocabulary import Split
 
 POOL, CALIBRATION, FRESH, INVENTED = 300, 150, 600, 100
-DEVELOPMENT = 150  # solutions of each of these sets, drawn by Random(0), that the method was chosen on: left out
+DEVELOPMENT = 150  # solutions of each set, drawn by Random(0), on which the method was chosen: left out
 TASKS = ("dyck_languages", "logical_deduction", "multistep_arithmetic", "tracking_shuffled_objects", "word_sorting")
 LEGAL = (
     "Neither party may assign its rights without the written consent of the other.",
@@ -51,7 +51,7 @@ SCRIPTS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One solution's answers: flagged, flagged by surprisal alone, flagged after one step, and whether it is judged."""
+    """The results of one solution: flagged, flagged by surprisal alone, flagged after one step, and judged."""
 
     flag: bool
     surprisal: bool
@@ -98,14 +98,14 @@ def _measured(seed: int, base: str, without: str, real: dict[str, list[Trace]]) 
 
 
 class Surprisal:
-    """The strongest simple baseline: a bar on the backbone's mean surprisal per step, at the same false alarms."""
+    """The strongest simple baseline: a threshold on the backbone's mean surprisal, with as many false alarms."""
 
     def __init__(self, scorer: Scorer, calibration: Iterable[Trace]) -> None:
         assert scorer.manifest is not None
         assert scorer.manifest.trust is not None
         assert scorer.manifest.trust.domain is not None, "the calibration split is large enough"
         bar = scorer.manifest.trust.domain
-        # Distances of nothing and a bar of one length leave the surprisal alone, in units of 1.
+        # Without distances and with a threshold of 1, only the surprisal counts.
         alone = msgspec.structs.replace(
             bar, precision=np.zeros_like(bar.precision).tolist(), surprisal_bars=[1.0] * len(bar.centres)
         )
@@ -150,7 +150,7 @@ def _line(name: str, by_seed: list[list[Row]]) -> str:
 
 
 def _wilson(hits: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share (Wilson 1927)."""
+    """The 95 % interval of a share (Wilson 1927)."""
     z, p = 1.96, hits / n
     centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return max(0.0, (centre - half) / (1 + z * z / n)), min(1.0, (centre + half) / (1 + z * z / n))
@@ -174,7 +174,7 @@ def _invented(rng: Random) -> dict[str, list[Trace]]:
 def _real(folder: Path, most: int) -> Iterator[tuple[str, list[Trace]]]:
     drawn = Random(0)
     for title, read in _developed(folder):
-        traces = [trace for trace in read() if trace.steps]  # the same order and number as in development
+        traces = [trace for trace in read() if trace.steps]  # the same order and number as for the development samples
         seen = set(drawn.sample(range(len(traces)), min(DEVELOPMENT, len(traces))))
         rest = [trace for place, trace in enumerate(traces) if place not in seen]
         yield title, Random(title).sample(rest, min(most, len(rest)))
@@ -186,7 +186,7 @@ def _real(folder: Path, most: int) -> Iterator[tuple[str, list[Trace]]]:
 
 
 def _developed(folder: Path) -> Iterator[tuple[str, Callable[[], Iterator[Trace]]]]:
-    """The sets in the order in which development drew from them."""
+    """The sets in the order in which the development samples were drawn."""
     for name in ("gsm8k", "math"):
         path = folder / "processbench" / f"{name}.json"
         yield f"ProcessBench {name}", lambda path=path: _traces(json.loads(path.read_text()), "problem", "steps")

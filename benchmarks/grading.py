@@ -1,9 +1,9 @@
-"""The grader of final answers beside outcomes that others gave, how fast it is, and what hostile answers do to it.
+"""Compares the grader of final answers with published outcomes; measures its speed, also on hostile answers.
 
     python benchmarks/grading.py --data FOLDER [--most 100000] [--show 0]
 
-FOLDER holds `best-of-n/`, `mr-ben/` and `big-bench-mistake/`. "Stated" grades the answer that came with a solution,
-"text" finds it in the solution's last step. `--show` prints so many disagreements of each set.
+FOLDER holds `best-of-n/`, `mr-ben/` and `big-bench-mistake/`. "Stated" grades the answer that a data set has for a
+solution, "text" the answer in the solution's last step. `--show` prints a number of disagreements of each set.
 """
 
 import argparse
@@ -32,7 +32,7 @@ HOSTILE = [
 
 
 class Graded(NamedTuple):
-    """`stated` is None where the answer has to be found in the text."""
+    """A solution with its outcome in the data set; `stated` is None if only the text has the answer."""
 
     stated: str | None
     text: str

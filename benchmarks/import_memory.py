@@ -1,10 +1,9 @@
-"""Memory and speed of an import worker by the size of its file, beside a bare COPY of the same step rows.
+"""Measures memory and speed of an import by the size of its file, beside a bare COPY of the same step rows.
 
     python benchmarks/import_memory.py [--solutions 10000 100000 1000000] [--steps 8] [--folder DIR]
 
-Starts an embedded PostgreSQL of its own (durable, as in production). Every row of the table has a fresh process for the
-import and one for the COPY; memory is the peak of the resident set of the process that does the work, Django and all,
-and beside it what that process held before it began.
+Starts an embedded PostgreSQL (durable, as in production). Each row of the table has a new process for the import and
+one for the COPY. Memory is the peak of that process's resident set with Django, and beside it the peak before the work.
 """
 
 import argparse
@@ -26,7 +25,7 @@ from benchmarks.import_speed import WORDS, lines  # noqa: E402
 
 
 class Measured(NamedTuple):
-    """Seconds by the clock; the process's peak in MB before the work and at its end."""
+    """Seconds of wall time; the process's peak in MB before and after the work."""
 
     seconds: float
     before: float
@@ -34,7 +33,7 @@ class Measured(NamedTuple):
 
 
 def alone(work: Callable[..., Measured], *given: object) -> Measured:
-    """What the work measures in a process of its own, whose peak nothing else has raised."""
+    """The measurement of the work in a new process, whose peak only this work raises."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=set_up) as process:
         return process.submit(work, *given).result()
 

@@ -1,9 +1,9 @@
-"""How fast files come in and go out, beside a bare COPY of the same step rows in the same database.
+"""Measures the speed of import and export, beside a bare COPY of the same step rows in the same database.
 
     python benchmarks/import_speed.py [--solutions 10000] [--steps 8]
 
-Starts an embedded PostgreSQL of its own (durable, as in production) in a temporary folder. Memory is the
-growth of the process's peak, in MB.
+Starts an embedded PostgreSQL (durable, as in production) in a temporary folder. Memory is the growth of the process's
+peak, in MB.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def lines(solutions: int, steps: int, *, labelled: bool) -> Iterator[bytes]:
 
 
 def measured(work: Callable[[], object]) -> tuple[float, float, float]:
-    """Seconds by the clock and of this process's work, and MB by which the process's peak grew."""
+    """Seconds of wall time and of processor time, and the growth of the process's peak in MB."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started, worked = time.perf_counter(), time.process_time()
     work()

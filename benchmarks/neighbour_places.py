@@ -1,9 +1,9 @@
-"""Where should labelled steps stand, so that those around a step say why it has its score?
+"""Compares spaces in which to look for the nearest labelled steps of a step, to explain its score.
 
     python -m benchmarks.neighbour_places --model DIR --training FILE
 
-For each candidate place: how the mean label of the ten nearest training steps goes with the score of holdout steps
-of the sandbox (correlation, mean distance), and in what share both fall on the same side of the model's threshold.
+For each candidate space: how the mean label of the ten nearest training steps agrees with the score of holdout steps of
+the sandbox (correlation, mean distance), and how often both are on the same side of the model's threshold.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def first_layer(heads: Heads, rows: Tensor) -> Tensor:
 
 
 def labelled_rows(scorer: Scorer, traces: list[Trace]) -> tuple[Tensor, Tensor]:
-    """Features of the labelled steps, and 1 for each that is no error."""
+    """Features of the labelled steps, and 1 for each step that is not an error."""
     rows, good = [], []
     for trace, found in zip(traces, step_features_of(scorer, traces), strict=True):
         for label, row in zip(step_labels(trace), found, strict=False):

@@ -1,13 +1,12 @@
-"""How long after Enter the next solution is on the screen, typeset: real Chromium, the real server.
+"""Measures the time from Enter until the next solution is on the screen and typeset, in Chromium.
 
     python -m benchmarks.next_solution [--steps 8 30 100 500] [--solutions 20] [--slowdown 1 4] [--reading 1000]
 
-Starts an embedded PostgreSQL and Redis and the web server of its own in a temporary folder, labels `--solutions`
-solutions of so many steps, three formulas a step, by keyboard, and prints a Markdown table. Time runs from the key
-press, as the browser stamps it, to the frame that shows the next solution, which is when the next task of the page's
-queue runs after that frame was drawn. Enter comes 150 ms after the last rating, and that `--reading` milliseconds
-after the next solution is drawn to its last step behind the one on the screen. `--slowdown` has the browser run so many
-times slower.
+Starts an embedded PostgreSQL, Redis and the web server in a temporary folder, labels `--solutions` solutions of
+`--steps` steps with three formulas each by keyboard, and prints a Markdown table. The time runs from the browser's
+time stamp of the key press to the first task of the page's queue after the frame that shows the next solution. Enter
+follows the last rating after 150 ms. The last rating follows `--reading` milliseconds after the prefetched solution
+has been rendered to its last step. `--slowdown` slows the browser's processor down by a factor.
 """
 
 import argparse
@@ -16,8 +15,8 @@ from typing import Any
 
 from benchmarks.workbench_stage import PATIENCE_MS, Place, Stage, workbench_stage
 
-BETWEEN_KEYS_MS = 150  # a fast hand's; what the last rating draws is drawn by then
-# From the key press to the first task after the frame that shows what it did; `left` counts formulas not typeset yet.
+BETWEEN_KEYS_MS = 150  # a fast person; the last rating has been rendered by then
+# From the key press to the first task after the frame that shows its effect; `left` counts formulas to typeset.
 MEASURE = """() => {
     window.shown = [];
     addEventListener("keydown", (event) => {
@@ -35,7 +34,7 @@ MEASURE = """() => {
 
 
 def labelled(stage: Stage, at: Place, arguments: Any, slowdown: int) -> list[Any]:
-    """`[milliseconds, formulas not typeset]` of every Enter."""
+    """`[milliseconds, formulas that are not typeset]` of every Enter."""
     with stage.page(at) as page:
         page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": slowdown})
         page.evaluate(MEASURE)

@@ -1,10 +1,9 @@
-"""How soon after it is asked for the workbench takes keys, and what its script weighs: real Chromium, the real server.
+"""Measures how soon the workbench takes keys after a request, and the size of its script, in Chromium.
 
     python -m benchmarks.opening [--steps 8 500] [--openings 10]
 
-Opens the workbench with nothing in the browser's cache. Times run from the asking for the page: until the current step
-has the keyboard, from when on keys are heard, and until the formulas near the screen are typeset. Scripts are weighed
-gzipped, whatever the server does.
+Opens the workbench with an empty browser cache. Times run from the request of the page until the current step has the
+focus, and keys work, and until the formulas near the screen are typeset. The size of scripts is measured gzipped.
 """
 
 import argparse
@@ -28,14 +27,14 @@ SCRIPTS = "() => performance.getEntriesByType('resource').map(({ name }) => name
 
 
 def opened(stage: Stage, at: Place) -> tuple[float, float]:
-    """Milliseconds until keys are taken, and until formulas are typeset."""
+    """Milliseconds until keys work, and until formulas are typeset."""
     with stage.page(at, watch=WATCH) as page:
         page.wait_for_function("() => window.takesKeys && window.typeset", timeout=PATIENCE_MS)
         return page.evaluate("window.takesKeys"), page.evaluate("window.typeset")
 
 
 def weight(stage: Stage, at: Place) -> tuple[int, int]:
-    """Bytes of the script that opening a solution fetches, gzipped: without KaTeX, and KaTeX."""
+    """Gzipped bytes of the script that opening a solution fetches: without KaTeX, and of KaTeX."""
     with stage.page(at) as page:
         addresses = page.evaluate(SCRIPTS)
         sizes = {address: len(gzip.compress(page.request.get(address).body())) for address in addresses}

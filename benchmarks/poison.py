@@ -1,12 +1,12 @@
-"""What a batch of poisoned labels does to a project with a champion, with and without its defences.
+"""Measures the effect of a batch of poisoned labels on a project with a champion, with and without its defences.
 
     python -m benchmarks.poison --json var/poison.json
 
-A sandbox project has a first generation labelled by simulated annotators, and a champion. In the second generation an
-account that was careful so far turns: it calls right what is wrong and wrong what is right ("flipped"), calls
-everything right, or answers by chance, in a tenth or three tenths of the labels, on the holdout too. For each case
-the same labels are learned from three times: all words alike, weighed by reliability, and with what the alarm named set
-aside. F1 is on fresh sandbox truth. Starts embedded servers of its own in a temporary folder.
+Simulated annotators have labelled the first generation of a sandbox project, which has a champion. In the second
+generation one account, careful before, turns: it flips its ratings, rates everything as right, or answers by chance, in
+10 % or 30 % of all labels, also on the holdout. In each case a model is trained on the same labels three times: with
+equal weights, weighted by reliability, and without the labels that the alarm names. F1 is on true labels of new sandbox
+solutions. Starts embedded servers in a temporary folder.
 """
 
 import argparse
@@ -31,13 +31,13 @@ TURNCOAT = "turncoat"
 KINDS = ("flipped", "all right", "by chance")
 SHARES = (0.1, 0.3)
 ARMS = ("alike", "weighed", "set aside")
-LOOK_EVERY = 10  # labels between two looks of the watch
+LOOK_EVERY = 10  # labels between two checks of the watch
 SEED = 20261121
 SAID_IN = 20_000  # ms a step
 
 
 class Arm(msgspec.Struct):
-    """One way to learn from a case's labels: the challenger's F1 on truth, and what the gate said of it."""
+    """One way to train on a case's labels: the challenger's F1 on true labels, and the gate's verdict."""
 
     f1: tuple[float, float | None, float | None]
     auroc: float
@@ -47,7 +47,7 @@ class Arm(msgspec.Struct):
 
 
 class Case(msgspec.Struct):
-    """`alarm_after` counts the poisoned labels that were in by then; `wronged` are honest people who are blamed."""
+    """The results of a case. `alarm_after` counts poisoned labels before the alarm, `wronged` false alarms."""
 
     kind: str
     share: float
@@ -93,7 +93,7 @@ def main() -> None:
 
 
 class Bench:
-    """The project as it was before, of which every case gets a copy."""
+    """The project before the second generation, of which every case gets a copy."""
 
     def __init__(self, root: Path, options: argparse.Namespace) -> None:
         from annotation.loop.gateway.sandbox import Sandbox
@@ -105,7 +105,7 @@ class Bench:
         self.before: tuple[float, float | None, float | None] = (0.0, None, None)
 
     def prepare(self) -> None:
-        """Import, label, train and promote; the database and the files are kept as they are then."""
+        """Import, label, train and promote; the database and files then are the template of every case."""
         from django.contrib.auth.models import User
         from django.core.management import call_command
 
@@ -140,16 +140,16 @@ class Bench:
             run = pipeline.run_through(run)
             if run.model_version is None:
                 raise SystemExit(f"No champion to poison: {run.error}")
-            if registry.champion_of(project) is None:  # what is asked here is what happens to one that serves
+            if registry.champion_of(project) is None:  # the benchmark is about a champion that serves
                 registry.promote_version(by=manager, version=run.model_version)
             champion = registry.champion_of(project)
-            while help_scoring(champion).live:  # as workers do; the alarm's second judge reads these scores
+            while help_scoring(champion).live:  # as workers do; the alarm also uses these scores
                 pass
             self.before, _ = self.measure(champion)
             print(f"Champion: F1 {_figure(self.before)}", flush=True)
 
     def case(self, kind: str, share: float) -> Case:
-        """Label the second generation, watch, and learn from it in each way."""
+        """Label the second generation, watch it, and train on it in each way."""
         from annotation.labels.quality.batches import labels_of_batch, set_aside
         from annotation.labels.quality.trust import trust_by_person
         from annotation.models import LabelBatch, Project
@@ -185,7 +185,7 @@ class Bench:
         return found
 
     def label(self, project: Any, *, kind: str, share: float) -> Case:
-        """Work through the queue; of the labels `share` are the turncoat's, poisoned where there is a `kind`."""
+        """Label the whole queue. The poisoner gives a `share` of the labels, honest ones if `kind` is empty."""
         from django.contrib.auth.models import User
 
         from annotation.labels.quality.batch_watch import watch
@@ -226,7 +226,7 @@ class Bench:
         return found
 
     def learn(self, project: Any) -> Arm:
-        """One round as far as the gate, and the challenger on truth."""
+        """Run a round up to the gate, and measure the challenger on true labels."""
         from annotation.loop.rounds import pipeline, runs
 
         run = runs.prepare_run(by=None, project=project, trigger="manual", seed=self.options.seed + 1)
@@ -252,7 +252,7 @@ class Bench:
 
     @contextmanager
     def copy_of(self, template: str | None, name: str) -> Iterator[None]:
-        """Work in a database and folders that begin as a copy of those called `template`, and stay."""
+        """Use a database and folders that are copies of those named `template`."""
         import psycopg
         from django.conf import settings
         from django.db import connection
@@ -275,7 +275,7 @@ class Bench:
 
 
 def poisoned(kind: str, honest: Reading, steps: int, rng: np.random.Generator) -> Reading:
-    """What the turncoat says in place of what they honestly would."""
+    """The poisoned ratings in place of honest ones."""
     if kind == "all right" or (kind == "flipped" and honest.first_error >= 0):
         error = -1
     elif kind == "flipped":

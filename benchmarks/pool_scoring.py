@@ -1,9 +1,9 @@
-"""Scores of a large pool: written by COPY beside bulk_create, read for ranking, dropped whole, computed by workers.
+"""Measures the scores of a large pool: writing by COPY and by bulk_create, reading, dropping, and scoring by workers.
 
     python -m benchmarks.pool_scoring [--rows 1000000] [--solutions 2000] [--workers 1 2]
 
-On embedded servers of its own under var/benchmark, which go when it ends. The rows are synthetic (eight steps, twelve
-heads, 32 numbers of embedding); the throughput is of a small model that is trained first, scoring short solutions.
+Runs embedded servers under var/benchmark and stops them at the end. The rows are synthetic (eight steps, twelve heads,
+an embedding of 32 numbers). The throughput is that of a small model, which is trained first, on short solutions.
 """
 
 import argparse
@@ -22,12 +22,12 @@ from launch.embedded import servers
 
 ROOT = Path("var/benchmark").resolve()
 STEPS, HEADS, WIDTH = 8, 12, 32
-BATCH = 20_000  # rows a COPY or a bulk_create
-SLOW_SHARE = 20  # bulk_create is timed on this part of the rows
+BATCH = 20_000  # rows of one COPY or bulk_create
+SLOW_SHARE = 20  # of the rows, on which bulk_create is timed
 
 
 def main() -> None:
-    """Print one line a measurement."""
+    """Print one line for each measurement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--solutions", type=int, default=2000)
@@ -65,7 +65,7 @@ def storing(rows: int) -> None:
     )
 
     def write(version: ModelVersion, some: list[int], put: Callable[[list[PoolScore]], Any]) -> float:
-        """Seconds of the transactions alone, without the making of the synthetic rows."""
+        """Seconds of the transactions, without the time to create the synthetic rows."""
         create_partition(version)
         seconds = 0.0
         for start in range(0, len(some), BATCH):
@@ -91,7 +91,7 @@ def storing(rows: int) -> None:
 
 
 def scoring(solutions: int, workers: list[int]) -> None:
-    """Score one pool with so many workers, each a process with one thread."""
+    """Score one pool with this number of workers, each a process with one thread."""
     from annotation.loop.pool.partitions import drop_partition
     from annotation.loop.pool.shards import cut_shards
     from annotation.models import ModelVersion, PoolScoring, Project
@@ -109,9 +109,9 @@ def scoring(solutions: int, workers: list[int]) -> None:
         ]
         for process in processes:
             assert process.stdout is not None
-            process.stdout.readline()  # its model is loaded
+            process.stdout.readline()  # the model is loaded
         started = time.monotonic()
-        for process in processes:  # all told to begin before one is waited for
+        for process in processes:  # all start before the first is waited for
             assert process.stdin is not None
             process.stdin.write(b"\n")
             process.stdin.flush()
@@ -123,7 +123,7 @@ def scoring(solutions: int, workers: list[int]) -> None:
 
 
 def _small_version(project: Any, solutions: int) -> Any:
-    """A trained version, and a pool of solutions of the sandbox."""
+    """A trained version with a pool of sandbox solutions."""
     from django.conf import settings
 
     from annotation.files.record_import import import_records
@@ -170,7 +170,7 @@ def _say(what: str, seconds: float, rows: int = 0) -> None:
     print(f"{what:<45} {seconds:>9.2f} s {rate}", flush=True)
 
 
-# Ten solutions a problem, without steps: no text is needed to store scores.
+# Ten solutions for each problem, without steps: scores need no text.
 _POOL = """
 WITH problem AS (
     INSERT INTO annotation_problem (project_id, text, text_hash, source_group, split, domain, extra, created_at)

@@ -1,4 +1,4 @@
-"""One worker of the benchmark: loads the model, says so, waits for a line, then scores until nothing is left."""
+"""A worker of the benchmark: loads the model, prints a line, waits for a line, then scores until nothing is left."""
 
 import sys
 
@@ -6,7 +6,7 @@ import django
 
 
 def main() -> None:
-    """Argument: the key of the version."""
+    """Score the pool of the version whose key is the argument."""
     django.setup()
     from annotation.loop.gateway.scoring import loaded_scorer
     from annotation.loop.pool.shards import score_slice

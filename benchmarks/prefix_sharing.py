@@ -1,7 +1,7 @@
-"""Where reading a problem once for all of its solutions pays: `python -m benchmarks.prefix_sharing`.
+"""Measures when sharing a problem's computation among its solutions pays: `python -m benchmarks.prefix_sharing`.
 
-Random token ids and a random Qwen2 of six layers of width 256, on one core: seconds of processor time to read N
-solutions of one problem, each reading the problem anew against all sharing it, the better of two turns each.
+Random token ids and a random Qwen2 with six layers of width 256, on one core: seconds of processor time for N solutions
+of one problem, once with the problem computed for each of them and once shared, the better of two runs each.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def _pool(problem: int, n: int, rng: random.Random) -> list[Encoded]:
 
 
 def _seconds(backbone: Backbone, pool: list[Encoded]) -> list[float]:
-    """Of each choice."""
+    """The seconds of each way."""
     taken: dict[ShareChoice, list[float]] = {share: [] for share in CHOICES}
     for _ in range(2):
         for share in CHOICES:

@@ -1,11 +1,11 @@
-"""How long it takes, and how much memory, to rank a pool of scored solutions and draw a batch from it.
+"""Measures time and memory to rank a pool of scored solutions and to draw a batch from it.
 
     python benchmarks/ranking.py [--solutions 100000] [--steps 8] [--heads 8] [--budget 500] [--columns-only]
         [--functions NAME ...]
 
-Starts an embedded PostgreSQL of its own in a temporary folder and fills it with solutions of 1 to twice `--steps` steps
-and their scores. "Columns" is the library alone on such columns, function by function. "Own work" is the time in which
-the process had a core; memory is the growth of its peak.
+Starts an embedded PostgreSQL in a temporary folder and fills it with scored solutions of 1 to twice `--steps` steps.
+"Columns" measures each function of the library on columns in memory. "Own work" is processor time; memory is the growth
+of the process's peak.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def measured(name: str, work: Callable[[], Any]) -> Any:
 
 
 def columns(solutions: int, steps: int, heads: int, budget: int, functions: list[str]) -> None:
-    """Acquisition functions on columns in memory."""
+    """Measure the acquisition functions on columns in memory."""
     from prm.acquisition import Caps, CostModel, Pool, rank_pool
 
     rng = np.random.default_rng(0)
@@ -79,7 +79,7 @@ def columns(solutions: int, steps: int, heads: int, budget: int, functions: list
 
 
 def production(solutions: int, steps: int, heads: int, budget: int) -> None:
-    """From the database to the batch."""
+    """Measure the ranking from the database to the batch."""
     from functools import partial
 
     from django.contrib.auth.models import User

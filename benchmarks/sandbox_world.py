@@ -1,10 +1,10 @@
-"""Is the sandbox world worth labelling? What surprisal and position give away, and what labels add.
+"""Measures how well surprisal and position alone find the errors of the sandbox world, and what labels add.
 
     python benchmarks/sandbox_world.py [--base prm/tiny] [--labels 100 300 1000]
 
-Prints the share of each kind of error, then the step AUROC up to the first error on the holdout: of the
-position alone, of the backbone's surprisal without any label, overall and for each kind of error, and of a
-small network on frozen features trained on so many labelled pool solutions.
+Prints the share of each kind of error, and the step AUROC up to the first error on the holdout: of the position alone,
+of the backbone's surprisal without labels, overall and for each kind of error, and of a small network on frozen
+features, trained on each number of labelled pool solutions.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from prm.traces import Trace
 
 
 def auroc(scores: np.ndarray, bad: np.ndarray) -> float:
-    """The chance that a bad step scores above a good one, ties counted half; nan without both classes."""
+    """The probability that a bad step scores above a good one, ties counted half; nan without both classes."""
     good, ill = np.sort(scores[~bad]), scores[bad]
     if not len(good) or not len(ill):
         return float("nan")
@@ -31,7 +31,7 @@ def auroc(scores: np.ndarray, bad: np.ndarray) -> float:
 
 @torch.no_grad()
 def features(model: torch.nn.Module, tokenizer: object, traces: list[Trace]) -> dict[str, np.ndarray]:
-    """One row per step up to the first error: pooled states, surprisals, position, truth, and whose it is."""
+    """One row per step up to the first error: pooled states, surprisals, position, true label, and solution."""
     special = dict(
         zip(("bos", "problem", "step"), tokenizer.convert_tokens_to_ids(["<bos>", "<problem>", "<step>"]), strict=True)
     )
@@ -64,7 +64,7 @@ def features(model: torch.nn.Module, tokenizer: object, traces: list[Trace]) -> 
 
 
 def learn(train: dict[str, np.ndarray], test: dict[str, np.ndarray], seed: int = 0) -> np.ndarray:
-    """Scores for badness of the test steps, from a mean of four small networks on standardised features."""
+    """Error scores of the test steps: the mean of four small networks on standardised features."""
     torch.manual_seed(seed)
     mean, deviation = train["state"].mean(0), train["state"].std(0) + 1e-6
     x, z = (torch.tensor((part["state"] - mean) / deviation, dtype=torch.float32) for part in (train, test))

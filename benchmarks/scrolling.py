@@ -1,14 +1,14 @@
-"""How smoothly a long solution scrolls, and how soon a key is answered: real Chromium, the real server.
+"""Measures how smoothly a long solution scrolls, and how soon a key takes effect, in Chromium.
 
     python -m benchmarks.scrolling [--steps 8 30 100 500] [--keys 20] [--frames 240] [--pixels 60]
 
-Opens a solution of so many steps, three formulas a step, rates `--keys` steps by keyboard, types as many letters into
-a comment, then scrolls on by `--pixels` a frame, and back when the end is reached. A key's time runs from the press, as
-the browser stamps it, to the first task after the frame that shows what it did; a frame's, from the beginning of one to
-the beginning of the next. "Not typeset" counts frames that showed a step before its formulas were there; they are
-looked for while scrolling once more, since looking costs time. "Boxes alone" is what a frame costs of a copy of the
-page, typeset to its last step, that no script has a hand in and no second solution stands behind. "Of the thread" is
-what a frame takes of the page's own thread while it has a core: other work on the machine disturbs that less.
+Opens a solution of `--steps` steps with three formulas each, rates `--keys` steps by keyboard, types as many letters
+into a comment, and scrolls by `--pixels` a frame, back again at the end. The time of a key runs from the browser's time
+stamp of the press to the first task after the frame that shows its effect; that of a frame, to the start of the next
+one. "Not typeset" counts frames that show a step before its formulas; they are counted while scrolling a second time,
+because counting costs time. "Boxes alone" is the time of a frame of a copy of the page that is typeset to its end,
+without scripts and without a prefetched solution. "Of the thread" is the processor time of the page's thread for a
+frame, which other work on the machine disturbs less.
 """
 
 import argparse
@@ -28,7 +28,7 @@ WATCH_KEYS = """() => {
         });
     }, true);
 }"""
-# Scrolls, and with `looks` counts the frames with a step that is not typeset.
+# Scrolls. With `looks`, also counts the frames with a step that is not typeset.
 SCROLL = """([frames, pixels, looks]) => new Promise((done) => {
     const times = [];
     let bare = 0;
@@ -51,7 +51,7 @@ SCROLL = """([frames, pixels, looks]) => new Promise((done) => {
     };
     requestAnimationFrame(frame);
 })"""
-# Puts a copy of the page in its place, every step of it with the text of one that is typeset.
+# Replaces the page by a copy in which every step has the text of a typeset one.
 LEAVE_BOXES_ALONE = """() => {
     const page = document.getElementById("workbench");
     const copy = page.cloneNode(true);
@@ -62,12 +62,12 @@ LEAVE_BOXES_ALONE = """() => {
     });
     page.replaceWith(copy);
 }"""
-REST_MS = 2_000  # until what was scrolled past is as it was before
+REST_MS = 2_000  # until the steps outside the screen are as before
 
 
 @dataclass(frozen=True)
 class Scrolling:
-    """Milliseconds of every frame, and of the page's own thread for one."""
+    """Milliseconds of every frame, and of the page's thread for one frame."""
 
     frames: list[float]
     of_thread: float
@@ -75,7 +75,7 @@ class Scrolling:
 
 @dataclass(frozen=True)
 class Measured:
-    """Milliseconds of every key and letter, what scrolling took, and the frames with a step not typeset."""
+    """Milliseconds of every key and letter, the times of scrolling, and the frames with a step that is not typeset."""
 
     keys: list[float]
     letters: list[float]
@@ -85,7 +85,7 @@ class Measured:
 
 
 def answered(page: Any, key: str, presses: int) -> list[float]:
-    """Milliseconds of every press of a key."""
+    """Milliseconds of every key press."""
     page.evaluate("() => { window.answered = []; }")
     for number in range(presses):
         page.keyboard.press(key)
@@ -132,7 +132,7 @@ def row(steps: int, of: Measured) -> str:
 
 
 def spread(times: list[float]) -> list[str]:
-    """Median, 95th percentile and the most."""
+    """Median, 95th percentile and maximum."""
     p95 = statistics.quantiles(times, n=20, method="inclusive")[-1]
     return [f"{time:.0f}" for time in (statistics.median(times), p95, max(times))]
 

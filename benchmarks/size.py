@@ -1,9 +1,9 @@
-"""How large the product is: lines and files of Python, TypeScript, HTML and CSS by top-level folder.
+"""Counts the product's lines and files of Python, TypeScript, HTML and CSS by top-level folder.
 
 python -m benchmarks.size               of the last commit
 python -m benchmarks.size --at REV      of a commit
 
-Tests, migrations and generated files do not count; a line is a line, blank ones included.
+Tests, migrations and generated files do not count; blank lines do.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def is_product(path: str) -> bool:
 
 
 def kind_of(path: str) -> str:
-    """The language of a file by its ending; empty for none that counts."""
+    """The language of a file by its suffix; "" if it does not count."""
     return KINDS.get(PurePosixPath(path).suffix, "")
 
 

@@ -1,4 +1,4 @@
-"""How long `make run` takes: to the address, and until all workers are ready.
+"""Measures how long `make run` takes until the address is printed and until all workers are ready.
 
 python -m benchmarks.start             first and second start of a data folder, quiet and beside a busy loop
 python -m benchmarks.start --clone     also from a fresh clone, downloads included
@@ -47,7 +47,7 @@ def start(command: Sequence[str], folder: Path, var: Path) -> dict[str, float]:
 
 @contextmanager
 def busy_loop() -> Iterator[None]:
-    """One process that computes without end."""
+    """A process that computes without end."""
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
         try:
             yield
@@ -56,7 +56,7 @@ def busy_loop() -> Iterator[None]:
 
 
 def measure(runs: int) -> Iterator[tuple[str, dict[str, float]]]:
-    """The seconds of the first and the second start, of one data folder after another."""
+    """The seconds of the first and second start of each data folder."""
     for _ in range(runs):
         with tempfile.TemporaryDirectory(prefix="stepmark-start-") as folder:
             for name in ("first", "second"):
@@ -72,7 +72,7 @@ def measure_clone() -> dict[str, float]:
 
 
 def report(name: str, taken: Sequence[dict[str, float]]) -> None:
-    """One row: the median of each moment, and its range."""
+    """One row: the median and range of each moment."""
     cells = [[seconds[moment] for seconds in taken] for moment in MOMENTS]
     row = [f"{statistics.median(cell):.1f} s ({min(cell):.1f} to {max(cell):.1f})" for cell in cells]
     print(f"| {name} | {' | '.join(row)} |", flush=True)

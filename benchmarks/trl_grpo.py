@@ -1,8 +1,8 @@
-"""A few steps of TRL's own GRPO trainer with our reward: that they fit together, not what they bring.
+"""Runs a few steps of TRL's GRPO trainer with our reward, to show that they work together.
 
     pip install --no-deps --target /tmp/trl trl && PYTHONPATH=.:/tmp/trl python benchmarks/trl_grpo.py
 
-TRL is no dependency; where it lies in a folder of its own nothing here changes. Prints TRL's reward figures a step.
+TRL is not a dependency; in a separate folder it changes nothing here. Prints TRL's reward figures of each step.
 """
 
 import tempfile

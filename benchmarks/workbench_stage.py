@@ -1,4 +1,4 @@
-"""A stage to measure the workbench on: real Chromium, the real server, projects full of formulas."""
+"""The setup for measurements of the workbench: Chromium, the web server, and projects with many formulas."""
 
 import os
 import socket
@@ -26,7 +26,7 @@ STEP = (
 
 @dataclass(frozen=True)
 class Place:
-    """A project whose solutions have so many steps, and the session of an annotator of it."""
+    """A project whose solutions have a number of steps, and the session of one of its annotators."""
 
     slug: str
     session: str
@@ -34,13 +34,13 @@ class Place:
 
 
 class Stage:
-    """The server at `url`, and a Chromium to open its pages in."""
+    """The server at `url`, and a Chromium for its pages."""
 
     def __init__(self, url: str, browser: Any) -> None:
         self._url, self._browser = url, browser
 
     def fill(self, steps: int, solutions: int) -> Place:
-        """A project with so many solutions in its queue, and one more to stand ready behind the last."""
+        """A project with this number of solutions in its queue, and one more to prefetch after the last."""
         from django.conf import settings
         from django.db import connections
         from django.test import Client
@@ -68,7 +68,7 @@ class Stage:
 
     @contextmanager
     def page(self, at: Place, watch: str = "") -> Iterator[Any]:
-        """The workbench of a project, 1280 by 800, its first solution typeset. `watch` is run before its own script."""
+        """The workbench of a project, 1280 by 800, with a typeset first solution; `watch` runs before its script."""
         from django.conf import settings
 
         context = self._browser.new_context(base_url=self._url, viewport={"width": 1280, "height": 800})
@@ -83,7 +83,7 @@ class Stage:
 
 @contextmanager
 def workbench_stage() -> Iterator[Stage]:
-    """The front end built, an embedded PostgreSQL and Redis in a temporary folder, the web server and Chromium."""
+    """Build the front end; run PostgreSQL and Redis in a temporary folder, the web server and Chromium."""
     from launch import frontend
     from launch.chromium import find_chromium
     from launch.embedded import servers
@@ -94,7 +94,7 @@ def workbench_stage() -> Iterator[Stage]:
             addresses,
             VAR_DIR=folder,
             DJANGO_SETTINGS_MODULE="config.settings.test",
-            DJANGO_ALLOW_ASYNC_UNSAFE="1",  # playwright's loop runs in this thread while projects are filled
+            DJANGO_ALLOW_ASYNC_UNSAFE="1",  # playwright's event loop runs in this thread
         )
         import django
 
@@ -113,7 +113,7 @@ def workbench_stage() -> Iterator[Stage]:
 
 @contextmanager
 def _web_server() -> Iterator[str]:
-    """The platform's web server, as it is deployed, on a free port."""
+    """Run the platform's web server, as it is deployed, on a free port."""
     from launch.tether import tethered
 
     with socket.socket() as probe:
@@ -129,7 +129,7 @@ def _web_server() -> Iterator[str]:
                 break
             except urllib.error.HTTPError:
                 break
-            except OSError:  # not listening yet, or too busy to answer
+            except OSError:  # not listening yet, or too busy
                 assert server.poll() is None, "the web server ended"
                 time.sleep(0.2)
         yield f"http://127.0.0.1:{port}"

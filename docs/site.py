@@ -1,6 +1,6 @@
 """Build the documentation as a site: the pages of this folder, and those that are generated from the code.
 
-python -m docs.site    write var/docs/site; a broken link or anchor fails
+python -m docs.site    write dist/docs/site; a broken link or anchor fails
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-BUILD = ROOT / "var" / "docs"
+BUILD = ROOT / "dist" / "docs"
 # Options that Django gives every command; the reference leaves them out.
 COMMON = {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks"}
 GROUP = re.compile(r"/api/v1/(?:projects/\{slug\}/)?([a-z-]+)|/(\w+)")
@@ -51,6 +51,7 @@ def generate_pages() -> dict[Path, str]:
         reference / "objects.md": describe_objects(schema["components"]["schemas"]),
         reference / "commands.md": describe_commands(),
         reference / "settings.md": describe_settings((ROOT / ".env.example").read_text()),
+        reference / "training.md": describe_training(),
     }
 
 
@@ -105,13 +106,18 @@ def describe_objects(schemas: dict[str, Any]) -> str:
         parts.append(f"## {name}")
         if "description" in schema:
             parts.append(schema["description"])
-        rows = [
-            f"| `{field}` | {name_type(one)} | {default_of(one)} | {one.get('description', '')} |"
-            for field, one in schema.get("properties", {}).items()
-        ]
-        if rows:
-            parts.append("\n".join(["| field | type | default | meaning |", "|---|---|---|---|", *rows]))
+        if schema.get("properties"):
+            parts.append(list_fields(schema))
     return "\n\n".join(parts) + "\n"
+
+
+def list_fields(schema: dict[str, Any]) -> str:
+    """A table of an object's fields."""
+    rows = [
+        f"| `{field}` | {name_type(one)} | {default_of(one)} | {one.get('description', '')} |"
+        for field, one in schema["properties"].items()
+    ]
+    return "\n".join(["| field | type | default | meaning |", "|---|---|---|---|", *rows])
 
 
 def name_type(schema: dict[str, Any]) -> str:
@@ -172,6 +178,17 @@ def describe_parsers(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def show_help(parser: argparse.ArgumentParser) -> str:
     return f"```text\n{parser.format_help().strip()}\n```"
+
+
+def describe_training() -> str:
+    """The fields of a training configuration, with the text that explains them."""
+    from msgspec.json import schema
+
+    from prm.config import TrainConfig
+
+    fields = schema(TrainConfig)["$defs"]["TrainConfig"]
+    head = "# Training choices\n\nGenerated from `prm.config.TrainConfig` ([guide](../guides/ml-engineer.md#choices))."
+    return "\n\n".join([head, cleandoc(str(TrainConfig.__doc__)), list_fields(fields)]) + "\n"
 
 
 def describe_settings(example: str) -> str:

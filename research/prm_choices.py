@@ -1,11 +1,11 @@
-"""What the choices of training buy on the sandbox world: features, classes, balance, noise, pairs, outcome, anchors.
+"""Measures training choices on the sandbox world: features, classes, balance, noise, pairs, outcomes, anchors.
 
     OMP_NUM_THREADS=1 nice .venv/bin/python -m research.prm_choices --json var/prm-choices.json
 
-One thing is changed at a time, from two classes, no anchors and no pairs. Every line is the mean over seeds, each
-with its own draw of the pool and of the weights. Heads learn on features of the frozen tiny backbone.
-Temperatures and thresholds are fitted on the calibration split, every figure is of the holdout split. A difference
-is paired: the same seeds, the same holdout solutions, problems resampled together.
+Each choice changes one thing of a plain configuration with two classes, no anchors and no pairs. Each row is the mean
+over seeds, each with its own draw of the pool and the weights. Heads train on features of the frozen tiny backbone.
+Temperatures and thresholds are fitted on the calibration split; all figures are of the holdout split. Differences are
+paired: the same seeds and holdout solutions, with problems resampled together.
 """
 
 import argparse
@@ -41,22 +41,22 @@ from prm.training.caches import Cache
 
 SIZES = (300, 1000)
 CALIBRATION, HOLDOUT, HOLDOUT_SEED = 400, 800, 1
-DONORS, BESIDE = 24, 2  # solutions of a problem searched for alternatives, and the most taken at a position
+DONORS, BESIDE = 24, 2  # solutions of a problem to search for alternatives, and the most alternatives at a position
 PLAIN = {
     "anchor": 0.0,
     "pairwise_weight": 0.0,
     "class_balance": "none",
-}  # what every choice is changed from, one thing at a time
+}  # each choice changes one setting of these
 FLIPPED = 0.2
 ANCHORS = (0.01, 0.1, 1.0)
 SPREAD = "Disagreement where the heads have not been"
-UNSEEN = "agents"  # the domain left out of training where spread is measured
-Samples = NDArray[np.floating]  # a figure under each draw of holdout problems, first the holdout as it is
+UNSEEN = "agents"  # the domain that training leaves out to measure the spread
+Samples = NDArray[np.floating]  # a figure for each draw of holdout problems; the first is the holdout itself
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to train: what differs from the plain configuration, and which labels it learns from."""
+    """One way to train: the changes of the plain configuration, and the labels to train on."""
 
     name: str
     changes: dict[str, Any] = field(default_factory=dict)
@@ -104,7 +104,7 @@ GROUPS: dict[str, list[Choice]] = {
 
 
 class Row(msgspec.Struct):
-    """One line. Differences are to the first choice of its group; `better` counts seeds with a higher F1 than it."""
+    """One row. Differences are from the first choice of its group; `better` counts seeds with a higher F1."""
 
     group: str
     choice: str
@@ -130,7 +130,7 @@ class Spread(msgspec.Struct):
 
 
 def main() -> None:
-    """Train every choice at every size and seed, print Markdown tables, write JSON."""
+    """Train all choices at all sizes and seeds, print Markdown tables, and write JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--only", default="", help="groups whose name holds this text")
@@ -163,7 +163,7 @@ def main() -> None:
 
 
 class Bench:
-    """The data, the features of the holdout, and what each run gave: a choice met again is not trained again."""
+    """The data, the features of the holdout, and the results of each run, so that no choice is trained twice."""
 
     def __init__(self, folder: Path, sizes: Sequence[int], seeds: int, bootstrap: int) -> None:
         self.folder, self.sizes, self.seeds = folder, sizes, range(seeds)
@@ -182,7 +182,7 @@ class Bench:
         self.measured: dict[bytes, dict[str, Samples]] = {}
 
     def group(self, group: str, choices: Sequence[Choice]) -> list[Row]:
-        """The lines of a group, the first choice being what the others are compared with."""
+        """The rows of a group; the others are compared with the first choice."""
         rows = []
         for size in self.sizes:
             runs = {choice.name: [self._measure(choice, size, seed) for seed in self.seeds] for choice in choices}
@@ -206,7 +206,7 @@ class Bench:
         return rows
 
     def spread(self, anchor: float) -> Spread:
-        """Heads that learned from the largest pool without one domain, on that domain and on the others."""
+        """Measure heads that were trained on the largest pool without one domain, on that domain and on the others."""
         found = Spread(anchor, [], [], [], [])
         for seed in self.seeds:
             pool = [trace for trace in self._labelled("plain", seed) if trace.domain != UNSEEN]
@@ -264,7 +264,7 @@ class Bench:
         return scores
 
     def _figures(self, scores: list[TraceScore], threshold: float) -> dict[str, Samples]:
-        """Each figure under every draw of problems, [1 + bootstrap]; `solution` ranks final answers."""
+        """Each figure for every draw of problems, [1 + bootstrap]; `solution` ranks final answers."""
         solutions, steps = columns_of(self.holdout, scores, threshold)
         at_steps = self.draws[:, solutions.problem[steps.solution]]
         right = np.array([bool(trace.final_answer_correct) for trace in self.holdout], dtype=float)
@@ -278,7 +278,7 @@ class Bench:
 
 
 def _with_alternatives(world: WorldConfig, size: int, seed: int) -> list[Trace]:
-    """The pool, with steps that other solutions of the same problem took after the same steps, as they are labelled."""
+    """The pool with alternatives: labelled steps of other solutions of the same problem after the same steps."""
     pool = list(generate(world, split="pool", n=size, seed=seed))
     donors: dict[str, list[Trace]] = defaultdict(list)
     problems = len({trace.problem_id for trace in pool})
@@ -301,7 +301,7 @@ def _beside(trace: Trace, donors: Sequence[Trace]) -> list[Alternative]:
 
 
 def _flipped(pool: Sequence[Trace], rng: Random) -> list[Trace]:
-    """Each rated step's label turned round with probability FLIPPED, whatever the others are."""
+    """The pool with each rated step's label flipped independently with probability FLIPPED."""
 
     def turned(label: StepLabel | None) -> StepLabel | None:
         if label is None or rng.random() >= FLIPPED:
@@ -315,7 +315,7 @@ def _flipped(pool: Sequence[Trace], rng: Random) -> list[Trace]:
 
 
 def _disagreement(p: Samples) -> Samples:
-    """Mutual information of each step's verdict and the head, in nats: `p` [steps, heads] to [steps]."""
+    """Mutual information of each step's verdict and the head in nats, from `p` [steps, heads] to [steps]."""
 
     def entropy(q: Samples) -> Samples:
         q = np.clip(q, 1e-12, 1 - 1e-12)

@@ -1,11 +1,11 @@
-"""How the tiny PRM grows with labels on the sandbox world, beside baselines that cannot read.
+"""Measures the tiny PRM by the number of labels on the sandbox world, beside baselines that do not read the text.
 
     python -m research.prm_label_curve --json var/prm-label-curve.json
 
-Simulated readers label up to the true first error. Temperature and thresholds, the baselines' too,
-are fitted on the calibration split; every figure is of the holdout split, which nothing is fitted on. The
-world was tuned before it was frozen with a look at the holdout of seed 0, and defaults of training were chosen
-on that of seed 1 (`research.prm_choices`), so the figures take another.
+Simulated annotators label up to the true first error. Temperature and thresholds, also those of the baselines, are
+fitted on the calibration split; all figures are of the holdout split, on which nothing is fitted. The world was tuned
+on the holdout of seed 0, and training defaults were chosen on that of seed 1 (`research.prm_choices`), so the figures
+use another seed.
 """
 
 import argparse
@@ -39,7 +39,7 @@ Scores = Callable[[Sequence[Trace]], list[TraceScore]]
 
 
 class Row(msgspec.Struct):
-    """One line of the table: solutions labelled (0 for a baseline), seconds to train, and the report."""
+    """One row: labelled solutions (0 for a baseline), seconds to train, and the report."""
 
     name: str
     labelled: int
@@ -48,7 +48,7 @@ class Row(msgspec.Struct):
 
 
 def main() -> None:
-    """Train at each size, measure, print a Markdown table, write JSON."""
+    """Train and measure at each size, print a Markdown table, and write JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--bootstrap", type=int, default=1000)
@@ -95,7 +95,7 @@ def _line(row: Row) -> str:
 
 
 def _by_index(pool: Sequence[Trace], traces: Sequence[Trace]) -> list[TraceScore]:
-    """p(good) from a step's position alone: one minus the error rate there in the pool, smoothed by one of each."""
+    """p(good) by a step's position: one minus the error rate there in the pool, smoothed by one step of each label."""
     seen: Counter[int] = Counter()
     bad: Counter[int] = Counter()
     for trace in pool:

@@ -93,7 +93,7 @@ class OwnWork(APIView):
         """The caller's latest revision on a solution, with the solution as a task and the draft of a revision."""
         project = find_project(request.user, slug)
         latest = find_latest(by=caller(request), project=project, solution_id=solution_id)
-        assert latest.lease is not None  # it came through the queue
+        assert latest.lease is not None  # `find_latest` requires one
         sent = latest.sent_back.filter(state=SentBack.State.OPEN).first()
         task, reason = Task.of_lease(latest.lease, project), sent.reason if sent else None
         return Response(LabelToRevise(task, as_submitted(latest), reason))

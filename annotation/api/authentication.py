@@ -44,15 +44,15 @@ class TokenAuthentication(BaseAuthentication):
             return None
         if len(words) != 2:
             count_stranger(request)
-            raise AuthenticationFailed("The header is `Authorization: Token <secret>`.")
+            raise AuthenticationFailed("Send the header `Authorization: Token <secret>`.")
         token = find_token(words[1].decode("latin-1"))
         if token is None:
             count_stranger(request)
-            raise AuthenticationFailed("This token is not known, or it was revoked.")
+            raise AuthenticationFailed("This token is unknown or revoked.")
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
-        """Makes "not signed in" a 401."""
+        """The WWW-Authenticate header, with which a caller who is not signed in gets 401 instead of 403."""
         return "Token"
 
 
@@ -65,18 +65,18 @@ class BrowserAuthentication(SessionAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
-        found: tuple[User, None] | None = super().authenticate(request)
-        if found is None:  # this is the last way in
+        signed_in: tuple[User, None] | None = super().authenticate(request)
+        if signed_in is None:  # no other way to authenticate follows
             count_stranger(request)
             return None
         person = request.headers.get("X-Stepmark-Person")
-        if person is not None and unquote(person) != found[0].get_username():
+        if person is not None and unquote(person) != signed_in[0].get_username():
             message = _("This page belongs to %(page)s, but %(now)s is signed in now. Sign in as %(page)s again.")
-            names = {"page": unquote(person), "now": found[0].get_username()}
+            names = {"page": unquote(person), "now": signed_in[0].get_username()}
             raise AuthenticationFailed(message % names, code="another_person")
-        if has_first_password(found[0]):
+        if has_first_password(signed_in[0]):
             raise Forbidden(Message("first_password"))
-        return found
+        return signed_in
 
     def enforce_csrf(self, request: Request) -> None:
         try:
@@ -95,7 +95,7 @@ class TokenScheme(OpenApiAuthenticationExtension):
             "type": "apiKey",
             "in": "header",
             "name": "Authorization",
-            "description": "For programs: `Authorization: Token <secret>`; `Bearer <secret>` is taken too.",
+            "description": "For programs: `Authorization: Token <secret>`; `Bearer <secret>` works too.",
         }
 
 

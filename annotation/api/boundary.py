@@ -19,12 +19,12 @@ from prm.formats.reading import MAX_DEPTH, decoded, place_of_unstorable, validat
 from prm.messages import Message
 
 T = TypeVar("T")
-# Escapes that may stand for a NUL or for half a surrogate pair, neither of which PostgreSQL holds.
+# Escapes that may be a NUL or half a surrogate pair, which PostgreSQL cannot store.
 _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class Row(msgspec.Struct, kw_only=True):
-    """The fields of a database row that the API returns. `paths` names the attributes of fields called otherwise."""
+    """The fields of a database row that the API returns. `paths` maps fields to attributes with another name."""
 
     paths: ClassVar[dict[str, str]] = {}
 
@@ -34,18 +34,18 @@ class Row(msgspec.Struct, kw_only=True):
 
         A path such as `assigned_to.user.username` is null where one of its relations is.
         """
-        held = vars(row)
-        read = {
-            name: held[f"{name}_id"] if f"{name}_id" in held else getattr(row, name)
+        stored = vars(row)
+        values = {
+            name: stored[f"{name}_id"] if f"{name}_id" in stored else getattr(row, name)
             for name in cls.__struct_fields__
             if name not in others and name not in cls.paths
         }
-        read |= {name: _at(row, path) for name, path in cls.paths.items() if name not in others}
-        return cls(**read, **others)
+        values |= {name: _at(row, path) for name, path in cls.paths.items() if name not in others}
+        return cls(**values, **others)
 
 
 def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
-    """The JSON body of a request; an empty one has every default.
+    """The JSON body of a request as a struct; an empty body has every default.
 
     With `any_text`, the service itself rejects texts that the database cannot store. Raises DomainError (`invalid`,
     with the place in `extra.field`) and ParseError.
@@ -55,13 +55,13 @@ def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
         if _SUSPECT.search(raw):
             value = _parsed(raw)
             if any_text:
-                with suppress(UnicodeEncodeError):  # a broken character where a service reads none
+                with suppress(UnicodeEncodeError):  # a broken character in a place that the service does not read
                     return msgspec.convert(value, kind, dec_hook=_choice)
             _refuse_unstorable(value)
         if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
             decoded(raw)
-        found: T = _decoder(cast(Hashable, kind)).decode(raw)
-        return found
+        body: T = _decoder(cast(Hashable, kind)).decode(raw)
+        return body
     except msgspec.ValidationError as error:
         raise invalid(*validation_fault(error)) from None
     except RecursionError:
@@ -72,12 +72,12 @@ def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
 
 
 def read_query(request: Request, kind: type[T]) -> T:
-    """The query string of a request; a name that may be repeated is a list. Raises as `read_body`."""
+    """The query string of a request as a struct; a repeatable name is a list. Raises as `read_body`."""
     return _read_texts(request.query_params, kind)
 
 
 def read_form(request: Request, kind: type[T]) -> T:
-    """The fields and files of a form. Raises as `read_body`."""
+    """The fields and files of a form as a struct. Raises as `read_body`."""
     return _read_texts(request.data, kind)
 
 
@@ -114,7 +114,7 @@ def _is_list(kind: Any) -> bool:
 
 
 def _parsed(raw: bytes) -> Any:
-    """The value as Python decodes it, with half surrogate pairs; msgspec reports what Python cannot decode."""
+    """The value decoded by Python, which accepts half surrogate pairs; msgspec reports the error if Python cannot."""
     try:
         return json.loads(raw)
     except ValueError:
@@ -132,7 +132,7 @@ def _decoder(kind: Any) -> Any:
 
 
 def _choice(kind: type[Any], value: Any) -> Any:
-    """One of Django's choices, which msgspec does not know for the enumeration that they are."""
+    """Convert a value to one of Django's choices, which msgspec does not treat as an enumeration."""
     try:
         return kind(value)
     except ValueError:

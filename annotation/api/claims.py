@@ -80,8 +80,8 @@ class TaskProblem(msgspec.Struct):
     id: Id
     text: str
     domain: str
-    reference_answer: Annotated[str | None, Meta(description="Null where the project hides it.")]
-    reference_solution: Annotated[str | None, Meta(description="Null where the project hides it.")]
+    reference_answer: Annotated[str | None, Meta(description="Null if the project hides it.")]
+    reference_solution: Annotated[str | None, Meta(description="Null if the project hides it.")]
 
 
 class StoredDraft(msgspec.Struct):
@@ -97,7 +97,7 @@ class TaskHint(msgspec.Struct):
 
 
 class Work(msgspec.Struct):
-    """A solution to judge, with its problem and how it is rated."""
+    """A solution to rate, with its problem and the label scheme."""
 
     solution: TaskSolution
     problem: TaskProblem
@@ -152,7 +152,7 @@ class ClaimNext(APIView):
 
     @extend_schema(operation_id="claim", request=Holding, responses=ClaimAnswer)
     def post(self, request: Request, slug: str) -> Response:
-        """A solution that the caller holds and `holding` does not name, else the next solution in the queue."""
+        """A solution that the caller has leased and `holding` does not name, else the next solution in the queue."""
         project = find_project(request.user, slug)
         claim = claim_next(by=caller(request), project=project, holding=read_body(request, Holding).holding)
         task = Task.of_lease(claim.lease, project) if claim.lease else None
@@ -172,6 +172,6 @@ def _steps(solution: Solution, scheme: LabelScheme) -> list[StepsAtPosition]:
 
 
 def _critiques(solution: int) -> dict[int, list[str]]:
-    """The given critiques by the id of their step."""
+    """The imported critiques by the id of their step."""
     critiques = fetch_all(CRITIQUES, {"solution": solution})
     return {step: [text for _, text in rows] for step, rows in groupby(critiques, key=itemgetter(0))}

@@ -1,4 +1,4 @@
-"""Files that are streamed while they are written."""
+"""Streams files while they are written."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Every error has the body `{"code", "message", "extra"}`."""
+"""Converts every error into a response with the body `{"code", "message", "extra"}`."""
 
 from typing import Any
 

@@ -21,14 +21,12 @@ RETRY_AFTER = 5  # seconds: a restart takes about as long
 
 UNAVAILABLE = (
     "database_unavailable",
-    gettext_lazy(
-        "The database does not answer at this moment. Send the same again in some seconds: nothing is kept twice."
-    ),
+    gettext_lazy("The database is not responding. Send the request again in a few seconds. Nothing is stored twice."),
 )
 STORAGE_FULL = (
     "storage_full",
     gettext_lazy(
-        "The disk of the server is full, so nothing can be saved. Tell your operator, and send the same again later."
+        "The server's disk is full, so nothing can be saved. Tell your operator, and send the request again later."
     ),
 )
 
@@ -46,8 +44,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """503 if a backing server is temporarily down or full. Otherwise a defect, whose reason is in the log."""
-    outage = _outage(sys.exception())  # Django asks for this answer while it handles the exception
+    """503 if a database or disk is temporarily unavailable or full; otherwise 500, with the reason in the log."""
+    outage = _outage(sys.exception())  # Django calls this view while it handles the exception
     if outage is None:
         message = _("Something went wrong on our side. Try again in a moment. Your saved work is safe.")
         return _answer(request, 500, "server_error", message, defaults.server_error)
@@ -57,7 +55,7 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
 
 
 def _outage(error: BaseException | None) -> tuple[str, Promise] | None:
-    """`(code, message)` of an outage that passes by itself or that an operator can fix, else None."""
+    """The `(code, message)` of an outage, which ends by itself or by the operator; None for any other error."""
     if isinstance(error, OperationalError | InterfaceError):
         return STORAGE_FULL if isinstance(error.__cause__, DiskFull) else UNAVAILABLE
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -66,7 +64,7 @@ def _outage(error: BaseException | None) -> tuple[str, Promise] | None:
 
 
 def _unavailable_page(request: HttpRequest) -> HttpResponse:
-    # Without the request: the parts of a page that look into the database would fail again.
+    # Rendered without the request, because the parts of a page that read the database would fail again.
     return HttpResponse(loader.get_template("503.html").render(), status=503)
 
 

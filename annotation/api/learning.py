@@ -1,4 +1,4 @@
-"""Whether active learning pays: the live comparison, the weighted estimates and the stopping advice."""
+"""Whether active learning pays: the comparison of acquisition and control, the estimates, the stopping advice."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -28,7 +28,7 @@ class ComparisonRow(Row):
     control_labels: Count
     acquisition_seconds: float
     control_seconds: float
-    start_f1: float
+    start_f1: float | None
     acquisition_f1: float
     control_f1: float
     gain: float
@@ -53,13 +53,14 @@ class Learning(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """Acquisition against control on equal time, estimates for the pool, and the stopping advice.
 
-        Reviewers and managers only."""
+        Reviewers and managers only.
+        """
         project = find_project(request.user, slug, *STAFF)
         history = history_of(project)
         comparisons = project.shadow_comparisons.select_related("run", "snapshot")
         return Response(
             LearningReport(
-                comparisons=[ComparisonRow.of(one) for one in comparisons],
+                comparisons=[ComparisonRow.of(comparison) for comparison in comparisons],
                 estimates=estimates_of(project),
                 history=history,
                 advice=advise(history),

@@ -21,12 +21,12 @@ from annotation.core.membership.client_address import client_address
 from prm.messages import Message
 
 if TYPE_CHECKING:
-    from rest_framework.views import APIView  # itself loads the authentication, which loads this
+    from rest_framework.views import APIView  # it imports the authentication, which imports this module
 
 KEY = "api:calls"
 MINUTE = 60
-ONCE_MORE = Retry(NoBackoff(), 1)  # for the connection that a restart of Redis closed
-PATIENCE = 1  # seconds: a Redis that hangs must not hold up labelling
+ONCE_MORE = Retry(NoBackoff(), 1)  # for a connection that a restart of Redis has closed
+TIMEOUT = 1  # seconds: a Redis that hangs must not delay labelling
 
 log = structlog.get_logger(__name__)
 
@@ -44,7 +44,7 @@ class TooManyRequests(DomainError):
 class AccountLimit(BaseThrottle):
     """API_CALLS_PER_MINUTE for each account, over all its tokens and browsers.
 
-    Calls that a scoring worker answers have limits of their own (`annotation.serving.quotas`, `line`).
+    Calls to a scoring worker have limits of their own (`annotation.serving.quotas`, `request_queue`).
     """
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
@@ -70,21 +70,21 @@ def count_stranger(request: HttpRequest | Request) -> None:
 
 
 @lru_cache(maxsize=1)
-def server() -> Any:
-    """A client that threads share."""
+def redis_client() -> Any:
+    """The client, which threads share."""
     return redis.Redis.from_url(
-        settings.REDIS_URL, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE, retry=ONCE_MORE
+        settings.REDIS_URL, socket_connect_timeout=TIMEOUT, socket_timeout=TIMEOUT, retry=ONCE_MORE
     )
 
 
 def _wait(who: str, limit: int) -> int:
-    """Count one call; the seconds until the next minute where it was one too many, else 0. A limit of 0 is none."""
+    """Count a call; returns the seconds until the next minute if it exceeds the limit, else 0. A limit of 0 is none."""
     if not limit:
         return 0
     now = int(time.time())
     key = f"{KEY}:{who}:{now // MINUTE}"
     try:
-        calls, _ = server().pipeline(transaction=False).incr(key).expire(key, 2 * MINUTE).execute()
+        calls, _ = redis_client().pipeline(transaction=False).incr(key).expire(key, 2 * MINUTE).execute()
     except redis.RedisError as error:
         log.warning("api calls not counted", error=str(error))
         return 0

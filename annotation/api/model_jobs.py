@@ -1,4 +1,4 @@
-"""Jobs on models: audits, exports as a Hugging Face folder, imports of models made elsewhere."""
+"""Jobs on models: audits, exports as a Hugging Face folder, imports of foreign models."""
 
 from typing import Annotated, Any, Self
 
@@ -31,7 +31,7 @@ class ModelJobRow(JobRow):
 
     action: ModelJob.Kind
     model_version: Id | None
-    folder: Annotated[str | None, Meta(description="Of an import.")]
+    folder: Annotated[str | None, Meta(description="The folder of an import.")]
     message: str
 
     @classmethod
@@ -91,7 +91,7 @@ class ModelFolder(msgspec.Struct):
     """`separator` and `good` are for token classifiers only."""
 
     folder: Annotated[NonBlank, Meta(max_length=255, description="One of the importable folders.")]
-    separator: Annotated[str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="It ends a step.")] = "\n"
+    separator: Annotated[str, Meta(min_length=1, max_length=LONGEST_SEPARATOR, description="Ends a step.")] = "\n"
     good: Annotated[int, Meta(ge=0, le=MOST_CLASSES, description="The class that means a correct step.")] = 1
 
 

@@ -1,4 +1,4 @@
-"""Model versions of a project: what each is, which of them serve, which are kept, how far they scored the pool."""
+"""Model versions of a project: their description, promotion, retention and pool scores."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
@@ -95,7 +95,7 @@ class DescribedModel(ModelVersionRow):
             project=row.project.slug,
             manifest=row.shown_manifest,
             lineage=Lineage.of(row),
-            domains=[own.domain for own in row.domains.all()],
+            domains=[champion.domain for champion in row.domains.all()],
             **others,
         )
 

@@ -1,4 +1,4 @@
-"""Outcomes of solutions: from tests that were run elsewhere, and from checks of final answers."""
+"""Outcomes of solutions: from external test results, and from checks of final answers."""
 
 import io
 from typing import Annotated, Any, Self

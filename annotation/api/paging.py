@@ -1,4 +1,4 @@
-"""Lists come in pages."""
+"""Pages of lists."""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar

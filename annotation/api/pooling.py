@@ -1,4 +1,4 @@
-"""Scores and models in the shapes of vLLM's API, so that clients of process reward models work unchanged.
+"""Scores and models in the format of vLLM's API, so that clients of process reward models work unchanged.
 
 A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for model 2.
 """
@@ -72,17 +72,17 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
         return self._inputs(list)
 
     def _inputs(self, kind: type[T]) -> list[T]:
-        """One prompt is a text, or a list of token ids."""
+        """The prompts in `input`, all of one kind. Raises DomainError (`invalid`)."""
         if (self.input is UNSET) == (self.messages is UNSET):
             raise invalid("", Message("input_or_messages"))
-        given: list[Any] = self.input if isinstance(self.input, list) else [self.input]
-        if all(isinstance(one, int) for one in given):
-            given = [given]
-        if len(given) > MOST_SOLUTIONS:
+        prompts: list[Any] = self.input if isinstance(self.input, list) else [self.input]
+        if all(isinstance(prompt, int) for prompt in prompts):  # one prompt of token ids
+            prompts = [prompts]
+        if len(prompts) > MOST_SOLUTIONS:
             raise invalid("input", Message("too_many_prompts", n=MOST_SOLUTIONS))
-        if not all(isinstance(one, kind) for one in given):
+        if not all(isinstance(prompt, kind) for prompt in prompts):
             raise invalid("input", Message("token_ids_not_judged"))
-        return given
+        return prompts
 
 
 class PooledRows(msgspec.Struct, kw_only=True):

@@ -94,6 +94,6 @@ class PostSolutions(APIView):
 
 
 def _with(one: Any, shared: dict[str, Any]) -> Any:
-    """A value of another type is left unchanged, so that it is rejected with its place."""
+    """A solution with the shared provenance added. A value of another type is unchanged, so that it is rejected."""
     own = one.get("provenance", {}) if isinstance(one, dict) else None
     return {**one, "provenance": {**shared, **own}} if shared and isinstance(own, dict) else one

@@ -1,4 +1,4 @@
-"""The queue, and a manager's changes to it."""
+"""The queue and a manager's changes to it."""
 
 from typing import Annotated, ClassVar
 

@@ -1,4 +1,4 @@
-"""What waits for a reviewer, what people said of it, the decision, and labels that were sent back."""
+"""Review: the queue, the labels of a solution, decisions, and labels that were sent back."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -175,7 +175,7 @@ class AcceptLabel(APIView):
 
 
 def label_in(project: Project, annotation_id: int) -> Annotation:
-    """Raises Missing."""
+    """The project's label with this id. Raises Missing (`annotation_not_found`)."""
     labels = project.annotations.select_related("project", "source", "annotator").filter(pk=annotation_id)
     if (label := labels.first()) is None:
         raise Missing(Message("annotation_not_found", annotation_id=annotation_id, name=project.name))

@@ -1,4 +1,4 @@
-"""Rounds: list them and begin one."""
+"""Rounds: list them and start one."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self

@@ -1,4 +1,4 @@
-"""The OpenAPI schema, made from the structs of requests and responses."""
+"""The OpenAPI schema, generated from the structs of requests and responses."""
 
 from collections.abc import Iterator
 from dataclasses import is_dataclass
@@ -32,10 +32,10 @@ def query_of(kind: type[msgspec.Struct]) -> list[OpenApiParameter]:
 
 
 class EndpointSchema(AutoSchema):
-    """Takes structs, lists and unions of them, where drf-spectacular takes serializers.
+    """Describes structs, lists and unions of them, where drf-spectacular expects serializers.
 
-    Every endpoint returns errors with the same error body. An endpoint that waits for a worker (`asks_a_worker`) may
-    also find no worker, or time out.
+    Every endpoint returns errors with the same body. An endpoint that waits for a worker (`asks_a_worker`) can also
+    fail because there is no worker, or time out.
     """
 
     def get_responses_of_errors(self) -> dict[str, dict]:
@@ -60,8 +60,8 @@ class EndpointSchema(AutoSchema):
 
     def _get_request_for_media_type(self, serializer: Any, direction: Direction = "request") -> tuple[Any, bool]:
         if not _is_described(serializer):
-            found: tuple[Any, bool] = super()._get_request_for_media_type(serializer, direction)
-            return found
+            described: tuple[Any, bool] = super()._get_request_for_media_type(serializer, direction)
+            return described
         return self._schema_of(serializer, direction), bool(_required(serializer))
 
     def _get_response_for_code(
@@ -72,10 +72,10 @@ class EndpointSchema(AutoSchema):
         return answer
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        return False  # what is a list says so
+        return False  # lists are described as such
 
     def _schema_of(self, kind: Any, direction: Direction) -> dict[str, Any]:
-        """The schema of a type; those of its structs become components."""
+        """The schema of a type; its structs become components."""
         if isinstance(kind, UnionType):
             return {"anyOf": [self._schema_of(one, direction) for one in get_args(kind)]}
         (schema,), components = msgspec.json.schema_components(
@@ -87,8 +87,8 @@ class EndpointSchema(AutoSchema):
             if direction == "response" and "properties" in component:
                 component["required"] = [one for one in component["properties"] if one not in optional.get(name, ())]
             self._register(WHERE[direction].format(name=name).rpartition("/")[2], component)
-        found: dict[str, Any] = schema
-        return found
+        described: dict[str, Any] = schema
+        return described
 
     def _register(self, name: str, schema: dict[str, Any]) -> None:
         component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, schema=schema, object=name)

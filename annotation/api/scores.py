@@ -48,7 +48,7 @@ class SolutionsToScore(SolutionToScore, kw_only=True):
     solutions: Annotated[list[SolutionToScore], Meta(min_length=1, max_length=MOST_SOLUTIONS)] | UnsetType = UNSET
 
     def texts(self) -> list[Text]:
-        """Raises DomainError (`invalid`)."""
+        """The texts to score. Raises DomainError (`invalid`)."""
         if self.solutions is UNSET:
             return [self.as_text()]
         if any(one is not UNSET for one in (self.problem, self.steps, self.text, self.messages)):
@@ -127,6 +127,6 @@ class Scores(APIView):
             aggregate=body.aggregate,
             timeout=body.timeout,
         )
-        assert answer.served is not None, "an answer that is no failure names its model"
+        assert answer.served is not None, "an answer without a failure names its model"
         results = [SolutionScore.of(one) for one in answer.results]
         return Response(Scoring(UUID(str(request_id)), answer.served, body.aggregate, results))

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller, token_of
 from annotation.api.boundary import Row, read_body
 from annotation.api.scores import TIMEOUT, Aggregate, Domain, ProjectSlug, SolutionScore, Timeout, VersionNumber
-from annotation.api.texts import GivenStep, LongText, steps_of
+from annotation.api.texts import AnyStep, LongText, steps_of
 from annotation.core.bounds import Count
 from annotation.core.membership.access import find_project
 from annotation.serving import sessions
@@ -34,7 +34,7 @@ class SessionToBegin(msgspec.Struct):
 class StepsToAppend(msgspec.Struct):
     """The next steps, in order."""
 
-    steps: Annotated[list[GivenStep], Meta(min_length=1, max_length=MOST_AT_ONCE)]
+    steps: Annotated[list[AnyStep], Meta(min_length=1, max_length=MOST_AT_ONCE)]
     timeout: Timeout = TIMEOUT
 
 

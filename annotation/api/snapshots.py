@@ -1,4 +1,4 @@
-"""Snapshots: make one, inspect it, download it as a file, read its dataset card."""
+"""Snapshots: make one, inspect it, download it, read its dataset card."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
@@ -79,9 +79,10 @@ class SnapshotToCreate(msgspec.Struct):
         dict[str, Any],
         Meta(
             description="`splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, "
-            "`generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), "
-            "`min_annotations` (1), `revisions` (latest or all), `agreement` "
-            "(`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or differing)."
+            "`generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
+            "`revisions` (latest or all), `set_aside`, `gold`, `critiques`, `hints` (included or left_out), "
+            "`consensus` (shares or reliability), `agreement` (`sources`: two or more; `on`: first_error, within_one "
+            "or presence; `keep`: agreeing or differing)."
         ),
     ] = {}
 

@@ -1,4 +1,4 @@
-"""Figures of a project's work: labels, agreement, sources against each other, effects of hints."""
+"""Statistics of a project's work: labels, agreement of people and of sources, effects of hints."""
 
 from datetime import datetime
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Solutions as programs send them for scoring: problem with steps, or an OpenAI-style chat."""
+"""Solutions as programs send them for scoring: a problem with steps, or an OpenAI-style chat."""
 
 from typing import Annotated, Any
 
@@ -28,14 +28,14 @@ class StepToScore(msgspec.Struct):
     kind: StepKind = "reasoning"
 
 
-GivenStep = LongText | StepToScore  # a plain text is a step of reasoning
+AnyStep = LongText | StepToScore  # a plain text is a step of reasoning
 
 
 class SolutionToScore(msgspec.Struct, kw_only=True):
     """A solution: `problem` with `steps`, `problem` with an undivided `text`, or `messages`."""
 
     problem: LongText | UnsetType = UNSET
-    steps: Annotated[list[GivenStep], Meta(min_length=1, max_length=MOST_STEPS)] | UnsetType = UNSET
+    steps: Annotated[list[AnyStep], Meta(min_length=1, max_length=MOST_STEPS)] | UnsetType = UNSET
     text: Annotated[
         Annotated[NonBlank, Meta(max_length=LONGEST_SCORED_TEXT)] | UnsetType,
         Meta(description="An undivided solution, which `decomposition` splits into steps."),
@@ -81,15 +81,15 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
         steps = tuple((at[0].text, at[0].kind) for at in record.positions)
         if any(len(text) > LONGEST_SCORED_TEXT for text, _kind in steps) or len(record.problem) > LONGEST_SCORED_TEXT:
             raise invalid(place, Message("message_too_long", n=LONGEST_SCORED_TEXT))
-        answers_once = len(steps) == 1 and messages[-1].get("role") == "assistant"
-        if answers_once and not messages[-1].get("tool_calls"):
+        is_single_answer = len(steps) == 1 and messages[-1].get("role") == "assistant"
+        if is_single_answer and not messages[-1].get("tool_calls"):
             return Text(record.problem, _divided(steps[0][0], splitting))
         return Text(record.problem, steps)
 
 
-def steps_of(given: list[GivenStep]) -> tuple[tuple[str, str], ...]:
+def steps_of(steps: list[AnyStep]) -> tuple[tuple[str, str], ...]:
     """Text and kind of each step."""
-    return tuple((one, "reasoning") if isinstance(one, str) else (one.text, one.kind) for one in given)
+    return tuple((one, "reasoning") if isinstance(one, str) else (one.text, one.kind) for one in steps)
 
 
 def _divided(text: str, splitting: Splitting) -> tuple[tuple[str, str], ...]:

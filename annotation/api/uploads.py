@@ -81,7 +81,7 @@ class Uploads(APIView):
         responses={201: None},
         parameters=[
             _header("Upload-Length", "Bytes of the file."),
-            _header("Upload-Metadata", "`filename BASE64`, and a `fingerprint BASE64` to know the file again by."),
+            _header("Upload-Metadata", "`filename BASE64`, and a `fingerprint BASE64` that identifies the file."),
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -120,7 +120,7 @@ class UploadDetail(APIView):
         operation_id="append_piece",
         request={"application/offset+octet-stream": OpenApiTypes.BINARY},
         responses={204: None},
-        parameters=[_header("Upload-Offset", "Where the piece belongs: as far as the upload is.")],
+        parameters=[_header("Upload-Offset", "The offset of the piece, which must be the upload's offset.")],
     )
     def patch(self, request: Request, upload_id: uuid.UUID) -> Response:
         """Upload bytes from `Upload-Offset` on, with an optional `Upload-Checksum`. Only for the sender."""

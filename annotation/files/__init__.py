@@ -1,1 +1,1 @@
-"""Files in: streaming import, step decomposition, de-duplication."""
+"""Imports: uploads, splitting into steps, de-duplication, other tools' projects, answer checks."""

@@ -20,14 +20,14 @@ from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Prob
 from prm.messages import Message
 
 CHUNK = 200
-SECONDS = 60.0  # of algebra for a chunk; what is left stays unknown
-SECONDS_WAITED = 5.0  # of algebra while somebody waits for the page; what is left stays unknown until the next check
+SECONDS = 60.0  # of algebra for a chunk; the rest stay unknown
+SECONDS_WAITED = 5.0  # of algebra while somebody waits for the page; the rest stay unknown until the next check
 GRADER = "grader"
 
 
 @transaction.atomic
 def start_answer_check(*, by: User | None, project: Project, overwrite: bool = False) -> AnswerCheck:
-    """Let a worker grade the answers of a project. `by` is None for the operator of the machine.
+    """Enqueue a check of the answers of a project. `by` is None for the operator of the machine.
 
     Raises Forbidden, Conflict (`check_running`, `no_references`).
     """
@@ -46,7 +46,7 @@ def start_answer_check(*, by: User | None, project: Project, overwrite: bool = F
 
 
 def run_answer_check(check_id: int) -> None:
-    """Resume the check and run it to its end; does nothing if another worker runs it, or it has ended."""
+    """Run the check to its end. Does nothing if another worker has it, or if it has ended."""
     run_job(AnswerCheck, check_id, _grade)
 
 
@@ -57,7 +57,7 @@ def gradable(project: Project) -> QuerySet[Solution]:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Solutions of a project by outcome."""
+    """The numbers of a project's solutions by outcome."""
 
     correct: int
     wrong: int
@@ -80,7 +80,7 @@ def outcomes_of(project: Project) -> Outcomes:
 def regrade(problem: Problem, *, by: User) -> None:
     """Grade the solutions of a problem by its new reference, within the caller's transaction.
 
-    Outcomes by tests or from a file stay. The grader's own outcomes are removed if it can no longer decide.
+    Outcomes from tests or an import stay. The grader's own outcomes are removed if it can no longer decide.
     """
     unknown_or_graded = Q(final_answer_correct=None) | Q(outcome_source=GRADER)
     rows = problem.solutions.select_for_update(of=("self",)).filter(unknown_or_graded).select_related("problem")
@@ -109,7 +109,7 @@ class _Verdict:
 
 def _grade(check: AnswerCheck) -> None:
     while chunk := _next(check):
-        _keep(check, chunk, _graded(chunk, seconds=SECONDS))
+        _store(check, chunk, _graded(chunk, seconds=SECONDS))
 
 
 def _next(check: AnswerCheck) -> list[Solution]:
@@ -129,25 +129,25 @@ def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
 
 
 @transaction.atomic
-def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -> None:
+def _store(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -> None:
     """Store a chunk's outcomes with the check's progress. Raises Cancelled."""
     raise_if_cancelled(check)
-    now_here = {row.pk: row for row in Solution.objects.select_for_update().filter(pk__in=[row.pk for row in chunk])}
-    references = dict(Problem.objects.filter(solutions__in=now_here).values_list("pk", "reference_answer"))
+    current = {row.pk: row for row in Solution.objects.select_for_update().filter(pk__in=[row.pk for row in chunk])}
+    references = dict(Problem.objects.filter(solutions__in=current).values_list("pk", "reference_answer"))
     before, after, changed, disagreements = {}, {}, [], []
     for read, verdict in zip(chunk, verdicts, strict=True):
         check.correct += verdict.correct is True
         check.wrong += verdict.correct is False
         check.unknown += verdict.correct is None
-        solution = now_here.get(read.pk)
+        solution = current.get(read.pk)
         if solution is None or verdict.correct is None or solution.final_answer_correct == verdict.correct:
             continue
         if references[solution.problem_id] != read.problem.reference_answer:
-            continue  # corrected since the chunk was read, which graded the solution by the new reference
-        is_others = solution.final_answer_correct is not None and solution.outcome_source != GRADER
-        if is_others:
+            continue  # the reference was corrected since, and `regrade` has graded the solution by the new one
+        is_foreign = solution.final_answer_correct is not None and solution.outcome_source != GRADER
+        if is_foreign:
             disagreements.append(_disagreement(check, solution, verdict))
-        if is_others and not check.overwrite:
+        if is_foreign and not check.overwrite:
             continue
         before[str(solution.pk)] = _outcome(solution)
         solution.final_answer_correct, solution.outcome_source = verdict.correct, GRADER

@@ -49,7 +49,7 @@ def grade_records(records: Sequence[Record], *, seconds: float = SECONDS_A_CHUNK
 
 
 def answer_in(text: str) -> str | None:
-    """The final answer stated in a text."""
+    """The final answer that a text states; None if it states none."""
     from prm.answers import final_answer
 
     return final_answer(text)
@@ -57,7 +57,7 @@ def answer_in(text: str) -> str | None:
 
 @cache
 def _grader() -> "Grader":
-    """The process's one grader: its child starts when algebra is first needed, and ends with the process."""
+    """The grader of this process. Its child process starts when algebra is first needed, and ends with this one."""
     from prm.answers.process import Grader
 
     return Grader(seconds_each=SECONDS_EACH)

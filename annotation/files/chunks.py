@@ -1,4 +1,4 @@
-"""A file's records in chunks that are stored as one, and one item read ahead while the database writes the last."""
+"""Divides a file's records into chunks that are stored together, and reads ahead while the database writes."""
 
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -7,46 +7,46 @@ from typing import TypeVar, cast
 
 from annotation.files.answer_grading import grade_records
 from annotation.files.opening import Content
-from annotation.files.preparing import prepared
+from annotation.files.preparing import prepare_record
 from annotation.models import ImportOptions
 from prm.formats.reading import Numbered
 from prm.formats.record import Record, Rejection
 from prm.splitting import Splitting
 
 CHUNK_RECORDS = 1000
-CHUNK_BYTES = 8 * 1024 * 1024  # of what the file holds, unpacked
+CHUNK_BYTES = 8 * 1024 * 1024  # of the unpacked content
 
 
 @dataclass
 class Chunk:
     """Records that are stored together. Both lists hold each record's 0-based number in its file."""
 
-    taken: list[tuple[int, int, Record]] = field(default_factory=list)  # number, line
+    accepted: list[tuple[int, int, Record]] = field(default_factory=list)  # number, line
     rejected: list[tuple[int, Rejection]] = field(default_factory=list)
-    size: int = 0  # records, of either kind
-    done_bytes: int = 0  # how far the file had been read behind it
+    size: int = 0  # number of records in both lists
+    done_bytes: int = 0  # how much of the file was read after the chunk
 
 
 def chunks(
     items: Iterator[Numbered], content: Content, *, first: int, splitting: Splitting, options: ImportOptions
 ) -> Iterator[Chunk]:
-    """What a reader yields from record `first` on, ready to be stored; the last chunk may be empty."""
-    chunk, begun_at = Chunk(), content.given_bytes
+    """Yield the items of a reader from record `first` on in chunks, ready to store; the last chunk may be empty."""
+    chunk, begun_at = Chunk(), content.unpacked_bytes
     for number, (line, read) in enumerate(items, start=first):
-        item = prepared(line, read, splitting, options)
+        item = prepare_record(line, read, splitting, options)
         if isinstance(item, Rejection):
             chunk.rejected.append((number, item))
         else:
-            chunk.taken.append((number, line, item))
+            chunk.accepted.append((number, line, item))
         chunk.size += 1
-        if chunk.size == CHUNK_RECORDS or content.given_bytes - begun_at > CHUNK_BYTES:
-            yield _made_ready(chunk, content)
-            chunk, begun_at = Chunk(), content.given_bytes
-    yield _made_ready(chunk, content)
+        if chunk.size == CHUNK_RECORDS or content.unpacked_bytes - begun_at > CHUNK_BYTES:
+            yield _finish(chunk, content)
+            chunk, begun_at = Chunk(), content.unpacked_bytes
+    yield _finish(chunk, content)
 
 
-def _made_ready(chunk: Chunk, content: Content) -> Chunk:
-    grade_records([record for _, _, record in chunk.taken])
+def _finish(chunk: Chunk, content: Content) -> Chunk:
+    grade_records([record for _, _, record in chunk.accepted])
     chunk.done_bytes = content.done_bytes
     return chunk
 
@@ -55,14 +55,14 @@ Item = TypeVar("Item")
 _END = object()
 
 
-def ahead(items: Iterator[Item]) -> Generator[Item]:
-    """The items in order, each read in a thread while the previous one is in use; two exist at a time.
+def read_ahead(items: Iterator[Item]) -> Generator[Item]:
+    """Yield the items in order; a thread reads the next one while one is in use, so two exist at a time.
 
-    The iterator's exceptions are raised here. Close the generator to stop early: it waits for the item being read.
+    Raises the iterator's exceptions. Close the generator to stop early: it waits for the item that is being read.
     """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as pool:
-        coming = pool.submit(next, items, _END)
-        while (item := coming.result()) is not _END:
-            coming = pool.submit(next, items, _END)
+        following = pool.submit(next, items, _END)
+        while (item := following.result()) is not _END:
+            following = pool.submit(next, items, _END)
             yield cast(Item, item)
             del item

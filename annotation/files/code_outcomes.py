@@ -1,7 +1,7 @@
-"""Outcomes of code from tests that were run elsewhere: nothing is executed here.
+"""Sets the outcomes of code from external test results; nothing is executed here.
 
-A solution is right where its tests ran and none failed, wrong where one failed. It is known by the id under which it
-was imported or posted.
+A solution is correct if at least one test ran and none failed, wrong if one failed. Results name solutions by the id
+under which they were imported or posted.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,14 +23,14 @@ from prm.messages import Message
 
 AT_ONCE = 500
 MOST_SHOWN = 1000
-MOST_SOLUTIONS = 1_000_000  # of one JUnit report, which has to be counted as a whole
+MOST_SOLUTIONS = 1_000_000  # in one JUnit report, which must be read as a whole
 
 Kind = Literal["junit", "jsonl"]
 
 
 @dataclass
 class Refused:
-    """A result that changed nothing, though it was meant to: its line (0 in a report), its solution, the reason."""
+    """A rejected result: its line (0 in a report), the id of its solution, the reason."""
 
     line: int
     id: str
@@ -39,7 +39,7 @@ class Refused:
 
 @dataclass
 class Applied:
-    """What became of a file of results, in solutions; the first MOST_SHOWN refused ones are listed."""
+    """The effects of a file of results, as numbers of solutions; the first MOST_SHOWN refused results are listed."""
 
     correct: int = 0
     wrong: int = 0
@@ -54,11 +54,12 @@ class Applied:
 
 
 def kind_of(filename: str) -> Kind:
+    """The kind of results that a file name suggests."""
     return "junit" if filename.lower().endswith(".xml") else "jsonl"
 
 
 def apply_results(*, by: User | None, project: Project, content: BinaryIO, kind: Kind) -> Applied:
-    """Set the outcomes of the solutions that the results name, chunk by chunk, each with an audit row.
+    """Set the outcomes of the solutions that the results name, in chunks with an audit row each.
 
     `by` is None for the operator of the machine. Raises Forbidden, DomainError (`unreadable_results`).
     """
@@ -84,12 +85,12 @@ def _of_lines(content: BinaryIO, applied: Applied) -> Iterator[tuple[int, Tally]
 
 
 def _of_report(project: Project, content: BinaryIO) -> Iterator[tuple[int, Tally]]:
-    """The tests of a report, counted by the first of their names that is the id of a solution."""
+    """The tests of a report, counted by the first of their names that is a solution's id."""
     tallies: dict[str, Tally] = {}
     is_known: dict[str, bool] = {}
     cases = read_cases(content)
     while chunk := list(islice(cases, AT_ONCE)):
-        _learn(project, {name for case in chunk for name in case.names}, is_known)
+        _look_up(project, {name for case in chunk for name in case.names}, is_known)
         for case in chunk:
             name = next((name for name in case.names if is_known[name]), case.names[0] if case.names else "")
             tally = tallies.setdefault(name, Tally(name))
@@ -100,7 +101,7 @@ def _of_report(project: Project, content: BinaryIO) -> Iterator[tuple[int, Tally
     yield from ((0, tally) for tally in tallies.values())
 
 
-def _learn(project: Project, names: Iterable[str], is_known: dict[str, bool]) -> None:
+def _look_up(project: Project, names: Iterable[str], is_known: dict[str, bool]) -> None:
     fresh = [name for name in names if name not in is_known]
     existing = set(_named(project, fresh).values_list("external_id", flat=True))
     is_known.update({name: name in existing for name in fresh})

@@ -1,4 +1,4 @@
-"""PostgreSQL's COPY for many new rows at once, with keys taken from the tables' own sequences."""
+"""Writes many new rows with PostgreSQL's COPY, with keys from the tables' own sequences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -15,10 +15,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class NewRows:
-    """Rows on their way into several tables, written in the order in which `fields` names the tables.
+    """New rows of several tables, written in the order of the tables in `fields`.
 
-    The fields of a table leave out those that the database fills in, such as a key that nobody needs to
-    know before. JSON values are given as they are; a key that is fetched and not used stays a gap.
+    The fields of a table leave out those that the database fills in, such as keys that are not needed in advance. JSON
+    values are plain objects. A key that is fetched but not used leaves a gap.
     """
 
     def __init__(self, fields: Mapping[Model, Sequence[str]]) -> None:
@@ -27,7 +27,7 @@ class NewRows:
         self._keys = {model: _new_keys(model) for model in fields}
 
     def key(self, model: Model) -> int:
-        """A primary key for a row of the model that is about to be added."""
+        """A primary key for a new row of the model."""
         return next(self._keys[model])
 
     def keys(self, model: Model, count: int) -> list[int]:
@@ -44,7 +44,7 @@ class NewRows:
 
 
 def _new_keys(model: Model) -> Iterator[int]:
-    """Allocates keys in growing blocks: few round trips for many keys, few gaps for few keys."""
+    """Yield keys, fetched in growing blocks: few round trips for many keys, few gaps for few keys."""
     block = 250
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_get_serial_sequence(%s, 'id')", [model._meta.db_table])

@@ -1,4 +1,4 @@
-"""What a record is known by: hashes of problems, solutions and labels, and the source group that decides a split."""
+"""The identity of records: hashes of problems, solutions and labels, and the source group that decides the split."""
 
 import hashlib
 import re
@@ -14,12 +14,12 @@ _LABELS = uuid.UUID("6b0f5d0e-58a5-4e0f-9d6c-3a0c2a3d4f11")
 
 
 def text_hash(problem: str) -> str:
-    """SHA-256 of the normalised text."""
+    """The SHA-256 of a problem's normalised text."""
     return hashlib.sha256(normalised(problem).encode()).hexdigest()
 
 
 def content_hash(record: Record) -> str:
-    """SHA-256 of the steps as sampled, without the completions that came with an annotation."""
+    """The SHA-256 of the sampled steps, without completions that an annotation added."""
     sampled = [[(step.text, step.kind) for step in at if not step.added] for at in record.positions]
     while sampled and not sampled[-1]:
         sampled.pop()
@@ -27,10 +27,10 @@ def content_hash(record: Record) -> str:
 
 
 def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
-    """SHA-256 of one label with everything its giver's record says about what was labelled.
+    """The SHA-256 of a label with its record.
 
-    It excludes the problem's group and split, the solution's provenance, and outcomes found here: learning more about
-    a solution does not change its labels' identity.
+    It excludes the problem's group and split, the solution's provenance, and outcomes set here, so that learning more
+    about a solution does not change the identity of its labels.
     """
     hashed = msgspec.structs.replace(
         record,
@@ -49,7 +49,7 @@ def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
 
 
 def submission_id(project_id: int, payload: str) -> uuid.UUID:
-    """The same label in the same project always gets the same id, whichever file it comes in."""
+    """The id of a label in a project, which is the same in whichever file the label is."""
     return uuid.uuid5(_LABELS, f"{project_id}:{payload}")
 
 
@@ -60,25 +60,25 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def normalised(text: str) -> str:
-    """The text in one Unicode form with every run of white space as one blank: what makes two problems one."""
+    """The text in one Unicode form, with each run of white space as one blank. Problems with equal results are one."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def source_group_of(problem: str, given: str = "") -> str:
-    """The group that numeric variants of a problem share: `given`, else its text without numbers."""
-    if given:
-        return given
-    template = _NUMBER.sub("#", normalised(problem)).lower()  # 955 real MATH problems make 948 groups
+def source_group_of(problem: str, stated: str = "") -> str:
+    """The source group of a problem: the `stated` one, else a hash of its text without numbers."""
+    if stated:
+        return stated
+    template = _NUMBER.sub("#", normalised(problem)).lower()  # 955 real MATH problems have 948 groups
     return "template:" + hashlib.sha256(template.encode()).hexdigest()[:32]
 
 
 def group_of_text(problem: str) -> str:
-    """A group that only problems of the same text share, for sets whose problems differ in nothing but numbers."""
+    """The source group of problems with the same text, for sets whose problems differ only in numbers."""
     return "text:" + hashlib.sha256(normalised(problem).encode()).hexdigest()[:32]
 
 
 def assign_split(source_group: str) -> Split:
-    """The same group gets the same split in every project and on every day."""
+    """The split of a source group, which is the same in every project."""
     place = int.from_bytes(hashlib.sha256(b"split:" + source_group.encode()).digest()[:8], "big") / 2**64
     if place < HOLDOUT_SHARE:
         return "holdout"

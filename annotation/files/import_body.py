@@ -13,7 +13,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import raise_if_cancelled, run_job, save_progress
-from annotation.files.chunks import Chunk, ahead, chunks
+from annotation.files.chunks import Chunk, chunks, read_ahead
 from annotation.files.opening import open_content
 from annotation.files.rejections import Original, originals, store_rejections
 from annotation.files.store import Counts, store_chunk
@@ -30,24 +30,24 @@ log = logging.getLogger(__name__)
 
 
 def run_import(job_id: int, *, on_progress: Callable[[ImportJob], None] = lambda job: None) -> None:
-    """Import a job's file from where the job is to its end; `on_progress` is called after each chunk.
+    """Run or resume an import to the end of its file; `on_progress` is called after each chunk.
 
-    Does nothing if another worker runs it, or if it has ended. A broken file fails the job with a reason; after a lost
-    database connection the sweep re-enqueues it.
+    Does nothing if another worker has the job, or if it has ended. A broken file fails the job with a reason; after a
+    lost database connection the sweep re-enqueues it.
     """
-    job = run_job(ImportJob, job_id, lambda job: _take_in(job, on_progress))
+    job = run_job(ImportJob, job_id, lambda job: _import_file(job, on_progress))
     if job is not None:
         on_progress(job)
 
 
-def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
+def _import_file(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
     options = job.import_options
     mapping = options.mapping
     try:
         with open_content(job.path) as content, originals(job.path, job.format, mapping) as original:
             items = reader_of(job.format, mapping)(content.stream, skip=job.done_records)
-            coming = chunks(items, content, first=job.done_records, splitting=job.splitting, options=options)
-            with closing(ahead(coming)) as ready, _collecting_seldom() as collect:
+            unread = chunks(items, content, first=job.done_records, splitting=job.splitting, options=options)
+            with closing(read_ahead(unread)) as ready, _collecting_seldom() as collect:
                 for chunk in ready:
                     _commit(job, chunk, original)
                     on_progress(job)
@@ -55,14 +55,14 @@ def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
     except OSError as error:
         reason = Message("file_not_readable", filename=job.filename, strerror=error.strerror or error)
         raise DomainError(reason, code="file_unreadable") from error
-    job.done_bytes = job.total_bytes  # a file that is read from its end on, as Parquet, stops elsewhere
+    job.done_bytes = job.total_bytes  # a format that is read from the end, such as Parquet, stops elsewhere
     job.warnings |= lacking_splits(job.project)
     save_progress(job, "done_bytes", "warnings")
 
 
 @contextmanager
 def _collecting_seldom() -> Iterator[Callable[[], None]]:
-    """Garbage is looked for after every so many chunks, and among what came since only: a third of the work saved."""
+    """Collect garbage every COLLECT_EVERY chunks, and only among newer objects: this saves a third of the time."""
     done = 0
 
     def collect() -> None:
@@ -82,9 +82,9 @@ def _collecting_seldom() -> Iterator[Callable[[], None]]:
 
 @transaction.atomic
 def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
-    """Store a chunk with the progress it makes. Raises Cancelled."""
+    """Store a chunk together with the progress of the job. Raises Cancelled."""
     with connection.cursor() as cursor:
-        # A chunk that a crash of the database undoes is undone with its progress, and taken in again.
+        # A crash of the database can undo the chunk, but only together with its progress, so it is imported again.
         cursor.execute("SET LOCAL synchronous_commit = off")
     raise_if_cancelled(job)
     counts, refused = _store(job, chunk)
@@ -96,7 +96,7 @@ def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
     job.duplicates += counts.duplicates
     job.annotations += counts.annotations
     job.rejected += len(rejected)
-    job.warnings = add_warnings(job.warnings, [record for _, _, record in chunk.taken], counts)
+    job.warnings = add_warnings(job.warnings, [record for _, _, record in chunk.accepted], counts)
     save_progress(job, "done_records", "done_bytes", "accepted", "duplicates", "annotations", "rejected", "warnings")
 
 
@@ -104,11 +104,11 @@ def _store(job: ImportJob, chunk: Chunk) -> tuple[Counts, list[tuple[int, Reject
     """Store the records; if the database rejects the chunk, store each alone to find the bad one."""
     try:
         with transaction.atomic():
-            return store_chunk(project=job.project, records=[record for _, _, record in chunk.taken], job=job), []
+            return store_chunk(project=job.project, records=[record for _, _, record in chunk.accepted], job=job), []
     except (DataError, IntegrityError):
-        log.warning("Import %s: the database refuses a chunk behind record %s.", job.pk, job.done_records)
+        log.warning("Import %s: the database rejects a chunk after record %s.", job.pk, job.done_records)
     counts, refused = Counts(), []
-    for number, line, record in chunk.taken:
+    for number, line, record in chunk.accepted:
         try:
             with transaction.atomic():
                 counts += store_chunk(project=job.project, records=[record], job=job)

@@ -1,4 +1,4 @@
-"""Starts imports of one file or of several: sent in one request, uploaded in pieces, or below an operator's root."""
+"""Starts imports of files: sent in one request, uploaded in pieces, or below one of the operator's roots."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from annotation.core.membership.access import require_role
 from annotation.files.opening import open_content
 from annotation.files.places import find_files, is_address, place_below, size_of
 from annotation.files.preparing import splitting_of
-from annotation.files.uploads import keep_file, lock_uploads
+from annotation.files.uploads import lock_uploads, store_file
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
 from prm.faults import fault_of
 from prm.formats.detection import detect
@@ -32,7 +32,7 @@ from prm.messages import Message
 
 @dataclass(frozen=True)
 class Manner:
-    """How files are read."""
+    """How the files of an import are read."""
 
     format: str = "auto"
     decomposition: str = "blank_lines"
@@ -43,10 +43,10 @@ class Manner:
 def import_uploads(
     *, by: User, project: Project, uploads: Sequence[uuid.UUID], manner: Manner, name: str = ""
 ) -> list[ImportJob]:
-    """Start the import of uploaded files; several become a group under `name`.
+    """Start the import of uploaded files; several become a group with this `name`.
 
     Raises Forbidden, Missing (`upload_not_found`), DomainError (`upload_unfinished`), and for one file as
-    `create_import`, which leaves the upload in place for a try in another format.
+    `create_import`; the upload then stays, so that the user can try another format.
     """
     owned = lock_uploads(by=by, project=project, uploads=uploads)
     for upload in owned:
@@ -71,15 +71,15 @@ def import_uploads(
 def import_files(
     *, by: User, project: Project, files: Sequence[tuple[str, Iterable[bytes]]], manner: Manner
 ) -> list[ImportJob]:
-    """Store files that came in one request, as (name, pieces), and start their import.
+    """Store files from one request, as (name, pieces), and start their import.
 
-    Raises Forbidden, as `keep_file`, and for one file as `create_import`.
+    Raises Forbidden, as `store_file`, and for one file as `create_import`.
     """
     require_role(by, project, Membership.Role.MANAGER)
     stored: list[tuple[str, str]] = []
     try:
         for filename, pieces in files:
-            stored.append((str(keep_file(pieces=pieces, filename=filename)), filename))
+            stored.append((str(store_file(pieces=pieces, filename=filename)), filename))
         jobs = import_places(by=by, project=project, files=stored, manner=manner, name=f"{len(stored)} files")
     except BaseException:
         for place, _size in stored:
@@ -108,7 +108,7 @@ def import_from_root(*, by: User, project: Project, root: str, path: str, manner
 def import_places(
     *, by: User | None, project: Project, files: Sequence[tuple[str, str]], manner: Manner, name: str
 ) -> list[ImportJob]:
-    """Jobs for (place, name) of files; several make a group, in which a file that cannot be read is a failed job."""
+    """Create jobs for files, as (place, name). Several become a group, in which an unreadable file is a failed job."""
     if len(files) == 1:
         [(place, filename)] = files
         return [create_import(by=by, project=project, path=place, filename=filename, manner=manner)]
@@ -122,12 +122,12 @@ def import_places(
 def cancel_group(*, by: User, group: ImportGroup) -> None:
     """Cancel a group's running and waiting jobs. Raises Forbidden."""
     for job in group.jobs.filter(state__in=ImportJob.LIVE).order_by("-pk"):
-        with suppress(Conflict):  # one that is over by now leaves the others to stop
+        with suppress(Conflict):  # the job has just ended
             cancel_job(by=by, job=job)
 
 
 def summary_of(group: ImportGroup) -> dict[str, int]:
-    """The counts of all files of a group, and how many files there are, are live, and failed."""
+    """The total counts of a group, and its numbers of files: all, live and failed."""
     figures = group.jobs.aggregate(
         files=Count("pk"),
         live=Count("pk", filter=Q(state__in=ImportJob.LIVE)),
@@ -150,7 +150,7 @@ def create_import(
     manner: Manner,
     group: ImportGroup | None = None,
 ) -> ImportJob:
-    """Create a job, not enqueued yet, for a file that stays in its place (see `places`).
+    """Create a job, without enqueueing it, for a file that stays in its place (see `places`).
 
     `by` is None for the operator of the machine. Raises Forbidden, Missing (`file_not_found`), DomainError
     (`unknown_format`, `unknown_decomposition`, `unreadable_file`).
@@ -182,7 +182,7 @@ def create_import(
 
 
 def read_options(body: dict[str, Any]) -> ImportOptions:
-    """The options of an import from what a request gives. Raises DomainError (`invalid_options`) naming the field."""
+    """The import options in a request. Raises DomainError (`invalid_options`), which names the field."""
     try:
         return parse_options(body)
     except msgspec.ValidationError as error:
@@ -213,7 +213,7 @@ def _create_in_group(group: ImportGroup, place: str, filename: str, manner: Mann
 
 @translated_format_errors()
 def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
-    """The format, and for a table its mapping: the user's, else the proposed one."""
+    """The format, and for a table its mapping: the user's, else the proposed one. Raises as `create_import`."""
     if format not in FORMATS and format != "auto":
         known = ", ".join(FORMATS)
         raise DomainError(Message("no_such_import_format", format=format, known=known), code="unknown_format")

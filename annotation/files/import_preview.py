@@ -1,4 +1,4 @@
-"""Previews an import from a file's beginning; nothing is stored."""
+"""Previews an import from the beginning of a file; nothing is stored."""
 
 import io
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import BinaryIO, cast
 
 from annotation.core.errors import DomainError, translated_format_errors
 from annotation.files.opening import unpacked_head
-from annotation.files.preparing import prepared, splitting_of
+from annotation.files.preparing import prepare_record, splitting_of
 from annotation.files.split_preview import Division, division_of
 from annotation.files.warnings import foreseen_warnings, warnings_in_words
 from annotation.models import ImportOptions
@@ -29,8 +29,8 @@ SHOWN = 3
 class Preview:
     """The format, the first records with their lines, and the first lines that would be rejected.
 
-    Of a table also how it begins, the mapping that it is read by, and what that lacks, in a sentence. `division` is of
-    the solutions that come as one text, None where none does. `warnings` are of the first LOOKED_AT records.
+    For a table, also its first rows (`begun`), its mapping, and a sentence on what the mapping lacks. `division` is of
+    undivided solutions, None if there are none. `warnings` are about the first LOOKED_AT records.
     """
 
     format: str
@@ -56,10 +56,10 @@ def preview_import(
     tail: bytes = b"",
     size: int = 0,
 ) -> Preview:
-    """Read the first records of a file from its first bytes; `whole` tells that there are no others.
+    """Preview a file from its first bytes, `head`, which are the `whole` file or its beginning.
 
-    Of a Parquet file that is not whole the `tail` is needed too, and the `size` of it all. Raises DomainError
-    (`unknown_format`, `unknown_decomposition`, `unreadable_file`) where the import would not start.
+    A Parquet file that is not whole also needs its `tail` and the `size` of the file. Raises DomainError
+    (`unknown_format`, `unknown_decomposition`, `unreadable_file`) if the import would not start.
     """
     splitting, mapping = splitting_of(decomposition, options.thinking), options.mapping
     content = unpacked_head(head, PREVIEW_BYTES)
@@ -85,10 +85,10 @@ def preview_import(
             Message("file_not_readable", filename=filename, strerror=error.strerror or error), code="unreadable_file"
         ) from None
     if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
-        items.pop()  # cut off by us
+        items.pop()  # cut off at the end of the head
     texts = [item.solution_text for _, item in items if isinstance(item, Record) and item.solution_text]
     division = division_of(texts, splitting)
-    read = [(line, prepared(line, item, splitting, options)) for line, item in items]
+    read = [(line, prepare_record(line, item, splitting, options)) for line, item in items]
     records = [(line, item) for line, item in read if isinstance(item, Record)]
     rejections = [item for _, item in read if isinstance(item, Rejection)]
     return Preview(
@@ -104,7 +104,7 @@ def preview_import(
 
 
 class EndsOfFile(io.RawIOBase):
-    """A file of which only the beginning and the end are there; reading between them raises OSError."""
+    """A file of which only the beginning and the end are known; reading between them raises OSError."""
 
     def __init__(self, head: bytes, tail: bytes, size: int) -> None:
         self._head, self._tail, self._size, self._at = head, tail, size, 0
@@ -126,6 +126,6 @@ class EndsOfFile(io.RawIOBase):
         end = self._size if size < 0 else min(self._size, self._at + size)
         start, from_tail = self._at, self._at - (self._size - len(self._tail))
         if end > len(self._head) and from_tail < 0:
-            raise OSError("the first rows lie too deep in the file to be shown")
+            raise OSError("its first rows are too far from its beginning to be previewed")
         self._at = max(start, end)
         return self._head[start:end] if end <= len(self._head) else self._tail[from_tail : from_tail + end - start]

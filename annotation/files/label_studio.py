@@ -1,4 +1,4 @@
-"""Label Studio's tasks as solutions with labels: from an export's file, or page by page from a running server."""
+"""Reads Label Studio's tasks as solutions with labels, from an export or from a running server."""
 
 import json
 import re
@@ -28,7 +28,7 @@ Read = tuple[int, Task | Rejection]
 
 
 def read_export(stream: BinaryIO) -> Iterator[Read]:
-    """The tasks of a JSON export, one by one; what is none is a rejection."""
+    """Yield the tasks of a JSON export; an invalid one is a rejection."""
     for number, item in read_records(stream, _task):
         yield number, cast(Task | Rejection, item)
 
@@ -48,7 +48,7 @@ class Server:
     def __post_init__(self) -> None:
         if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
             raise DomainError(
-                "The token is none: the file holds the token and nothing else.", code="label_studio_refused"
+                "The token is invalid. The file must contain the token and nothing else.", code="label_studio_refused"
             )
 
     def config(self) -> str:
@@ -56,14 +56,14 @@ class Server:
         return str(self._get(f"/api/projects/{self.project}/")["label_config"])
 
     def emails(self) -> dict[int, str]:
-        """Of the people of the organisation, by their ids; empty where the token may not see them."""
+        """The e-mail addresses of the organisation's people, by id; empty if the token may not see them."""
         try:
             return {person["id"]: person["email"] for person in self._get("/api/users/")}
         except DomainError:
             return {}
 
     def tasks(self) -> Iterator[Read]:
-        """All tasks, page by page. Raises DomainError (`label_studio_refused`)."""
+        """Yield all tasks, read page by page. Raises DomainError (`label_studio_refused`)."""
         number = 0
         for page in count(1):
             path = f"/api/tasks?project={self.project}&page_size={PAGE}&page={page}&fields=all"
@@ -82,7 +82,7 @@ class Server:
         return _answer(request)
 
     def _key(self) -> str:
-        """A personal access token is a JWT that buys one of a few minutes."""
+        """The Authorization header. A personal access token is a JWT that is exchanged for one of a few minutes."""
         if self.token.count(".") != 2:
             return f"Token {self.token}"
         request = urllib.request.Request(
@@ -109,7 +109,7 @@ def _answer(request: urllib.request.Request) -> Any:
 def moved_tasks(
     tasks: Iterable[Read], *, names: StepNames, naming: Naming, emails: Mapping[int, str], decomposition: str
 ) -> Iterator[Moved]:
-    """Each task with its labels, and what does not come over; `emails` are those of people by their ids."""
+    """Yield each task with its labels, and what does not move; `emails` has people's e-mail addresses by id."""
     for number, task in tasks:
         if isinstance(task, Rejection):
             where = f"{task.field}: " if task.field else ""
@@ -118,12 +118,12 @@ def moved_tasks(
         name = f"task {task.id if task.id is not None else number}"
         moved = as_solution(name, names, task.data, decomposition)
         if moved.record is not None:
-            _keep_the_rest(moved.record, task, names)
+            _store_extra(moved.record, task, names)
             _label(moved, moved.record, task, names, naming, emails)
         yield moved
 
 
-def _keep_the_rest(record: Record, task: Task, names: StepNames) -> None:
+def _store_extra(record: Record, task: Task, names: StepNames) -> None:
     used = {names.problem, names.steps, names.answer, names.generator, names.id}
     rest = {name: value for name, value in task.data.items() if name not in used}
     record.extra = {"label_studio": {"task": task.id} | ({"data": rest} if rest else {})}
@@ -134,7 +134,7 @@ def _label(
 ) -> None:
     steps = len(record.positions)
     for annotation in task.annotations:
-        person, email = _giver(annotation, emails)
+        person, email = _annotator(annotation, emails)
         pseudonym, is_member = naming(person, email)
         if annotation.was_cancelled:
             moved.left.append(f"annotation {annotation.id}: {pseudonym} skipped the task")
@@ -157,7 +157,7 @@ def _label(
 
 
 def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterator[RecordAnnotation]:
-    """A model's labels; an export has predictions only inside the annotations that began with one."""
+    """Yield a model's labels. An export has predictions only inside the annotations that began with one."""
     predictions = [msgspec.convert(made.prediction, Submission) for made in task.annotations if made.prediction]
     predictions += [prediction for prediction in task.predictions if isinstance(prediction, Submission)]
     whole = {prediction.id: prediction for prediction in predictions if prediction.result}
@@ -171,10 +171,10 @@ def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterat
             label.native = label.native | {"label_studio": {"prediction": prediction.id}}
             yield label
     absent = [pk for pk in task.predictions if isinstance(pk, int) and pk not in whole]
-    moved.left += [f"prediction {pk}: the export names it and does not hold it" for pk in absent]
+    moved.left += [f"prediction {pk}: the export names it, but does not contain it" for pk in absent]
 
 
-def _giver(annotation: Submission, emails: Mapping[int, str]) -> tuple[str, str]:
+def _annotator(annotation: Submission, emails: Mapping[int, str]) -> tuple[str, str]:
     """The annotator's id (else their e-mail), and their e-mail if it is known."""
     author = annotation.completed_by
     if isinstance(author, str):

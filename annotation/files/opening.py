@@ -1,4 +1,4 @@
-"""Files as streams of their content: as they are, or packed by gzip or zstd, told by their first bytes."""
+"""Opens files as streams of their content; gzip and zstd are recognised by their first bytes and unpacked."""
 
 import gzip
 import io
@@ -13,14 +13,14 @@ from annotation.files.places import open_place
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _PIECE = 64 * 1024
 HARMLESS_BYTES = 256 * 1024 * 1024
-LARGEST_RATIO = 200  # text packs by 5 to 30; a file made to fill a disk by 1,000 and more
+LARGEST_RATIO = 200  # text has ratios of 5 to 30; a file made to fill a disk 1,000 or more
 
 
 @dataclass(frozen=True)
 class Content:
-    """A file's content. Reading `stream` raises OSError if a packed file is broken or unpacks to far too much.
+    """A file's content. Reading `stream` raises OSError if a packed file is damaged or unpacks to far too much.
 
-    An unpacked file supports `seek`, wherever it is stored.
+    A file that is not packed supports `seek`, wherever it is stored.
     """
 
     stream: "_Guarded"
@@ -28,18 +28,18 @@ class Content:
 
     @property
     def done_bytes(self) -> int:
-        """How far the file itself has been read."""
+        """How many bytes of the file itself have been read."""
         return self.file.tell()
 
     @property
-    def given_bytes(self) -> int:
-        """How much was read from the stream, unpacked."""
-        return self.stream.given_bytes
+    def unpacked_bytes(self) -> int:
+        """How many bytes have been read from the stream, unpacked."""
+        return self.stream.unpacked_bytes
 
 
 @contextmanager
 def open_content(place: str) -> Iterator[Content]:
-    """The content of a file on this machine or behind an address. Raises OSError where it cannot be opened."""
+    """The content of a file on this machine or at an address. Raises OSError if it cannot be opened."""
     with open_place(place) as file:
         magic = file.read(4)
         file.seek(0)
@@ -48,7 +48,7 @@ def open_content(place: str) -> Iterator[Content]:
 
 
 def unpacked_head(packed: bytes, most: int) -> bytes:
-    """At most `most` bytes of what a file holds, from its own first bytes."""
+    """The first bytes of a file's content, at most `most`, from the first bytes of the file."""
     file, pieces, size = io.BytesIO(packed), [], 0
     try:
         with _unpacked(file, packed[:4]) as stream:
@@ -61,12 +61,12 @@ def unpacked_head(packed: bytes, most: int) -> bytes:
 
 
 class _Guarded(io.RawIOBase, BinaryIO):
-    """A stream that is read with all that can go wrong told as OSError."""
+    """A stream that raises every read error as OSError."""
 
     def __init__(self, stream: BinaryIO, file: BinaryIO) -> None:
         self._stream, self._file = stream, file
         self._packed = stream is not file
-        self.given_bytes = 0
+        self.unpacked_bytes = 0
 
     def readable(self) -> bool:
         return True
@@ -79,7 +79,7 @@ class _Guarded(io.RawIOBase, BinaryIO):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         if self._packed:
-            raise io.UnsupportedOperation("a packed file is read from its beginning on")
+            raise io.UnsupportedOperation("a packed file can only be read from its beginning")
         return self._stream.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
@@ -87,8 +87,8 @@ class _Guarded(io.RawIOBase, BinaryIO):
             piece = self._stream.read(size)
         except (EOFError, zlib.error) as error:
             raise OSError(f"its compressed data is damaged ({error})") from error
-        self.given_bytes += len(piece)
-        if self._packed and self.given_bytes > max(HARMLESS_BYTES, LARGEST_RATIO * self._file.tell()):
+        self.unpacked_bytes += len(piece)
+        if self._packed and self.unpacked_bytes > max(HARMLESS_BYTES, LARGEST_RATIO * self._file.tell()):
             raise OSError(f"it unpacks to more than {LARGEST_RATIO} times its size")
         return piece
 

@@ -1,7 +1,7 @@
 """Places of files to import: a path on this machine, or an address that fsspec opens (`s3://bucket/a.jsonl`).
 
-People name files below the roots that the operator allows (settings.IMPORT_ROOTS); the shell may name any. An
-address is stored without credentials: they are those of the root that it lies below, else the environment's.
+People can name files below the roots that the operator allows (settings.IMPORT_ROOTS), commands any file. An address is
+stored without credentials, which come from the root above it, else from the environment.
 """
 
 import os
@@ -34,16 +34,16 @@ def place_below(root: str, path: str) -> str:
 
 
 def find_files(place: str, *, below: str = "") -> list[str]:
-    """The files at a place, sorted: itself, all in a folder, or those that match its pattern; hidden ones are left out.
+    """The files at a place, sorted: a file, all files in a folder, or those that match a pattern; without hidden files.
 
-    With `below`, the name of a root, nothing outside of it is found, wherever links lead. Raises Missing
+    With `below`, the name of a root, files outside of it are left out, wherever links lead. Raises Missing
     (`file_not_found`), DomainError (`too_many_files`, `unreachable`).
     """
     try:
         fs, path = _system(_local(place))
         paths = [path] if fs.isfile(path) else fs.glob(path) if _is_pattern(path) else fs.find(path)
         files = [fs.unstrip_protocol(file) for file in paths if not _is_hidden(file, path) and fs.isfile(file)]
-    except Exception as error:  # each storage has its own
+    except Exception as error:  # each storage has its own errors
         raise DomainError(Message("unreachable", place=place, reason=_describe_error(error))) from error
     places = sorted(_local(file) for file in files)
     if below:
@@ -57,7 +57,7 @@ def find_files(place: str, *, below: str = "") -> list[str]:
 
 @contextmanager
 def open_place(place: str) -> Iterator[BinaryIO]:
-    """A seekable file. Every storage error is raised as OSError."""
+    """Open a place as a seekable file. Raises every error of the storage as OSError."""
     if not is_address(place):
         with Path(place).open("rb") as file:
             yield file
@@ -65,20 +65,20 @@ def open_place(place: str) -> Iterator[BinaryIO]:
     try:
         fs, path = _system(place)
         remote = fs.open(path, "rb")
-    except Exception as error:  # each storage has its own
+    except Exception as error:  # each storage has its own errors
         raise _as_os_error(error) from error
     with remote:
         yield cast(BinaryIO, _Remote(remote))
 
 
 def size_of(place: str) -> int:
-    """Raises OSError where there is no such file."""
+    """The size of the file in bytes. Raises OSError if there is no such file."""
     if not is_address(place):
         return Path(place).stat().st_size
     try:
         fs, path = _system(place)
         return int(fs.size(path) or 0)
-    except Exception as error:  # each storage has its own
+    except Exception as error:  # each storage has its own errors
         raise _as_os_error(error) from error
 
 
@@ -87,7 +87,7 @@ def is_address(place: str) -> bool:
 
 
 class _Remote:
-    """A file of a storage whose errors are OSErrors."""
+    """A remote file that raises every read error as OSError."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -95,7 +95,7 @@ class _Remote:
     def read(self, size: int = -1) -> bytes:
         try:
             return cast(bytes, self._file.read(size))
-        except Exception as error:  # each storage has its own
+        except Exception as error:  # each storage has its own errors
             raise _as_os_error(error) from error
 
     def __getattr__(self, name: str) -> Any:

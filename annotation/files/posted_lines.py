@@ -1,8 +1,8 @@
-"""The lines that a sampling, search or RL run posts: the plain format with labels and scores.
+"""Reads the lines that a sampling, search or RL run posts: the plain format with labels and scores.
 
 `labels` are `{"kind", "name", "ratings": [1, 0, -1, null, ...]}` or `{"kind", "name", "first_error": 2}` (-1 for none);
-`step_scores` are `{"kind", "name", "scores": [0.9, null, ...]}`. They are stored with the solution and become no
-ratings, because a score has no threshold. Unlike in a file, an unknown field is refused.
+`step_scores` are `{"kind", "name", "scores": [0.9, null, ...]}`. They are stored with the solution and are not ratings,
+because a score has no threshold. Unlike in a file, an unknown field is rejected.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Rated = Rating | None
 
 
 class PostedSource(msgspec.Struct, forbid_unknown_fields=True):
-    """Who says something of the steps: `name` is the judge or the policy that rolled out, `detail` how."""
+    """The source of labels or scores: `name` is the judge or the policy of the rollouts, `detail` the method."""
 
     kind: SourceKind
     name: str
@@ -29,20 +29,20 @@ class PostedSource(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PostedLabel(PostedSource, forbid_unknown_fields=True):
-    """One rating a step, or the first error."""
+    """A rating for each step, or the first error."""
 
     ratings: list[Rated] | None = None
     first_error: int | None = None
 
 
 class PostedScores(PostedSource, forbid_unknown_fields=True):
-    """One number a step."""
+    """A score for each step."""
 
     scores: list[float | None] = []
 
 
 class Posted(plain.Line, forbid_unknown_fields=True):
-    """A solution as it is posted. `outcome` is the word for `final_answer_correct`."""
+    """A posted solution. `outcome` is another form of `final_answer_correct`."""
 
     outcome: Literal["correct", "wrong", "unknown"] | None = None
     labels: list[PostedLabel] = []
@@ -51,7 +51,7 @@ class Posted(plain.Line, forbid_unknown_fields=True):
 
 
 def read_posted(stream: BinaryIO) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) of JSON Lines."""
+    """Yield (line, record or rejection) from JSON Lines."""
     return read_records(stream, _record)
 
 

@@ -1,6 +1,6 @@
-"""Solutions that a program posts, straight into the pool: what became of each is the answer.
+"""Stores solutions that a program posts, with a result for each.
 
-A batch is safe to send again: a solution is known by its steps, and by the id that the program gave it.
+A batch can be sent again: a solution is identified by its steps, and by the id that the program assigned.
 """
 
 from collections import Counter, defaultdict
@@ -20,15 +20,15 @@ from annotation.core.membership.access import require_role
 from annotation.files import identity
 from annotation.files.answer_grading import grade_records
 from annotation.files.posted_lines import read_posted
-from annotation.files.preparing import prepared, splitting_of
+from annotation.files.preparing import prepare_record, splitting_of
 from annotation.files.store import store_each, wait_for_others
 from annotation.models import Membership, Problem, Project, Solution
 from prm.formats.record import Record, Rejection
 from prm.messages import Message
 
 MOST_POSTED = 1000
-LONGEST_WAIT = 5  # seconds behind others who add to the project
-SECONDS_TO_GRADE = 2.0  # by algebra, while the caller waits; what is left stays unknown
+LONGEST_WAIT = 5  # seconds for other requests that add to the project
+SECONDS_TO_GRADE = 2.0  # of algebra, while the caller waits; the rest stay unknown
 SCORE_TASK = "rounds.score_unscored"
 
 
@@ -45,7 +45,7 @@ class Answer:
 
 
 class Busy(DomainError):
-    """Others are adding to the project; `wait` is in seconds."""
+    """Other requests are adding to the project; `wait` is in seconds."""
 
     status = 429
 
@@ -62,9 +62,9 @@ def post_solutions(
     decomposition: str = "blank_lines",
     thinking: str = "separate",
 ) -> list[Answer]:
-    """Store the solutions of JSON Lines (see `posted_lines`); one answer per solution.
+    """Store the solutions of JSON Lines (see `posted_lines`); returns an answer for each.
 
-    Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing is stored.
+    Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; nothing is then stored.
     """
     require_role(by, project, Membership.Role.MANAGER)
     splitting = splitting_of(decomposition, thinking)
@@ -72,16 +72,16 @@ def post_solutions(
     if len(read) > MOST_POSTED:
         raise DomainError(Message("batch_too_large", most_posted=f"{MOST_POSTED:,}"), code="too_many")
     names = {line: "" if isinstance(item, Rejection) else item.external_id for line, item in read}
-    items = {line: prepared(line, item, splitting) for line, item in read}
+    items = {line: prepare_record(line, item, splitting) for line, item in read}
     records = [item for item in items.values() if isinstance(item, Record)]
-    _learn_references(project, records)
+    _add_references(project, records)
     grade_records(records, seconds=SECONDS_TO_GRADE)  # before the project is locked
     return _store(by, project, names, items)
 
 
 @transaction.atomic
 def _store(by: User, project: Project, names: dict[int, str], items: dict[int, Record | Rejection]) -> list[Answer]:
-    """Store a batch, given by line, and note it; `names` are the ids as posted."""
+    """Store a batch, by line, with an audit row; `names` are the posted ids."""
     _wait(project)
     known = _Known(project, names.values())
     checked = {line: known.checked(line, item) for line, item in items.items()}
@@ -104,7 +104,7 @@ def _store(by: User, project: Project, names: dict[int, str], items: dict[int, R
 
 
 def _wait(project: Project) -> None:
-    """For others who add to the project, but not for ever: a request holds a thread of the web server."""
+    """Wait for other requests that add to the project, at most LONGEST_WAIT: this one holds a web server thread."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LONGEST_WAIT}s"])
     try:
@@ -115,8 +115,8 @@ def _wait(project: Project) -> None:
         raise
 
 
-def _learn_references(project: Project, records: list[Record]) -> None:
-    """A run need not send the reference of a problem that is here: the record gets it, to be graded by."""
+def _add_references(project: Project, records: list[Record]) -> None:
+    """Add the stored reference answers of known problems to the records, which need not repeat them."""
     bare = [record for record in records if record.reference_answer is None]
     hashes = {id(record): identity.text_hash(record.problem) for record in bare}
     problems = Problem.objects.filter(project=project, text_hash__in=hashes.values())
@@ -126,7 +126,7 @@ def _learn_references(project: Project, records: list[Record]) -> None:
 
 
 class _Known:
-    """What stands in the project, or earlier in the batch, under the ids of a batch."""
+    """The solutions in the project, or earlier in the batch, that have the ids of a batch."""
 
     def __init__(self, project: Project, names: Iterable[str]) -> None:
         ids = set(names) - {""}
@@ -137,7 +137,7 @@ class _Known:
             self._contents[name].add((content[0], content[1]))
 
     def checked(self, line: int, item: Record | Rejection) -> Record | Rejection:
-        """The record, unless its id stands for another solution: two samples that share an id are a program's fault."""
+        """The record, or a rejection if its id belongs to another solution."""
         if isinstance(item, Rejection) or not item.external_id:
             return item
         content = (identity.text_hash(item.problem), identity.content_hash(item))

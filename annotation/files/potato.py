@@ -1,4 +1,4 @@
-"""Potato's tasks as solutions with the labels of all annotators."""
+"""Reads Potato's tasks as solutions with the labels of all annotators."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ def moved_tasks(
     naming: Naming,
     decomposition: str,
 ) -> Iterator[Moved]:
-    """Each task with its labels and what does not come over; at the end, labels of tasks that the data has not."""
+    """Yield each task with its labels and what does not move; at the end, labels of tasks that the data lacks."""
     by_task: dict[str, list[Annotator]] = defaultdict(list)
     for annotator in annotators:
         for task in annotator.labels:
@@ -44,7 +44,7 @@ def moved_tasks(
             moved.left.append(f"the labels of {len(people)}")
         yield moved
     for task, people in by_task.items():
-        yield Moved(f"task {task}", None, [f"is labelled by {len(people)}, and stands in none of the data files"])
+        yield Moved(f"task {task}", None, [f"is labelled by {len(people)}, but is in none of the data files"])
 
 
 def _label(

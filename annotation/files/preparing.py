@@ -1,4 +1,4 @@
-"""Prepares a reader's records for storage: splits texts into steps and finds faults."""
+"""Prepares records for storage: splits texts into steps and checks for faults."""
 
 from typing import cast
 
@@ -21,7 +21,7 @@ _DEFAULT = ImportOptions()
 
 
 def splitting_of(decomposition: str, thinking: str) -> Splitting:
-    """How to split texts; raises DomainError (`unknown_decomposition`) naming the choices there are."""
+    """The way to split texts. Raises DomainError (`unknown_decomposition`), which names the choices."""
     for value, known in ((decomposition, tuple(RULES)), (thinking, THINKING_CHOICES)):
         if value not in known:
             choices = ", ".join(known)
@@ -29,16 +29,16 @@ def splitting_of(decomposition: str, thinking: str) -> Splitting:
     return Splitting(decomposition, cast(Thinking, thinking))
 
 
-def prepared(
+def prepare_record(
     line: int, item: Record | Rejection, splitting: Splitting, options: ImportOptions = _DEFAULT
 ) -> Record | Rejection:
-    """The record with its steps, by the options of the import, or why it cannot be taken."""
+    """The record with its steps, prepared by the options of the import, or a rejection with the reason."""
     if isinstance(item, Rejection):
         return item
     if item.solution_text is not None and (reason := _split(item, item.solution_text, splitting)):
         return Rejection(line=line, field="solution", reason=reason, excerpt=item.problem[:EXCERPT])
     for label in item.annotations:
-        # A kind that only a line can state is never overruled.
+        # A machine's kind, which only the record itself can state, is never overridden.
         if options.labelled_by != "file" and label.source_kind in PEOPLE:
             label.source_kind = options.labelled_by
         if options.annotator and is_unnamed(label.source_name):
@@ -52,7 +52,7 @@ def prepared(
 
 
 def _split(record: Record, text: str, splitting: Splitting) -> str:
-    """Split the record into steps and note its hidden reasoning; returns a reason if it holds nothing else."""
+    """Split the record into steps and store its hidden reasoning; returns a reason if there is nothing else."""
     split = splitting.split(text)
     record.positions, record.solution_text = [[Completion(step)] for step in split.steps], None
     if not split.thinking_length:

@@ -1,4 +1,4 @@
-"""Moves projects of other labelling tools here, and reports task by task what did not move and why."""
+"""Moves projects from other labelling tools, and reports for each task what did not move and why."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.membership.access import require_role
 from annotation.files.answer_grading import grade_records
-from annotation.files.preparing import prepared
+from annotation.files.preparing import prepare_record
 from annotation.files.record_faults import fault_of
 from annotation.files.store import store_each
 from annotation.models import Membership, Project
@@ -27,7 +27,7 @@ AT_ONCE = 200
 
 @dataclass
 class Moved:
-    """One task to move: `record` is None if nothing of it can move; `left` lists what does not move and why."""
+    """A task to move: `record` is None if nothing can move; `left` lists what does not move and why."""
 
     name: str
     record: Record | None
@@ -47,7 +47,7 @@ class TaskReport:
 
 @dataclass
 class Summary:
-    """Counts of tasks, of the annotations that are new here, and of what stayed behind."""
+    """Numbers of tasks by result, of new annotations, and of parts that did not move."""
 
     accepted: int = 0
     duplicate: int = 0
@@ -57,24 +57,24 @@ class Summary:
 
 
 class Naming(Protocol):
-    """The pseudonym of a person of the other tool, and whether it is a member's."""
+    """Returns the pseudonym of a person in the other tool, and whether it is a member's."""
 
     def __call__(self, person: str, email: str = "") -> tuple[str, bool]: ...
 
 
 def as_solution(name: str, names: StepNames, data: Mapping[str, Any], decomposition: str) -> Moved:
-    """The task's data as a solution with its steps, or why it is none."""
+    """The task's data as a solution with steps, or the reason why it is not one."""
     try:
-        item = prepared(1, solution_of(names, data), Splitting(decomposition))
+        item = prepare_record(1, solution_of(names, data), Splitting(decomposition))
     except ValueError as error:
         return Moved(name, None, [str(error)])
     return Moved(name, None, [f"{item.field}: {item.reason}"]) if isinstance(item, Rejection) else Moved(name, item)
 
 
 def people_of(project: Project, *, tool: str, members: bool) -> Naming:
-    """Names people: with `members` as the member of the same e-mail, else by a pseudonym.
+    """A function that names people: with `members` as the member with the same e-mail, else by a pseudonym.
 
-    A pseudonym is the same in every run on this installation, and cannot be traced without its secret key.
+    A pseudonym is the same in every run on this installation, and cannot be reversed without its secret key.
     """
     known: dict[str, str] = {}
     if members:
@@ -98,7 +98,7 @@ def move(
     tasks: Iterable[Moved],
     on_report: Callable[[TaskReport], None] = lambda report: None,
 ) -> Summary:
-    """Store the tasks in chunks, with an audit row each; a second run adds nothing.
+    """Store the tasks in chunks with an audit row each; a second run adds nothing.
 
     `by` is None for the operator of the machine. Raises Forbidden.
     """

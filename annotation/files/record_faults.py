@@ -1,4 +1,4 @@
-"""The checks that a record must pass before it is stored."""
+"""Checks records before they are stored."""
 
 from prm.formats.record import PathPosition, Record, RecordAnnotation
 from prm.messages import Message
@@ -11,7 +11,7 @@ MAX_MS = 2**62
 
 
 def fault_of(record: Record) -> tuple[str, Message] | None:
-    """Field and reason for which a record cannot be taken; None if it can."""
+    """The field and the reason for which a record must be rejected; None if it is valid."""
     if not record.problem.strip():
         return "problem", Message("text_empty")
     for field, longest in LENGTHS.items():
@@ -56,7 +56,7 @@ def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str
 
 
 def _place_fault(record: Record, place: PathPosition) -> Message | None:
-    """Completions are named by their index; a position behind the last step can only hold an own step."""
+    """The fault at a position of a path. Completions are named by index; after the last step, only an own step fits."""
     if not 0 <= place.position < MAX_POSITIONS:
         return Message("position_out_of_range", last=MAX_POSITIONS - 1)
     at = record.positions[place.position] if place.position < len(record.positions) else []

@@ -1,4 +1,4 @@
-"""Records into a project, from a file or from a program."""
+"""Imports records into a project."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -19,9 +19,9 @@ CHUNK_RECORDS = 500
 
 @transaction.atomic
 def import_records(*, project: Project, records: Iterable[Record], by: User | None) -> Counts:
-    """Store records, all or none; duplicates are counted and not added again.
+    """Store all records or none; duplicates are counted, but not added again.
 
-    Raises DomainError (`invalid_record`) naming the record and its field. `by` is None for the platform itself.
+    `by` is None for the platform itself. Raises DomainError (`invalid_record`), which names the record and its field.
     """
     counts = Counts()
     numbered = enumerate(records)

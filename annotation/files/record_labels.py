@@ -1,4 +1,4 @@
-"""The labels that come with records: who gave them, whether they are known, and their rows."""
+"""The labels in records: their sources, whether they are stored already, and their rows."""
 
 import uuid
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ FIELDS = {
 }  # fmt: skip
 NO_REASON = "not given in the imported file"
 
-Keys = list[list[int]]  # of the steps' rows: position, alternative
+Keys = list[list[int]]  # ids of steps, by position and alternative
 Added = Literal["new", "revised", "unnamed"]
 
 
 def is_unnamed(source_name: str) -> bool:
-    """Whether a source names nobody: the file named no annotator, so the labels are known by its format alone."""
+    """Whether a source names nobody: the file has no annotator, so that only its format identifies the labels."""
     return not source_name or source_name in FORMATS
 
 
@@ -55,7 +55,7 @@ class Labels:
         self._revisions: dict[tuple[int, int, int | None], int] = {}
 
     def find_revisions(self, solutions: list[int]) -> None:
-        """Learn how far the labels of the solutions that are stored already have come."""
+        """Read the latest revisions of the labels on these stored solutions."""
         latest = Annotation.objects.filter(solution__in=solutions).values_list("solution", "source", "annotator")
         for solution, source, annotator, revision in latest.annotate(Max("revision")):
             self._revisions[solution, source, annotator] = revision
@@ -65,7 +65,7 @@ class Labels:
         return any(self._ids[id(annotation)] not in self._known for annotation in record.annotations)
 
     def fresh(self, record: Record) -> list[RecordAnnotation]:
-        """The record's labels that are not stored yet; from now on they count as stored."""
+        """The record's labels that are not stored yet; they count as stored from then on."""
         fresh = []
         for annotation in record.annotations:
             label = self._ids[id(annotation)]
@@ -74,11 +74,11 @@ class Labels:
                 fresh.append(annotation)
         return fresh
 
-    def add(self, annotation: RecordAnnotation, *, solution: int, steps: Keys, given: dict[str, Any]) -> Added:
-        """Add the rows of a label; `given` are the record's fields that differ from what is stored.
+    def add(self, annotation: RecordAnnotation, *, solution: int, steps: Keys, differing: dict[str, Any]) -> Added:
+        """Add the rows of a label; `differing` are the record's fields that differ from the stored ones.
 
-        A label replaces an earlier one only if both name the same annotator. Two labels that name nobody may be from
-        two people, so the later one is kept as another unnamed annotator's.
+        A label replaces an earlier one only if both name the same annotator. Two labels without an annotator may be by
+        two people, so the later one becomes another unnamed annotator's.
         """
         key = self._rows.key(Annotation)
         member = self._members.get(annotation.annotator or "")
@@ -104,7 +104,7 @@ class Labels:
             annotation.progress,
             annotation.total_ms,
             annotation.comment,
-            annotation.native | ({"given": given} if given else {}),
+            annotation.native | ({"given": differing} if differing else {}),
             annotation.submitted_at or self._now,
         )
         for place in annotation.path:
@@ -132,7 +132,7 @@ class Labels:
         return "new" if source == self._sources[self._source_of(annotation)] else "unnamed"
 
     def _source_for(self, annotation: RecordAnnotation, solution: int) -> int:
-        """The key of the label's source: of unnamed annotators, the first who has not labelled the solution yet."""
+        """The id of the label's source; for an unnamed annotator, of the first who has not labelled the solution."""
         kind, name = self._source_of(annotation)
         source = self._sources[kind, name]
         if annotation.annotator or not is_unnamed(name):
@@ -162,7 +162,7 @@ class Labels:
         return {(kind, name): key for kind, name, key in stored.values_list("kind", "name", "id")}
 
     def _source_of(self, annotation: RecordAnnotation) -> tuple[str, str]:
-        """Kind and name; a person who is no member here is a source by their pseudonym."""
+        """Kind and name of a label's source; a person who is not a member is a source with their pseudonym."""
         stranger = "" if annotation.annotator in self._members else annotation.annotator
         return annotation.source_kind, annotation.source_name or stranger or ""
 

@@ -1,4 +1,4 @@
-"""Rejected records of an import, each with its line, the reason and its text, so that users can fix them."""
+"""Stores the rejected records of an import with line, reason and text, so that users can fix them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,8 +14,8 @@ from prm.formats.record import Rejection
 from prm.formats.table import originals_of
 
 MAX_REJECTIONS = 10_000  # stored with their reason; the rest are counted
-MAX_ORIGINAL = 1024 * 1024  # bytes of one record, stored as it is
-MAX_ORIGINALS = 64 * 1024 * 1024  # of all those of one import
+MAX_ORIGINAL = 1024 * 1024  # bytes of a stored record
+MAX_ORIGINALS = 64 * 1024 * 1024  # bytes of all stored records of an import
 
 Numbered = tuple[int, Rejection]  # 0-based number of the record in its file
 Original = Callable[[int], bytes | None]
@@ -23,9 +23,9 @@ Original = Callable[[int], bytes | None]
 
 @contextmanager
 def originals(place: str, format: str, mapping: Mapping | None) -> Iterator[Original]:
-    """Gives what a file says at the number of a record, None where it is too long; to be asked in rising order.
+    """A function from the number of a record to its bytes in the file, None if too long. Call it in ascending order.
 
-    The file is read a second time, beside the import, and only as far as somebody asks.
+    The file is read a second time, in parallel with the import, and only as far as needed.
     """
     with ExitStack() as opened:
         records: Iterator[tuple[int, bytes | None]] | None = None
@@ -65,14 +65,14 @@ def store_rejections(job: ImportJob, rejected: Sequence[Numbered], original: Ori
 
 
 def rejected_lines(job: ImportJob) -> Iterator[bytes]:
-    """The rejections of a job as JSON Lines of `{line, field, reason, excerpt}`."""
+    """Yield the rejections of a job as JSON Lines of `{line, field, reason, excerpt}`."""
     rows = job.rejections.order_by("line", "pk")
     for row in rows.values("line", "field", "reason", "excerpt").iterator():
         yield msgspec.json.encode(row | {"reason": str(row["reason"])}) + b"\n"
 
 
 def original_lines(job: ImportJob) -> Iterator[bytes]:
-    """The rejected records as the file has them, one per line, to be fixed and sent again."""
+    """Yield the rejected records as in the file, one per line, to fix and import again."""
     rows = job.rejections.filter(original__isnull=False).order_by("line", "pk")
     for original in rows.values_list("original", flat=True).iterator(chunk_size=50):
         yield bytes(original or b"") + b"\n"

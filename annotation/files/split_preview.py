@@ -8,15 +8,15 @@ import msgspec
 
 from prm.splitting import RULES, Splitting
 
-LOOKED_AT = 400_000  # characters, of all texts together; what comes behind is not divided here
-LONG = 2_000  # characters: more than a person reads as one step
-MANY = 60  # steps: more than a person rates in one go
-SHORT = 4  # characters: less than a step says
+LOOKED_AT = 400_000  # characters of all texts together; the rest is not split
+LONG = 2_000  # characters: too many to read as one step
+MANY = 60  # steps: too many to rate in one go
+SHORT = 4  # characters: too few for a step
 
 
 @dataclass(frozen=True)
 class Bar:
-    """How many solutions have from `least` to `most` steps."""
+    """The number of solutions with `least` to `most` steps."""
 
     least: int
     most: int
@@ -25,7 +25,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Tried:
-    """One rule on the same texts: the fewest, the median and the most steps of a solution."""
+    """The result of one rule on the texts: the fewest, the median and the most steps of a solution."""
 
     rule: str
     fewest: int
@@ -35,7 +35,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Division:
-    """The texts by one rule. `whole` counts solutions that stay one step, `many` those of more than MANY; `long` and
+    """The texts split by one rule. `whole` counts solutions with one step, `many` those with more than MANY; `long` and
     `short` count steps; `longest` is in characters. `thinking` counts solutions with hidden reasoning."""
 
     splitting: Splitting
@@ -59,7 +59,7 @@ class Division:
 
 
 def division_of(texts: Sequence[str], splitting: Splitting) -> Division | None:
-    """Apply the rule, and every other one, to the texts; None for no texts."""
+    """The texts split by the rule, with the results of the other rules; None without texts."""
     looked_at = _first(texts)
     if not looked_at:
         return None
@@ -97,7 +97,7 @@ def _first(texts: Sequence[str]) -> list[str]:
 
 
 def _bars(counts: Sequence[int], most: int = 12) -> list[Bar]:
-    """One bar a number of steps, or as few numbers a bar as make `most` bars."""
+    """Bars of one number of steps each, or of as few numbers as make at most about `most` bars."""
     least, width = min(counts), (max(counts) - min(counts)) // most + 1
     edges = range(least, max(counts) + 1, width)
     return [Bar(edge, edge + width - 1, sum(edge <= count < edge + width for count in counts)) for edge in edges]

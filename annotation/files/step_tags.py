@@ -1,8 +1,8 @@
-"""Prompts for process reward models as their clients write them: one text, a tag behind each step.
+"""Reads prompts for process reward models as their clients write them: one text with a tag after each step.
 
-Qwen's PRMs mark the end of a step by `<extra_0>` inside a chat template, Math-Shepherd by `ки` behind
-"Step 1: ..." lines. Read are ChatML (`<|im_start|>user`), Llama 3 (`<|start_header_id|>user<|end_header_id|>`) and
-plain text, where the problem ends at the first "Step 1", else at the first blank line.
+Qwen's PRMs mark the end of a step by `<extra_0>` in a chat template, Math-Shepherd by `ки` after "Step 1: ..." lines.
+The templates are ChatML (`<|im_start|>user`), Llama 3 (`<|start_header_id|>user<|end_header_id|>`) and plain text, in
+which the problem ends at the first "Step 1", else at the first blank line.
 """
 
 import re
@@ -12,9 +12,9 @@ from prm.splitting import Splitting
 
 TAGS = ("<extra_0>", "ки", "<step>")
 _TURNS = (
-    re.compile(r"<\|im_start\|>(?P<role>\w+)\s*\n(?P<said>.*?)(?=<\|im_end\|>|<\|im_start\|>|\Z)", re.DOTALL),
+    re.compile(r"<\|im_start\|>(?P<role>\w+)\s*\n(?P<content>.*?)(?=<\|im_end\|>|<\|im_start\|>|\Z)", re.DOTALL),
     re.compile(
-        r"<\|start_header_id\|>(?P<role>\w+)<\|end_header_id\|>\s*(?P<said>.*?)(?=<\|eot_id\|>|<\|start_header_id|\Z)",
+        r"<\|start_header_id\|>(?P<role>\w+)<\|end_header_id\|>\s*(?P<content>.*?)(?=<\|eot_id\|>|<\|start_header_id|\Z)",
         re.DOTALL,
     ),
 )
@@ -24,9 +24,9 @@ UNTAGGED = Splitting("blank_lines", "drop")
 
 
 def read_prompt(text: str) -> tuple[str, list[str]]:
-    """Problem and steps of a prompt; raises ValueError with the reason."""
+    """The problem and the steps of a prompt. Raises ValueError with the reason."""
     for template in _TURNS:
-        turns = [(turn["role"], turn["said"].strip()) for turn in template.finditer(text)]
+        turns = [(turn["role"], turn["content"].strip()) for turn in template.finditer(text)]
         if turns:
             return of_turns(turns)
     parts = _FIRST_STEP.split(text, maxsplit=1)
@@ -36,17 +36,19 @@ def read_prompt(text: str) -> tuple[str, list[str]]:
 
 
 def of_turns(turns: list[tuple[str, str]]) -> tuple[str, list[str]]:
-    """Problem and steps of a chat: what the user asks, and the assistant's answer. Raises ValueError."""
-    questions = [words for role, words in turns if role == "user"]
-    answered = [words for role, words in turns if role == "assistant" and words]
-    if len(questions) != 1 or len(answered) != 1:
+    """The problem and the steps of a chat: the user's question and the assistant's answer. Raises ValueError."""
+    questions = [content for role, content in turns if role == "user"]
+    answers = [content for role, content in turns if role == "assistant" and content]
+    if len(questions) != 1 or len(answers) != 1:
         raise ValueError(Message("prompt_messages_invalid"))
-    return questions[0], tagged_steps(answered[0])
+    return questions[0], tagged_steps(answers[0])
 
 
 def tagged_steps(answer: str) -> list[str]:
-    """One step a tag, in order; text behind the last tag is not a step. Without tags, blank lines separate steps, and
-    hidden reasoning is left out."""
+    """The steps of an answer, one per tag; text after the last tag is not a step.
+
+    Without tags, blank lines separate the steps, and hidden reasoning is left out.
+    """
     for tag in TAGS:
         if tag in answer:
             return [piece.strip() or EMPTY for piece in answer.split(tag)[:-1]]

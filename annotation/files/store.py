@@ -1,4 +1,4 @@
-"""Stores one chunk of records: existing rows are matched, new ones are written by COPY."""
+"""Stores a chunk of records: matches existing rows, and writes new ones with COPY."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -28,17 +28,17 @@ FIELDS = {
     Critique: ("step", "ordinal", "text"),
     **record_labels.FIELDS,
 }  # fmt: skip
-PROBLEM_SAYS = ("reference_answer", "reference_solution")
-SOLUTION_SAYS = ("external_id", "generator", "final_answer", "final_answer_correct", "extra")
-LOCK = 0x5374_6570  # the class of the advisory locks taken here; the key is the project
+PROBLEM_FIELDS = ("reference_answer", "reference_solution")
+SOLUTION_FIELDS = ("external_id", "generator", "final_answer", "final_answer_correct", "extra")
+LOCK = 0x5374_6570  # the class of the advisory locks of this module; their key is the project
 
 
 @dataclass(frozen=True)
 class Counts:
     """Counts of records: `accepted` added a solution or a label, `duplicates` added nothing.
 
-    Of the labels, `unnamed` differ from another label without an annotator and are stored beside it; `revised` replace
-    an earlier label of the same annotator.
+    Of the labels, `unnamed` differ from another label without an annotator and are added to it; `revised` replace an
+    earlier label by the same annotator.
     """
 
     accepted: int = 0
@@ -63,38 +63,38 @@ NEW, DUPLICATE = Counts(accepted=1), Counts(duplicates=1)
 
 
 class _Problem(NamedTuple):
-    """A stored problem; `says` holds the fields of a record that are stored with it, by their names there."""
+    """A stored problem, with the `fields` of a record that it stores."""
 
     id: int
     split: str
-    says: dict[str, Any]
+    fields: dict[str, Any]
 
 
 @dataclass
 class _Solution:
-    """A stored solution with the completions at each position and the keys of their rows."""
+    """A stored solution, with the `fields` of a record that it stores, its completions by position and their ids."""
 
     id: int
-    says: dict[str, Any]
+    fields: dict[str, Any]
     completions: dict[int, list[Completion]] = field(default_factory=lambda: defaultdict(list))
     keys: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
 def wait_for_others(project: Project) -> None:
-    """Only one transaction at a time adds to a project."""
+    """Wait until no other transaction adds to the project, and keep others waiting until this one ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, project.pk])
 
 
 def store_chunk(*, project: Project, records: Sequence[Record], job: ImportJob | None = None) -> Counts:
-    """Store checked records in the running transaction, which waits for other imports into the project."""
+    """Store valid records in the current transaction, after other imports into the project; returns the counts."""
     return sum((counts for counts, _ in store_each(project=project, records=records, job=job)), Counts())
 
 
 def store_each(
     *, project: Project, records: Sequence[Record], job: ImportJob | None = None
 ) -> list[tuple[Counts, int]]:
-    """As `store_chunk`, with what became of each record, and the id of its solution."""
+    """As `store_chunk`, but returns the counts of each record and the id of its solution."""
     wait_for_others(project)
     return _Chunk(project, records, job).store()
 
@@ -122,9 +122,9 @@ class _Chunk:
         problems = Problem.objects.filter(project=self._project, text_hash__in=hashes)
         return {
             row["text_hash"]: _Problem(
-                row["id"], row["split"], {"problem": row["text"], **{name: row[name] for name in PROBLEM_SAYS}}
+                row["id"], row["split"], {"problem": row["text"], **{name: row[name] for name in PROBLEM_FIELDS}}
             )
-            for row in problems.values("id", "split", "text", "text_hash", *PROBLEM_SAYS)
+            for row in problems.values("id", "split", "text", "text_hash", *PROBLEM_FIELDS)
         }
 
     def _find_solutions(self) -> dict[tuple[int, str], _Solution]:
@@ -132,14 +132,16 @@ class _Chunk:
         problems = [problem.id for problem in self._problems.values()]
         rows = Solution.objects.filter(problem__in=problems, content_hash__in=hashes)
         solutions = {
-            (row["problem_id"], row["content_hash"]): _Solution(row["id"], {name: row[name] for name in SOLUTION_SAYS})
-            for row in rows.values("id", "problem_id", "content_hash", *SOLUTION_SAYS)
+            (row["problem_id"], row["content_hash"]): _Solution(
+                row["id"], {name: row[name] for name in SOLUTION_FIELDS}
+            )
+            for row in rows.values("id", "problem_id", "content_hash", *SOLUTION_FIELDS)
         }
         self._find_steps(solutions)
         return solutions
 
     def _find_steps(self, solutions: dict[tuple[int, str], _Solution]) -> None:
-        """Only of the solutions that get a label."""
+        """Read the steps of the stored solutions that get a label."""
         labelled = {
             content
             for record, (_, content) in zip(self._records, self._hashes, strict=True)
@@ -167,17 +169,17 @@ class _Chunk:
             return DUPLICATE
         if not fresh:
             return NEW
-        stored = problem.says | solution.says
+        stored = problem.fields | solution.fields
         differing = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
-        added = [self._labels.add(label, solution=solution.id, steps=steps, given=differing) for label in fresh]
+        added = [self._labels.add(label, solution=solution.id, steps=steps, differing=differing) for label in fresh]
         return Counts(
             accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
         )
 
     def _add_problem(self, record: Record, problem_hash: str) -> _Problem:
         group = source_group_of(record.problem, record.source_group)
-        says = {"problem": record.problem, **{name: getattr(record, name) for name in PROBLEM_SAYS}}
-        problem = _Problem(self._rows.key(Problem), assign_split(group), says)
+        fields = {"problem": record.problem, **{name: getattr(record, name) for name in PROBLEM_FIELDS}}
+        problem = _Problem(self._rows.key(Problem), assign_split(group), fields)
         self._rows.add(
             Problem,
             problem.id,
@@ -195,7 +197,7 @@ class _Chunk:
         return problem
 
     def _add_solution(self, record: Record, problem: _Problem, content: str) -> _Solution:
-        solution = _Solution(self._rows.key(Solution), {name: getattr(record, name) for name in SOLUTION_SAYS})
+        solution = _Solution(self._rows.key(Solution), {name: getattr(record, name) for name in SOLUTION_FIELDS})
         self._rows.add(
             Solution,
             solution.id,
@@ -216,7 +218,7 @@ class _Chunk:
         return solution
 
     def _add_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:
-        """All completions of the first record of a solution, in the order of the record."""
+        """Add the steps of a new solution; returns their ids."""
         add = self._rows.add
         keys = iter(self._rows.keys(Step, sum(map(len, record.positions))))
         for position, at in enumerate(record.positions):
@@ -230,7 +232,7 @@ class _Chunk:
         return [solution.keys[position] for position in range(len(record.positions))]
 
     def _match_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:
-        """Keys of the rows of the record's completions; the solution gets those that it lacks."""
+        """The ids of the record's completions in a stored solution, which gets those that it lacks."""
         matched = []
         for position, at in enumerate(record.positions):
             keys, used = solution.keys[position], set[int]()

@@ -1,7 +1,7 @@
-"""Resumable uploads: a piece that is on the disk is never sent again.
+"""Resumable uploads: a piece that is on the disk need not be sent again.
 
-A piece is written to the disk before the upload's offset moves. Bytes that a killed process wrote beyond the offset
-are overwritten.
+A piece is on the disk before the upload's offset moves. Bytes that a killed process wrote beyond the offset are
+overwritten.
 """
 
 import errno
@@ -29,13 +29,13 @@ from annotation.models import ImportJob, Membership, Project, Upload
 from prm.messages import Message
 
 ABANDONED_AFTER = timedelta(days=3)
-SPARE_BYTES = 512 * 2**20  # of the disk, left to the database
+SPARE_BYTES = 512 * 2**20  # of the disk, reserved for the database
 CHECKSUMS = ("sha1", "sha256")
 _NAME = re.compile("[0-9a-f]{32}")  # of a file that was uploaded; the folder may hold others
 
 
 class TooLarge(DomainError):
-    """More bytes than the operator allows, or than were announced."""
+    """The file has more bytes than the operator allows, or than were announced."""
 
     status = 413
 
@@ -60,7 +60,10 @@ class Damaged(DomainError):
 
 @transaction.atomic
 def begin_upload(*, by: User, project: Project, filename: str, size: int, fingerprint: str = "") -> Upload:
-    """Make room for a file of `size` bytes. Raises Forbidden, TooLarge (`upload_too_large`), NoSpace (`disk_full`)."""
+    """Begin the upload of a file of `size` bytes.
+
+    Raises Forbidden, TooLarge (`upload_too_large`), NoSpace (`disk_full`).
+    """
     require_role(by, project, Membership.Role.MANAGER)
     if size > settings.MAX_UPLOAD_BYTES:
         raise _too_large(filename)
@@ -139,7 +142,7 @@ def append_piece(
 
 @transaction.atomic
 def discard_upload(*, by: User, upload: uuid.UUID) -> None:
-    """Give an upload up. Raises as `find_upload`."""
+    """Delete an upload. Raises as `find_upload`."""
     row = find_upload(by=by, upload=upload)
     audit.record(by=by, action="upload.discard", target=row)
     path = row.path
@@ -148,7 +151,7 @@ def discard_upload(*, by: User, upload: uuid.UUID) -> None:
 
 
 def unfinished_uploads(*, by: User, project: Project) -> list[Upload]:
-    """What somebody has begun to upload into a project, the latest first."""
+    """The user's unfinished uploads into a project, latest first."""
     return list(Upload.objects.filter(project=project, by=by))
 
 
@@ -177,8 +180,8 @@ def _is_wanted(path: Path) -> bool:
     return jobs.filter(state__in=ImportJob.LIVE).exists() or jobs.filter(finished_at__gt=recent).exists()
 
 
-def keep_file(*, pieces: Iterable[bytes], filename: str) -> Path:
-    """A file that came in one go, on the disk. Raises TooLarge (`upload_too_large`), NoSpace (`disk_full`)."""
+def store_file(*, pieces: Iterable[bytes], filename: str) -> Path:
+    """Store a file from one request; returns its path. Raises TooLarge (`upload_too_large`), NoSpace (`disk_full`)."""
     settings.UPLOAD_ROOT.mkdir(parents=True, exist_ok=True)
     path: Path = settings.UPLOAD_ROOT / uuid.uuid4().hex
     try:

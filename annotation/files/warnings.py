@@ -16,7 +16,7 @@ from prm.vocabulary import SPLITS
 
 
 def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts: Counts) -> dict[str, int]:
-    """The counts with those of a chunk that was stored added; zero is left out."""
+    """The counts of warnings, with those of a stored chunk added; zeros are left out."""
     empty = [len(positions) for record in records if (positions := empty_steps(record))]
     new = {
         "empty_steps": sum(empty),
@@ -28,7 +28,7 @@ def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts:
 
 
 def lacking_splits(project: Project) -> dict[str, int]:
-    """The project's problems, source groups and problems of each split if a split has none; else nothing."""
+    """The numbers of the project's problems, source groups and problems by split, if a split is empty; else nothing."""
     problems = Problem.objects.filter(project=project)
     if all(problems.filter(split=split).exists() for split in SPLITS) or not problems.exists():
         return {}

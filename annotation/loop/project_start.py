@@ -16,7 +16,7 @@ from annotation.core.membership.accounts import invite
 from annotation.core.membership.projects import create_project
 from annotation.files.import_body import run_import
 from annotation.files.import_jobs import Manner, create_import
-from annotation.files.uploads import keep_file
+from annotation.files.uploads import store_file
 from annotation.loop.selection.generations import request_first_generation
 from annotation.models import ImportJob, Membership, Project
 from prm.formats.record import Record
@@ -57,7 +57,7 @@ def start_project(
     """Create a project with a free address, invite `people` as annotators, import the file, open a generation.
 
     Either all of it happens or nothing. A file of more than AT_ONCE bytes is only checked and enqueued.
-    Raises the errors of `create_project`, `invite`, `keep_file` and `create_import`, and DomainError
+    Raises the errors of `create_project`, `invite`, `store_file` and `create_import`, and DomainError
     (`nothing_imported`) if no record can be imported; `field` in `extra` is one of `name`, `people`, `file`, or a field
     of the project.
     """
@@ -94,7 +94,7 @@ def suggest_template(records: Sequence[Record]) -> str:
 
 
 def _import(by: User, project: Project, file: FirstFile) -> ImportJob:
-    path = keep_file(pieces=file.pieces, filename=file.filename)
+    path = store_file(pieces=file.pieces, filename=file.filename)
     try:
         job = create_import(by=by, project=project, path=path, filename=file.filename, manner=file.manner)
         if job.total_bytes > AT_ONCE:

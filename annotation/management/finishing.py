@@ -9,7 +9,7 @@ LOOK_AGAIN_SECONDS = 0.5
 
 
 def finish_job(job: Job, work: Callable[[], object]) -> None:
-    """Run the job by `work`, or wait for the worker that runs it; then the row holds its final state."""
+    """Run the job by `work`, or wait for the worker that has it, and then refresh the row."""
     work()
     job.refresh_from_db()
     while job.live:

@@ -24,7 +24,7 @@ TEXTS = {
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The options that both commands have."""
+    """Add the options that both commands have."""
     parser.add_argument("--project", required=True, help="address (slug) of the project")
     parser.add_argument("--members", action="store_true", help="match annotators to members by e-mail address")
     parser.add_argument("--dry-run", action="store_true", help="report the names in use and import nothing")

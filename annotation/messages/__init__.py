@@ -1,4 +1,4 @@
-"""The English sentences of what the platform reports, by code (`prm.messages`): a module for each room."""
+"""The English sentences of the platform's messages, by code (`prm.messages`), with a module for each room."""
 
 from annotation.messages import api, core, files, labels, loop, serving, work
 

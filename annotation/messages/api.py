@@ -1,4 +1,4 @@
-"""What is wrong with a request."""
+"""Errors in requests."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "beyond_context": "The text is longer than the model's context. Shorten it.",

@@ -1,4 +1,4 @@
-"""What is wrong with imported files and records."""
+"""Errors in imported files and records, and warnings of imports."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "accepted_without_good_rating": "`accepted` may only be true for a step rated +1",

@@ -1,4 +1,4 @@
-"""What is wrong with snapshots, exports and reviews."""
+"""Errors in snapshots, exports and reviews, and what exports leave out."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "accepted_marks_left_out": ("{n} step accepted with others", "{n} steps accepted with others"),

@@ -1,4 +1,4 @@
-"""What is wrong with a label, and why there is no work."""
+"""Errors in labels, leases, gold and the queue."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "accepted_step_not_good": "A step accepted together with others must have the rating 1.",

@@ -1,1 +1,1 @@
-"""Side by side with Label Studio: the same work over HTTP, on one machine, one PostgreSQL, in one run."""
+"""Compares Stepmark with Label Studio: the same work over HTTP, on one machine with one PostgreSQL, in one run."""

@@ -1,11 +1,10 @@
-"""Side by side with Label Studio, on this machine, in one run; prints a Markdown table.
+"""Compares Stepmark with Label Studio on this machine, in one run; prints a Markdown table.
 
     python -m benchmarks.label_studio [--rows import,claims,export,order,deletion,limits] [--sizes 10000,100000]
         [--ours-only 1000000] [--export-sizes 10000,50000] [--seconds 20] [--json FILE]
 
-The first run makes an environment for Label Studio and a database with its tables under var/benchmarks/label-studio.
-With `--json` what is measured is kept, and a run with the same file goes on behind it; a cell taken out of it is
-measured again.
+The first run creates an environment for Label Studio and a database with its tables under var/benchmarks/label-studio.
+With `--json` the results are stored, and a run with the same file measures what is missing there.
 """
 
 import argparse
@@ -21,7 +20,7 @@ def _sizes(text: str) -> list[int]:
 
 
 def main() -> None:
-    """Measure the rows asked for."""
+    """Measure the requested rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default=",".join(ROWS))
     parser.add_argument("--sizes", type=_sizes, default=[10_000, 100_000])

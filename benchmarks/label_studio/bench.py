@@ -1,4 +1,4 @@
-"""One run of the benchmark: the servers, the two sides on them, the pools of solutions, and what was measured."""
+"""One run of the benchmark: the servers, the two sides, the pools of solutions, and the results."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -20,13 +20,13 @@ from launch.ownership import sole_owner
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "var" / "benchmarks" / "label-studio"
 PEOPLE = 16
-AT_ONCE = 100_000  # solutions in one import
+AT_ONCE = 100_000  # solutions of one import
 
 Figures = dict[str, Any]
 
 
 class Bench:
-    """`measured` has figures by `row/size/side`; what is there already is not measured again."""
+    """A run of the benchmark. `measured` has figures by `row/size/side`; they are not measured again."""
 
     def __init__(self, *, seconds: float, port: int, venv: Path, kept: Path | None) -> None:
         self.seconds, self._port, self._venv, self._kept = seconds, port, venv, kept
@@ -45,7 +45,7 @@ class Bench:
 
     @property
     def ours(self) -> ours.Stepmark:
-        """Our platform; started when it is first asked for, on a database of its own."""
+        """Our platform, started at the first use, with its own database."""
         if ours.NAME not in self._sides:
             database = self._addresses["DATABASE_URL"]
             self._execute(database, "DROP DATABASE IF EXISTS stepmark_benchmark WITH (FORCE)")
@@ -60,7 +60,7 @@ class Bench:
 
     @property
     def theirs(self) -> theirs.LabelStudio:
-        """Label Studio; started when it is first asked for, on a database of its own."""
+        """Label Studio, started at the first use, with its own database."""
         if theirs.NAME not in self._sides:
             sockets = socket_folder(FOLDER)
             self._sides[theirs.NAME] = self._running.enter_context(
@@ -76,11 +76,11 @@ class Bench:
 
     @property
     def database(self) -> str:
-        """The address of a database for work of no side's own."""
+        """The address of a database that belongs to neither side."""
         return self._addresses["DATABASE_URL"]
 
     def note(self, row: str, size: int, side: str, work: Callable[[], Mapping[str, Any]]) -> None:
-        """Measure a cell of the table unless that was done before, and keep what was found."""
+        """Measure a cell of the table and store the figures, unless they exist."""
         name = f"{row}/{size}/{side}"
         if name in self.measured:
             return
@@ -94,14 +94,14 @@ class Bench:
             self._kept.write_bytes(msgspec.json.format(msgspec.json.encode(self.measured)))
 
     def pool(self, side: Side, size: int, *, labelled: bool = False) -> str:
-        """A project with so many solutions, imported in this run; the import is measured on the way."""
+        """A project with this number of solutions; the first call imports them and measures the import."""
         place = (side.name, size, labelled)
         if place not in self._pools:
             self._pools[place] = self._imported(side, size, labelled)
         return self._pools[place]
 
     def settle(self) -> None:
-        """Let the database tidy up what was loaded, for both sides, before something is measured."""
+        """Vacuum and analyse the database, for both sides, before a measurement."""
         with psycopg.connect(self.database, autocommit=True) as connection:
             names = [name for (name,) in connection.execute("SELECT datname FROM pg_database WHERE NOT datistemplate")]
             connection.execute("CHECKPOINT")
@@ -109,7 +109,7 @@ class Bench:
             self._execute(_other_database(self.database, name), "VACUUM ANALYZE")
 
     def loop(self, side: Side, size: int, people: int) -> Figures:
-        """Annotators in a closed loop on the pool of that size."""
+        """Run annotators in a closed loop on the pool of this size."""
         project = self.pool(side, size)
         found = clients.work(side, project, people=people, warm_up=self.seconds / 5, seconds=self.seconds)
         return msgspec.to_builtins(found) | {"rate": found.rate}

@@ -1,7 +1,7 @@
-"""Annotators in a closed loop: claim, submit, claim again, each on a connection of its own.
+"""Annotators in a closed loop: claim, submit, claim again, each with its own connection.
 
-One thread drives them all over plain sockets with bytes made beforehand, so that the client takes little of the
-machine that it measures; how much it took is told.
+One thread drives all of them over plain sockets with prepared bytes, so that the client uses little of the machine that
+it measures. The result has its share.
 """
 
 import asyncio
@@ -18,10 +18,9 @@ LOST = 599
 
 
 class Loop(msgspec.Struct):
-    """What annotators saw in `seconds`: whole cycles, milliseconds of claims and submissions, and what went wrong.
+    """The results of `seconds` of labelling: complete cycles, milliseconds of claims and submissions, and errors.
 
-    `twice` counts tasks that were given out again before or after somebody had submitted them, `client_share` how much
-    of one core the client took.
+    `twice` counts tasks that two people got, `client_share` is the share of one core that the client used.
     """
 
     seconds: float
@@ -41,7 +40,7 @@ class Loop(msgspec.Struct):
 
 
 class Connection:
-    """One HTTP/1.1 connection of one person, opened again where the server has closed it."""
+    """One HTTP/1.1 connection of one person; opened again if the server has closed it."""
 
     def __init__(self, address: str, authorization: str) -> None:
         self._place = urlsplit(address)
@@ -51,7 +50,7 @@ class Connection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, request: Request) -> tuple[int, bytes]:
-        """Status and body of the answer; LOST where the server closes a fresh connection without one."""
+        """Status and body of the response; LOST if the server closes a new connection without one."""
         head = f"{request.method} {request.path} HTTP/1.1\r\n{self._shared}Content-Length: {len(request.body)}\r\n\r\n"
         sent = head.encode() + request.body
         if self._streams is not None:
@@ -93,7 +92,7 @@ async def _chunks(reader: asyncio.StreamReader) -> bytes:
 
 
 def work(side: Side, project: str, *, people: int, warm_up: float, seconds: float) -> Loop:
-    """Let so many annotators label for `seconds` after the warm-up. Raises SystemExit where the tasks run out."""
+    """Let annotators label for `seconds` after the warm-up. Raises SystemExit if the tasks run out."""
     return asyncio.run(_work(side, project, side.people[:people], warm_up, seconds))
 
 

@@ -1,4 +1,4 @@
-"""Label Studio's own environment, apart from ours."""
+"""Label Studio's Python environment, separate from ours."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 REQUIREMENTS = HERE / "requirements.txt"
-# No word to the outside: no telemetry, no error reports, no look for newer versions.
+# No requests to the outside: no telemetry, no error reports, no version checks.
 QUIET = {
     "COLLECT_ANALYTICS": "false",
     "SENTRY_DSN": "",
@@ -16,15 +16,15 @@ QUIET = {
     "LATEST_VERSION_CHECK": "false",
     "FEATURE_FLAGS_OFFLINE": "true",
 }
-# One key hands a task in, where the default is two held together: the fewest that its settings allow.
+# One key submits a task instead of the default of two: the fewest that its settings allow.
 SUBMIT_BY_ENTER = {"EDITOR_KEYMAP": '{"annotation:submit": {"key": "enter", "description": "Submit"}}'}
-# The embedded PostgreSQL has no contrib modules; Label Studio then does without two indexes for searching in texts
-# of results, and does not pay for keeping them.
+# The embedded PostgreSQL has no contrib modules. Label Studio then lacks two indexes for searching in the texts
+# of results, and saves the time to update them.
 NO_CONTRIB = {"SKIP_TRIGRAM_EXTENSION": "full", "SKIP_BTREE_GIN_EXTENSION": "full"}
 
 
 def prepare(folder: Path) -> None:
-    """Make the environment where it is missing or was made from other requirements: minutes, a few hundred packages."""
+    """Create the environment if it is missing or its requirements have changed: minutes, a few hundred packages."""
     stamp, wanted = folder / "requirements.sha256", hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
@@ -35,7 +35,7 @@ def prepare(folder: Path) -> None:
 
 
 def variables(folder: Path, *, data: Path, database: str, sockets: Path, redis: Path) -> dict[str, str]:
-    """What Label Studio's processes find in their environment; `database` lies behind the socket in `sockets`."""
+    """The environment variables of Label Studio's processes; the server of `database` has its socket in `sockets`."""
     inherited = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "HOME") if name in os.environ}
     return inherited | {
         **{f"LABEL_STUDIO_{name}": value for name, value in QUIET.items()},
@@ -55,5 +55,5 @@ def variables(folder: Path, *, data: Path, database: str, sockets: Path, redis: 
 
 
 def package_of(folder: Path) -> Path:
-    """Label Studio's source, where its `manage.py` is."""
+    """The folder of Label Studio's source with its `manage.py`."""
     return next(folder.glob("lib/python*/site-packages/label_studio"))

@@ -1,4 +1,4 @@
-"""The database's own limits on this machine, with nothing of a platform around it."""
+"""Measures the limits of the database on this machine, without a platform."""
 
 import multiprocessing
 import resource
@@ -21,7 +21,7 @@ UPDATE raw_item SET state = 'taken' WHERE id = (
 
 
 def copy_steps(database: str, size: int) -> dict[str, Any]:
-    """COPY the steps of so many solutions into a table with a key and one index; steps a second."""
+    """COPY the steps of this number of solutions into a table with a key and one index; returns steps a second."""
     rows = [(number, place, step) for number in range(size) for place, step in enumerate(solution(number).steps)]
     with psycopg.connect(database) as connection:
         connection.execute("DROP TABLE IF EXISTS raw_step")
@@ -38,7 +38,7 @@ def copy_steps(database: str, size: int) -> dict[str, Any]:
 
 
 def read_to_file(database: str, size: int) -> dict[str, Any]:
-    """Read the copied steps, a solution a line, through a cursor on the server into a file; solutions a second."""
+    """Read the copied steps through a server-side cursor into a file, a solution a line; returns solutions a second."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with (
         psycopg.connect(database) as connection,
@@ -55,7 +55,7 @@ def read_to_file(database: str, size: int) -> dict[str, Any]:
 
 
 def claim_loop(database: str, size: int, seconds: float) -> dict[str, Any]:
-    """Claims of a bare table on a partial index in priority order, each its own transaction; 8 processes."""
+    """Claim rows of a plain table by a partial index in priority order, one transaction each, with 8 processes."""
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS raw_item")
         connection.execute("CREATE TABLE raw_item (id bigint PRIMARY KEY, rank int, state text DEFAULT 'ready')")

@@ -1,4 +1,4 @@
-"""Stepmark as a side of the comparison: the web processes and the worker that `make run` starts, as it starts them."""
+"""Stepmark as a side of the comparison: the web processes and the worker, started as `make run` does."""
 
 import json
 import subprocess
@@ -62,7 +62,7 @@ class Stepmark:
         self._environment = environment
 
     def make_project(self, title: str, *, policy: Mapping[str, Any] | None = None) -> str:
-        """A project in which every annotator labels, one annotation a solution."""
+        """A project with all annotators as members, and one annotation for each solution."""
         slug = f"p{uuid.uuid4().hex[:12]}"
         body = {"slug": slug, "name": title, "policy": dict(policy or {})}
         self._manager.ask("POST", "/api/v1/projects/", body)
@@ -74,7 +74,7 @@ class Stepmark:
         return b"".join(as_line(solution(number), labelled=labelled) for number in numbers)
 
     def take_in(self, project: str, content: bytes) -> None:
-        """Import: upload the file, and wait until a worker has taken it in."""
+        """Import: upload the file, and wait until a worker has imported it."""
         kind, body = _as_form(content)
         job = self._manager.ask("POST", f"/api/v1/projects/{project}/imports/", body, kind=kind)
         while job["state"] not in ("done", "failed", "cancelled"):
@@ -84,31 +84,31 @@ class Stepmark:
             raise SystemExit(f"The import ended otherwise than expected: {job}")
 
     def open_queue(self, project: str, count: int) -> None:
-        """Put so many solutions into the queue at once: the most that its design leaves room for."""
+        """Put this number of solutions into the queue at once, the most that its design allows."""
         mix = {"control": 0, "holdout": 0, "calibration": 0, "overlap": 0}
         policy = {"policy": {"generation_budget": count, "mix": mix}}
         self._manager.ask("PATCH", f"/api/v1/projects/{project}/", policy)
         self._manager.ask("POST", f"/api/v1/projects/{project}/generations/", {})
 
     def places(self, project: str, tasks: Sequence[int]) -> list[int]:
-        """Which places in the queue these tasks have, from 1 on."""
+        """The places of these tasks in the queue, from 1."""
         return list(_ask_people("places", project, *map(str, tasks), environment=self._environment))
 
     def given_out(self, count: int) -> list[int]:
-        """The numbers of the first so many solutions that a queue gives out: some problems are kept for measuring."""
+        """The numbers of the first solutions in the queue, which leaves out problems reserved for measuring."""
         return list(_ask_people("pool", str(count), environment=self._environment))
 
     def session(self) -> tuple[str, str]:
-        """Name and value of a cookie by which an annotator is signed in on the pages."""
+        """Name and value of the session cookie of an annotator."""
         name, value = _ask_people("session", environment=self._environment)
         return name, value
 
     def claim(self, project: str) -> Request:
-        """Ask for the next task."""
+        """The request for the next task."""
         return Request("POST", f"/api/v1/projects/{project}/claim/", b"{}")
 
     def claimed(self, project: str, body: bytes) -> Task:
-        """The task in the answer to `claim`, with the request that submits it."""
+        """The task in the response to `claim`, with the request that submits it."""
         task = _CLAIM.decode(body).task
         steps = [position.alternatives[0].id for position in task.solution.steps]
         sent = {
@@ -126,11 +126,11 @@ class Stepmark:
         return Task(task.solution.id, submit)
 
     def export(self, project: str) -> int:
-        """A snapshot of all labels and its download as PRM800K, read to the end; returns its size in bytes."""
+        """Create a snapshot of all labels and download it as PRM800K; returns its size in bytes."""
         return self.download(self.freeze(project))
 
     def freeze(self, project: str) -> int:
-        """A new snapshot's id."""
+        """Create a snapshot; returns its id."""
         made = self._manager.ask("POST", f"/api/v1/projects/{project}/snapshots/", {"filters": {}})
         return int(made["id"])
 
@@ -141,11 +141,11 @@ class Stepmark:
         return {int(record.external_id): _ratings(record.annotations[0]) for record in records}
 
     def download(self, snapshot: int) -> int:
-        """Read a snapshot as PRM800K to its end; returns its size in bytes."""
+        """Download a snapshot as PRM800K; returns its size in bytes."""
         return self._manager.stream(f"/api/v1/snapshots/{snapshot}/download/?format=prm800k")
 
     def delete_as_member(self, project: str) -> int:
-        """The status that a member who owns nothing gets for deleting the project."""
+        """The status of the response when a plain member deletes the project."""
         return Door(self.address, self.people[0]).status("DELETE", f"/api/v1/projects/{project}/")
 
 
@@ -160,7 +160,7 @@ _RECORD = msgspec.json.Decoder(Record)
 
 @contextmanager
 def stepmark(*, var: Path, port: int, addresses: Mapping[str, str], people: int) -> Iterator[Stepmark]:
-    """Our platform on the servers at `addresses`, with a manager and so many annotators."""
+    """Run our platform on the servers at `addresses`, with a manager and annotators."""
     var.mkdir(parents=True, exist_ok=True)
     (var / "run" / "prometheus").mkdir(parents=True, exist_ok=True)
     options = Options("127.0.0.1", port, var, dict(addresses))

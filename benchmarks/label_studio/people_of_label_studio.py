@@ -1,4 +1,4 @@
-"""Run by Label Studio's interpreter, for what its API does not do; prints JSON.
+"""Does what Label Studio's API does not offer, run by its interpreter; prints JSON.
 
 people N               an owner and N members of one organization: their tokens
 join PROJECT           make the members annotators of a project

@@ -1,10 +1,10 @@
-"""What the benchmark needs of our platform beside its API, in a process of its own; prints JSON.
+"""Does what the benchmark needs besides our API, in a separate process; prints JSON.
 
 people N               a manager and N annotators: the secrets of their tokens
 join SLUG              let the annotators into a project
-session                the name and value of a cookie by which the first annotator is signed in
+session                the name and value of the session cookie of the first annotator
 places SLUG ID...      the places that solutions have in a project's queue
-pool N                 the numbers of the first N solutions whose problems are not kept for measuring models
+pool N                 the numbers of the first N solutions whose problems are in the pool
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Processes that the benchmark starts: kept until the block ends, and how much memory they came to need."""
+"""The processes of the benchmark: runs them during a block, and measures their peak memory."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ LOOK_SECONDS = 0.2
 def running(
     commands: Mapping[str, Sequence[str]], *, cwd: Path, environment: Mapping[str, str], logs: Path
 ) -> Iterator[list[int]]:
-    """The commands as processes, each with a log under its name; gives their ids."""
+    """Run the commands as processes, each with a log under its name; gives their ids."""
     logs.mkdir(parents=True, exist_ok=True)
     started = []
     try:
@@ -41,14 +41,14 @@ def running(
 
 
 class Memory:
-    """The most memory that any one of some processes, and of theirs, was given at once within the block, in MB."""
+    """The largest peak memory, in MB, of a process or one of its children during the block."""
 
     def __init__(self, roots: Sequence[int]) -> None:
         self._roots, self._ended, self.peak_mb = roots, threading.Event(), 0.0
 
     def __enter__(self) -> "Memory":
         for process in self._processes():
-            (Path("/proc") / str(process) / "clear_refs").write_text("5")  # its peak begins anew
+            (Path("/proc") / str(process) / "clear_refs").write_text("5")  # resets its peak
         self._watch = threading.Thread(target=self._look, daemon=True)
         self._watch.start()
         return self
@@ -75,7 +75,7 @@ class Memory:
 
 
 def _peak_mb(process: int) -> float:
-    """The kernel's own note of a process's peak; 0 for one that has ended."""
+    """A process's peak by the kernel's count; 0 for one that has ended."""
     try:
         lines = (Path("/proc") / str(process) / "status").read_text().splitlines()
     except OSError:

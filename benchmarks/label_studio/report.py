@@ -1,4 +1,4 @@
-"""The table of what was measured: both sides, how many times better ours is, and what was aimed at."""
+"""The table of the results: both sides, their ratio, and the aim."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ from benchmarks.label_studio import limits, ours, theirs
 
 
 class Line(NamedTuple):
-    """A figure of a row: its key, its words, whether more of it is better, and what is aimed at."""
+    """A figure of a row: its key, its name, whether more is better, and the aim."""
 
     row: str
     key: str
@@ -39,7 +39,7 @@ LINES = (
 
 
 def table(measured: Mapping[str, Mapping[str, Any]]) -> str:
-    """Markdown, by row and size."""
+    """The table in Markdown, by row and size."""
     rows = ["| work | pool | Label Studio | Stepmark | ratio | aim |", "|---|---:|---:|---:|---:|---:|"]
     for line in LINES:
         for size in sorted({int(name.split("/")[1]) for name in measured if name.split("/")[0] == line.row}):
@@ -52,7 +52,7 @@ def table(measured: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def machine() -> str:
-    """What the figures hold for."""
+    """The machine and the versions of the figures."""
     names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     processor = names[0].split(":")[1].strip() if names else platform.machine()
     return (

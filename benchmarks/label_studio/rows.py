@@ -1,4 +1,4 @@
-"""The rows of the table, each measured at the sizes it is asked for."""
+"""The rows of the table, each measured at the requested sizes."""
 
 import json
 import time
@@ -16,7 +16,7 @@ ONE_AFTER_ANOTHER = 4
 
 
 def imports(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:
-    """Steps a second, upload included, and the most memory of a process."""
+    """Imported steps a second, upload included, and the largest memory of a process."""
     for size in sizes:
         for side in (bench.theirs, bench.ours):
             if f"import/{size}/{side.name}" not in bench.measured:
@@ -32,26 +32,26 @@ def claims(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None
 
 
 def exports(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:
-    """Labelled solutions a second, from the wish to the last byte, and the most memory of a process."""
+    """Exported solutions a second, from the request to the last byte, and the largest memory of a process."""
     for size in sizes:
         for side in (bench.theirs, bench.ours):
             bench.note("export", size, side.name, lambda s=side, n=size: _export(bench, s, n))
 
 
 def serving_order(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:
-    """Which tasks people get who work side by side in the order of a model's scores."""
+    """The tasks that people get who work at the same time in the order of a model's scores."""
     bench.note("order", RANKED, bench.theirs.name, lambda: _their_order(bench))
     bench.note("order", RANKED, bench.ours.name, lambda: _our_order(bench))
 
 
 def deletion(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:
-    """What a member who owns nothing is answered on deleting the project."""
+    """The response when a plain member deletes the project."""
     for side in (bench.theirs, bench.ours):
         bench.note("deletion", 0, side.name, lambda s=side: {"status": s.delete_as_member(s.make_project("Another's"))})
 
 
 def raw_limits(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:
-    """What the database itself does: COPY, a bare SKIP LOCKED loop, a cursor read to a file."""
+    """The limits of the database: COPY, a bare SKIP LOCKED loop, a cursor that is read to a file."""
     size = min(sizes)
     bench.note("limit-copy", size, limits.NAME, lambda: limits.copy_steps(bench.database, size))
     bench.note("limit-claims", size, limits.NAME, lambda: limits.claim_loop(bench.database, size, bench.seconds))

@@ -1,8 +1,8 @@
-"""Label Studio's own settings, with Redis where the benchmark runs it; read by Label Studio's interpreter only."""
+"""Label Studio's settings with the benchmark's Redis; only Label Studio's interpreter reads them."""
 
 import os
 
-# Its settings read themselves while they are loaded, so what they look for has to stand here by then.
+# Its settings use these values while they are loaded, so they are set before.
 from core.settings.base import *  # noqa: F403
 
 SENTRY_DSN = ""

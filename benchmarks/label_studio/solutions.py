@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-NAMES = {1: "good", 0: "neutral", -1: "bad"}  # of the ratings, as `label_config.xml` says them
+NAMES = {1: "good", 0: "neutral", -1: "bad"}  # the names of the ratings in `label_config.xml`
 FEWEST_STEPS, MOST_STEPS = 4, 16
 SAID = """
 so we add both sides and find that the sum of all angles at this point equals what remains when every pair is counted
@@ -24,7 +24,7 @@ class Solution(msgspec.Struct):
 
 
 def solution(number: int) -> Solution:
-    """The solution of that number, always the same one."""
+    """The solution with this number, always the same."""
     sentences = _sentences()
     size = FEWEST_STEPS + number * 7919 % (MOST_STEPS - FEWEST_STEPS + 1)
     steps = [
@@ -36,17 +36,17 @@ def solution(number: int) -> Solution:
 
 
 def score(number: int) -> float:
-    """A model's score of a solution, from 0 to 1, in no order of the numbers and no two alike."""
+    """A model's score of a solution, from 0 to 1: all different, and unrelated to the numbers."""
     return number * 2_654_435_761 % 2**32 / 2**32
 
 
 def ratings(one: Solution) -> list[int]:
-    """What a person says of its steps: good up to the first wrong one, at which they stop."""
+    """The ratings of its steps: good up to the first wrong one, where the person stops."""
     return [1] * len(one.steps) if one.wrong < 0 else [1] * one.wrong + [-1]
 
 
 def as_line(one: Solution, *, labelled: bool) -> bytes:
-    """The solution as our importer reads it: plain, or with its ratings, as PRM800K has them."""
+    """The solution in the format of our importer: plain, or with ratings as in PRM800K."""
     line = _prm800k(one) if labelled else {"id": str(one.number), "problem": one.problem, "steps": one.steps}
     return msgspec.json.encode(line) + b"\n"
 
@@ -64,7 +64,7 @@ def as_task(one: Solution, *, labelled: bool, scored: bool = False) -> dict[str,
 
 
 def choice(place: int, rating: int) -> dict[str, Any]:
-    """The rating of one step, as Label Studio's page sends it."""
+    """The rating of one step in the format of Label Studio's page."""
     return {
         "id": f"step{place}",
         "type": "choices",

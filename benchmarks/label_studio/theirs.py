@@ -18,7 +18,7 @@ from benchmarks.label_studio.work import Request, Task
 
 NAME = "Label Studio"
 DATABASE, TABLES = "labelstudio", "labelstudio_tables"
-NO_REDIS = {"BENCHMARK_REDIS_SOCKET": "/nowhere"}  # its migrations then do their background work at once
+NO_REDIS = {"BENCHMARK_REDIS_SOCKET": "/nowhere"}  # its migrations then do their background work immediately
 WORKERS, THREADS = 2, 2
 
 
@@ -53,7 +53,7 @@ class LabelStudio:
         return str(made["id"])
 
     def join(self, project: str) -> None:
-        """Make everybody an annotator of the project: who works in it needs no more than the organization."""
+        """Make all members annotators of the project; they only need to be in its organization."""
         self._ask_people("join", project)
 
     def content(self, numbers: Iterable[int], *, labelled: bool, scored: bool = False) -> bytes:
@@ -62,25 +62,25 @@ class LabelStudio:
         return b"[" + b",".join(msgspec.json.encode(task) for task in tasks) + b"]"
 
     def take_in(self, project: str, content: bytes) -> None:
-        """Import; returns when all is in."""
+        """Import the body; returns at the end of the import."""
         self._owner.ask("POST", f"/api/projects/{project}/import", content)
 
     def open_queue(self, project: str, count: int) -> None:
-        """Nothing: every task of a project waits to be given out."""
+        """Do nothing: every task of a project is in the queue."""
 
     def claim(self, project: str) -> Request:
-        """Ask for the next task."""
+        """The request for the next task."""
         return Request("GET", f"/api/projects/{project}/next")
 
     def claimed(self, project: str, body: bytes) -> Task:
-        """The task in the answer to `claim`, with the request that submits it."""
+        """The task in the response to `claim`, with the request that submits it."""
         task = _NEXT.decode(body)
         result = [choice(place, 1) for place in range(len(task.data.steps))]
         sent = msgspec.json.encode({"result": result, "lead_time": 60, "was_cancelled": False})
         return Task(task.id, Request("POST", f"/api/tasks/{task.id}/annotations/", sent))
 
     def sorted_by_score(self, project: str, person: str) -> int:
-        """The task that the page gives a person who labels tasks in the order of their scores."""
+        """The task that a person gets on the page when labelling in the order of scores."""
         asked = {
             "ordering": ["tasks:predictions_score"],
             "selectedItems": {"all": True, "excluded": []},
@@ -90,7 +90,7 @@ class LabelStudio:
         return int(found["id"])
 
     def export(self, project: str) -> int:
-        """All labelled tasks as JSON, asked for and read to the end; returns its size in bytes."""
+        """Export all labelled tasks as JSON; returns the size in bytes."""
         return self._owner.stream(f"/api/projects/{project}/export?exportType=JSON")
 
     def ratings(self, project: str) -> dict[int, list[int]]:
@@ -99,7 +99,7 @@ class LabelStudio:
         return {task["data"]["number"]: ratings_of(task["annotations"][0]["result"]) for task in tasks}
 
     def delete_as_member(self, project: str) -> int:
-        """The status that a member who owns nothing gets for deleting the project."""
+        """The status of the response when a plain member deletes the project."""
         return Door(self.address, self.people[0]).status("DELETE", f"/api/projects/{project}/")
 
 
@@ -111,7 +111,7 @@ _NEXT = msgspec.json.Decoder(_Next)
 def label_studio(
     *, venv: Path, var: Path, port: int, server: str, sockets: Path, redis: Path, people: int
 ) -> Iterator[LabelStudio]:
-    """Label Studio on an empty database of the PostgreSQL at `server`, with so many members beside its owner."""
+    """Run Label Studio on an empty database of the PostgreSQL at `server`, with an owner and members."""
     environment.prepare(venv)
     given = environment.variables(venv, data=var / "data", database=DATABASE, sockets=sockets, redis=redis)
     package, binaries = environment.package_of(venv), venv / "bin"
@@ -142,7 +142,7 @@ def label_studio(
 
 
 def _prepare_database(server: str, given: dict[str, str], migrate: list[str], package: Path) -> None:
-    """A fresh copy of a database with Label Studio's tables, which are made once: that takes minutes."""
+    """Copy a database with Label Studio's tables. It is created once, which takes minutes."""
     with psycopg.connect(server, autocommit=True) as connection:
         there = connection.execute("SELECT FROM pg_database WHERE datname = %s AND datistemplate", [TABLES]).fetchone()
         if there is None:

@@ -1,4 +1,4 @@
-"""Single requests, as the benchmark's own steps need them; measured loops have `clients`."""
+"""Single requests for the setup of the benchmark; the measured loops use `clients`."""
 
 import http.client
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Refused(Exception):
-    """An answer that is no success; `status` is its status."""
+    """A response other than success, with its `status`."""
 
     def __init__(self, status: int, said: str) -> None:
         super().__init__(f"{status}: {said[:500]}")
@@ -17,7 +17,7 @@ class Refused(Exception):
 
 
 class Door:
-    """The HTTP API at `address` for one person, who is told by the header `Authorization`."""
+    """The HTTP API at `address` for one person, whom the header `Authorization` names."""
 
     def __init__(self, address: str, authorization: str) -> None:
         self.address, self.authorization = address.rstrip("/"), authorization
@@ -25,7 +25,7 @@ class Door:
     def ask(
         self, method: str, path: str, body: Any = None, *, kind: str = "application/json", raw: bool = False
     ) -> Any:
-        """The JSON that answers (its bytes with `raw`). Raises Refused."""
+        """The JSON of the response, its bytes with `raw`. Raises Refused."""
         sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.address}{path}", sent, self._headers(kind), method=method)
         try:
@@ -36,7 +36,7 @@ class Door:
         return got if raw or not got else json.loads(got)
 
     def stream(self, path: str) -> int:
-        """Read an answer to its end without keeping it; returns how many bytes it had. Raises Refused."""
+        """Read a response without storing it; returns its size in bytes. Raises Refused."""
         request = urllib.request.Request(f"{self.address}{path}", headers=self._headers("application/json"))
         size = 0
         try:
@@ -48,7 +48,7 @@ class Door:
         return size
 
     def status(self, method: str, path: str) -> int:
-        """The status of an answer, whatever it is."""
+        """The status of a response."""
         try:
             self.ask(method, path, raw=True)
         except Refused as refused:
@@ -60,7 +60,7 @@ class Door:
 
 
 def await_answer(address: str, *, seconds: float = 120) -> None:
-    """Return once there is an answer; raises SystemExit where there is none in time."""
+    """Wait for a response. Raises SystemExit after the timeout."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:

@@ -1,11 +1,11 @@
-"""What both sides of the comparison can do."""
+"""The interface of both sides of the comparison."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 
 class Request(NamedTuple):
-    """What a client sends."""
+    """A request of a client."""
 
     method: str
     path: str
@@ -13,16 +13,16 @@ class Request(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task that was given out, by its id, and the request that hands its ratings in."""
+    """The id of a claimed task, and the request that submits its ratings."""
 
     id: int
     submit: Request
 
 
 class Side(Protocol):
-    """A labelling platform that runs; projects are named by what `make_project` returned.
+    """A running labelling platform; a project's name is the result of `make_project`.
 
-    `people` are the values of the header `Authorization` of its annotators, `processes` those that do its work.
+    `people` are the `Authorization` headers of its annotators, `processes` the ids of its processes.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""Latency and throughput of scores over HTTP, under load: dynamic batching beside one-by-one serving."""
+"""Measures latency and throughput of scoring over HTTP under load: dynamic batching against one request at a time."""

@@ -1,8 +1,8 @@
-"""python -m benchmarks.serving: latency and throughput of POST /api/v1/score on a platform that it starts itself.
+"""python -m benchmarks.serving: latency and throughput of POST /api/v1/score on a platform that it starts.
 
-Closed-loop clients send one solution a request to web and worker processes as `make run` starts them. "one by one"
-is the same platform with a worker that takes one request at a time; "batched" takes what waits, 64 at most; "beside
-pool scoring" does so while the same worker scores a pool.
+Closed-loop clients send one solution per request to web and worker processes, which run as in `make run`. "one by one"
+is a worker that takes one request at a time; "batched" takes all waiting requests, up to 64; "beside pool scoring"
+does so while the same worker scores a pool.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def line(one: Load) -> str:
 
 
 def table(found: list[Load]) -> str:
-    """The figures by number of clients, and how many times as many solutions batching scores."""
+    """The figures by number of clients, and the ratio of throughput with batching."""
     head = (
         "| clients | way | solutions/s | p50 ms | p95 ms | p99 ms | refused | failed | ratio |\n|---:|---|"
         + "---:|" * 7

@@ -1,4 +1,4 @@
-"""Closed-loop clients: each sends its next request when it has the answer to the last one."""
+"""Closed-loop clients: each sends its next request after the response to the last one."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ import numpy as np
 
 
 class Load(msgspec.Struct):
-    """What `clients` saw in `seconds`; latencies are of answered requests, milliseconds."""
+    """The results of `clients` in `seconds`; latencies are milliseconds of answered requests."""
 
     way: str
     clients: int
@@ -33,7 +33,7 @@ class Load(msgspec.Struct):
 def drive(
     way: str, address: str, secret: str, bodies: Sequence[bytes], *, clients: int, warm_up: float, seconds: float
 ) -> Load:
-    """Load the service with that many clients, one solution a request, and measure after the warm-up."""
+    """Load the service with this number of clients, one solution per request, and measure after the warm-up."""
     begin = time.monotonic() + warm_up
     end = begin + seconds
     latencies: list[list[float]] = [[] for _ in range(clients)]
@@ -71,7 +71,7 @@ def drive(
 
 
 def bodies_of(n: int) -> list[bytes]:
-    """Requests of one sandbox solution each, none twice."""
+    """Requests with one sandbox solution each, all different."""
     from prm.sandbox.world import WorldConfig, generate
 
     return [

@@ -1,4 +1,4 @@
-"""A running platform of the benchmark's own: embedded servers, a project with a trained model, web and worker."""
+"""The platform of the benchmark: embedded servers, a project with a trained model, web and worker."""
 
 import os
 import subprocess
@@ -16,13 +16,13 @@ from launch.supervision import Program, programs
 from launch.tether import tethered
 
 ROOT = Path(__file__).resolve().parents[2]
-SEATS = 32  # as many as a web process has threads: every client of this benchmark waits, none is sent away
+SEATS = 32  # as many as a web process has threads, so that no client is rejected
 TRAINED_ON, CALIBRATED_ON = 200, 60
 
 
 @contextmanager
 def prepared(folder: Path, port: int) -> Iterator[tuple[Options, str]]:
-    """Servers, tables and a served project; gives the options and the secret of a token."""
+    """Run the servers, migrate, and create a served project; gives the options and the secret of a token."""
     folder.mkdir(parents=True, exist_ok=True)
     with sole_owner(folder), servers(folder, external={}, durable=False) as addresses:
         os.environ.update(
@@ -34,7 +34,7 @@ def prepared(folder: Path, port: int) -> Iterator[tuple[Options, str]]:
 
 @contextmanager
 def running(options: Options, *, batch: int) -> Iterator[str]:
-    """Web and score worker, which takes at most `batch` requests at once; gives the address once it answers."""
+    """Run the web and a score worker with batches of at most `batch`; gives the address when it answers."""
     (options.var / "run" / "prometheus").mkdir(parents=True, exist_ok=True)
     started = [_start(program, options.var, batch) for program in programs(options) if program.name in ("web", "score")]
     try:
@@ -69,7 +69,7 @@ def _await(address: str) -> None:
 
 
 def _served(folder: Path) -> str:
-    """Train on the sandbox, let the model serve a project, and issue a token; returns its secret."""
+    """Train on the sandbox, promote the model, and issue a token; returns its secret."""
     import django
 
     django.setup()
@@ -107,7 +107,7 @@ def _served(folder: Path) -> str:
 
 
 def score_pool(solutions: int) -> None:
-    """Give the project a pool of so many sandbox solutions, and the worker the scoring of it."""
+    """Fill the project's pool with sandbox solutions, and enqueue its scoring."""
     from annotation.files.record_import import import_records
     from annotation.loop.gateway.sandbox import Sandbox
     from annotation.loop.pool.scoring import begin_scoring
@@ -119,7 +119,7 @@ def score_pool(solutions: int) -> None:
 
 
 def unscored() -> int:
-    """Solutions of the pool that have no score yet."""
+    """How many solutions of the pool have no score yet."""
     from annotation.models import PoolScoring
 
     return PoolScoring.objects.get(project__slug="served").left

@@ -1,4 +1,4 @@
-"""python -m benchmarks.serving.trust: what abstention and the out-of-domain flag are worth on the sandbox's holdout."""
+"""python -m benchmarks.serving.trust: the value of abstention and the out-of-domain flag on the sandbox's holdout."""
 
 import argparse
 import tempfile
@@ -45,7 +45,7 @@ def _trained(folder: Path, seed: int, without: str) -> Scorer:
 
 
 def _rows(scorer: Scorer, seed: int) -> list[Row]:
-    """Domain, uncertainty (infinite without a verdict), whether the verdict is right, whether it is out of domain."""
+    """Domain, uncertainty (infinite without a verdict), whether the verdict is right and the text out of domain."""
     held = list(generate(WorldConfig(), split="holdout", n=HOLDOUT, seed=seed))
     rows = []
     for trace, score in zip(held, scorer.score(held), strict=True):

@@ -1,1 +1,1 @@
-"""How fast the library is, beside TRL's experimental PRM trainer and the ways of scoring that it documents."""
+"""Measures the speed of the library, beside TRL's experimental PRM trainer and its documented ways of scoring."""

@@ -1,12 +1,12 @@
-"""Training and scoring side by side with TRL, best-of-N with and without sharing; prints tables and ratios.
+"""Compares training and scoring with TRL, and best-of-N with and without sharing; prints tables and ratios.
 
-    python -m benchmarks.speed agreement                 is the packed path right? on fresh random input
+    python -m benchmarks.speed agreement                 checks the packed path on random input
     python -m benchmarks.speed training --json FILE
     python -m benchmarks.speed scoring --json FILE
     python -m benchmarks.speed best-of-n --json FILE
 
-Every way is measured in a process of its own, the ways in turn, `--rounds` times over; the tables show medians.
-The first run of the first two makes an environment for TRL under var/. `--device cuda` takes the larger shapes.
+Each way is measured in its own process, one way after another, in `--rounds` rounds; the tables show medians. The first
+run of training or scoring creates an environment for TRL under var/. `--device cuda` uses the larger shapes.
 """
 
 import argparse

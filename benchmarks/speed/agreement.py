@@ -1,4 +1,4 @@
-"""Is what is measured right? Loss, gradients and scores on fresh random input, beside a plain float32 reading."""
+"""Checks what the benchmark measures: loss, gradients and scores on random input, against plain float32 passes."""
 
 import argparse
 import secrets
@@ -23,11 +23,11 @@ from prm.scoring import Scorer
 
 DOCUMENTS = 12
 STATES: tuple[Feature, ...] = ("middle", "last", "separator")
-TOLERANCE = {"cpu": 1e-4, "cuda": 5e-2}  # relative; the second is of bfloat16
+TOLERANCE = {"cpu": 1e-4, "cuda": 5e-2}  # relative; the second for bfloat16
 
 
 class Agreement(msgspec.Struct):
-    """Relative differences from the plain reading; scores differ absolutely."""
+    """Relative differences from the plain passes; those of scores are absolute."""
 
     seed: int
     shape: str
@@ -36,7 +36,7 @@ class Agreement(msgspec.Struct):
     differences: dict[str, float]
 
     def table(self) -> str:
-        """Markdown; raises SystemExit where something is off."""
+        """The differences in Markdown. Raises SystemExit if one is above its limit."""
         lines = [
             f"{self.shape} on {self.device}, random input of seed {self.seed}",
             "",
@@ -50,12 +50,12 @@ class Agreement(msgspec.Struct):
         return "\n".join([*lines, "", f"all within {self.tolerance:g}"])
 
     def write(self, path: Path) -> None:
-        """All of it as JSON."""
+        """Write the differences as JSON."""
         write_json(path, self)
 
 
 def run(options: argparse.Namespace, folder: Path) -> Agreement:
-    """The path that training and scoring take, against one document at a time through the model as it comes."""
+    """Compare the path of training and scoring with the unchanged model, one document at a time."""
     seed = options.seed or secrets.randbelow(1 << 31)
     generator = torch.Generator().manual_seed(seed)
     folder_of = workload.make_backbone(options.shape, folder, options.device)
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, folder: Path) -> Agreement:
 
 
 def _random_document(generator: torch.Generator) -> Encoded:
-    """A problem and a few steps of random tokens, of very different lengths."""
+    """A problem and a few steps of random tokens, with very different lengths."""
     problem, *steps = torch.randint(1, 60, (int(torch.randint(2, 12, (), generator=generator)),), generator=generator)
     ends = torch.stack([problem, *steps]).cumsum(0).tolist()
     ids = torch.randint(5, 1024, (ends[-1],), generator=generator).tolist()

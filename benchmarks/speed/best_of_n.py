@@ -1,4 +1,4 @@
-"""Many solutions to one problem: steps scored a second when its reading is shared, and when each reads it again."""
+"""Many solutions of one problem: steps scored a second with and without sharing its computation."""
 
 import argparse
 from functools import partial
@@ -12,11 +12,11 @@ from prm.config import FEATURES
 from prm.traces import write_traces
 
 SAMPLES = (32, 64)
-PROBLEMS = (100, 400, 900)  # useful tokens: a sum in words, a competition's problem, an agent's task with its tools
+PROBLEMS = (100, 400, 900)  # useful tokens: a word problem, a competition problem, an agent's task with tools
 
 
 def run(options: argparse.Namespace, folder: Path) -> Report:
-    """One problem with 32 and with 64 solutions, its text short, middling and long."""
+    """Measure one problem with 32 and with 64 solutions, and a short, medium and long text."""
     backbone = workload.make_backbone(options.shape, folder, options.device)
     model = make_model(backbone, folder, heads=12, features=FEATURES)
     report = Report(

@@ -1,4 +1,4 @@
-"""Trained models to score with. What their weights are does not matter to their speed."""
+"""Trained models to score with. Their weights do not affect their speed."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from prm.config import Feature, TrainConfig
 from prm.traces import write_traces
 from prm.training import train
 
-ENOUGH = 24  # solutions to learn from
+ENOUGH = 24  # solutions to train on
 
 
 def make_model(backbone: Path, folder: Path, *, heads: int, features: tuple[Feature, ...]) -> Path:

@@ -1,4 +1,4 @@
-"""Our side of each measurement, in a process of its own: `python -m benchmarks.speed.ours JOB`, a job as JSON.
+"""Our side of each measurement, in its own process: `python -m benchmarks.speed.ours JOB`, a job as JSON.
 
 train       full fine-tuning by `prm.training.train`; the second of two epochs is timed, validation left out
 score       a pool through a trained model's `Scorer`
@@ -25,7 +25,7 @@ Moment = tuple[float, float]
 
 
 def train(job: Job) -> dict[str, float]:
-    """Seconds of the second epoch's batches; where the run measured its utilisation, that too."""
+    """Seconds of the second epoch's batches, and the utilisation if the run measured it."""
     times: list[tuple[Moment, str]] = []
 
     def report(progress: Progress) -> None:
@@ -41,7 +41,7 @@ def train(job: Job) -> dict[str, float]:
 
 
 def score(job: Job) -> dict[str, float]:
-    """Seconds to score a pool, every step of it."""
+    """Seconds to score every step of a pool."""
     scorer = Scorer.load(Path(job["model"]), device=job["device"], **job.get("options", {}))
     traces = list(read_traces(Path(job["data"])))
     list(scorer.score(traces[:8]))
@@ -53,22 +53,22 @@ def score(job: Job) -> dict[str, float]:
 
 
 def now(job: Job) -> Moment:
-    """Time, and time that this process had a core, once the device has done what it was given."""
+    """Wall time and processor time, after the device has finished its work."""
     if job["device"] == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter(), time.process_time()
 
 
 def between(begun: Moment, ended: Moment) -> dict[str, float]:
-    """What passed, as the parent reads it."""
+    """The difference of two times, in the parent's format."""
     return {"seconds": ended[0] - begun[0], "core_seconds": ended[1] - begun[1]}
 
 
 def memory(job: Job) -> float:
-    """Peak of the process, or of the device where one is used, in MB."""
+    """Peak memory of the process, or of the device if one is used, in MB."""
     if job["device"] == "cuda":
         return torch.cuda.max_memory_allocated() / 1e6
-    with open("/proc/self/status") as status:  # unlike getrusage's, this peak is not inherited from the parent
+    with open("/proc/self/status") as status:  # unlike that of getrusage, not inherited from the parent
         return next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith("VmHWM"))
 
 

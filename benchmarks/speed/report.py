@@ -1,4 +1,4 @@
-"""What was measured, on what: medians over rounds, ratios within rounds, as a table and as JSON."""
+"""The results of a part: medians over rounds and ratios within rounds, as a table and as JSON."""
 
 import os
 import platform
@@ -18,8 +18,8 @@ from prm.files import write_json
 class Way(msgspec.Struct):
     """One way of doing the work: `amount` of the report's unit in each of `seconds`, one entry a round.
 
-    `beside` names the way that its rate is divided by, round by round. `core_seconds` are those in which the
-    process had a core: on a machine with other work they tell more than the clock does.
+    `beside` names the way by whose rate this one's is divided, round by round. `core_seconds` are processor time, which
+    is more reliable than wall time on a machine with other work.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Way(msgspec.Struct):
     utilisation: list[float] = []
 
     def add(self, found: Measured) -> None:
-        """Take in one round."""
+        """Add the results of one round."""
         self.seconds.append(found["seconds"])
         self.core_seconds.append(found["core_seconds"])
         self.peak_mb.append(found["peak_mb"])
@@ -42,12 +42,12 @@ class Way(msgspec.Struct):
 
     @property
     def rate(self) -> float:
-        """Amount a second, the median round."""
+        """Amount a second, the median of the rounds."""
         return self.amount / statistics.median(self.seconds)
 
 
 class Report(msgspec.Struct):
-    """A part's result."""
+    """The result of a part."""
 
     title: str
     unit: str
@@ -57,7 +57,7 @@ class Report(msgspec.Struct):
     load_after: float = 0.0
 
     def table(self) -> str:
-        """Markdown, with the machine above it."""
+        """The table in Markdown, below a line on the machine."""
         lines = [
             self.title,
             f"on {', '.join(f'{name} {value}' for name, value in self.machine.items())}; "
@@ -75,11 +75,11 @@ class Report(msgspec.Struct):
         return "\n".join(lines)
 
     def write(self, path: Path) -> None:
-        """All of it as JSON."""
+        """Write the results as JSON."""
         write_json(path, self)
 
     def _ratios(self, way: Way) -> str:
-        """By the clock and by core time."""
+        """The ratios by wall time and by processor time."""
         base = next(other for other in self.ways if other.name == way.beside)
         if base is way:
             return "1 | 1"
@@ -92,7 +92,7 @@ class Report(msgspec.Struct):
 
 
 def in_turns(report: Report, measurements: Sequence[Callable[[], Measured]], rounds: int) -> Report:
-    """Measure each of the report's ways once a round, so that a busy moment falls on all of them alike."""
+    """Measure each way once per round, so that other work on the machine affects all of them."""
     for number in range(rounds):
         for way, measure in zip(report.ways, measurements, strict=True):
             way.add(measure())
@@ -105,7 +105,7 @@ def in_turns(report: Report, measurements: Sequence[Callable[[], Measured]], rou
 
 
 def machine(device: str, threads: int) -> dict[str, Any]:
-    """What the figures hold for."""
+    """The machine and the versions of the figures."""
     if device == "cuda":
         return {
             "device": torch.cuda.get_device_name(),
@@ -121,7 +121,7 @@ def machine(device: str, threads: int) -> dict[str, Any]:
 
 
 def load() -> float:
-    """How many processes wanted a core in the last minute, our own among them."""
+    """The load of the last minute, with our own processes."""
     return os.getloadavg()[0]
 
 

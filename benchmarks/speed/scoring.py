@@ -1,4 +1,4 @@
-"""Steps scored a second: one packed pass a solution, beside TRL's documented scoring and a padded pass."""
+"""Steps scored a second: one packed pass per solution, beside TRL's documented scoring and a padded pass."""
 
 import argparse
 from functools import partial
@@ -11,12 +11,12 @@ from benchmarks.speed.sides import measure, prepare_trl
 from prm.config import FEATURES
 from prm.traces import write_traces
 
-BATCH = 16  # solutions in a padded batch
+BATCH = 16  # solutions of a padded batch
 EVERY_PREFIX, PADDED = "TRL's pipeline, every prefix", "padded batches, one pass"
 
 
 def run(options: argparse.Namespace, folder: Path) -> Report:
-    """The same solutions by four ways; ours with one head on the separator, as TRL's, and with the defaults."""
+    """Measure four ways on the same solutions; ours with one head on the separator, as in TRL, and with defaults."""
     prepare_trl()
     backbone = workload.make_backbone(options.shape, folder, options.device)
     traces = workload.solutions(options.solutions, seed=options.seed, processbench=options.processbench)

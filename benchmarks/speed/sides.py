@@ -1,4 +1,4 @@
-"""The two sides, each measured in a process of its own, so that neither pays for what the other loaded."""
+"""The two sides, each measured in its own process, so that neither loads what the other needs."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ Measured = dict[str, Any]
 
 
 def prepare_trl() -> None:
-    """Make TRL's environment where it is missing or was made from other requirements: some minutes, some GB."""
+    """Create TRL's environment if it is missing or its requirements have changed: some minutes, some GB."""
     stamp, wanted = TRL_ENVIRONMENT / "requirements.sha256", hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
@@ -32,9 +32,9 @@ def prepare_trl() -> None:
 
 
 def measure(side: Side, job: dict[str, Any], *, threads: int) -> Measured:
-    """Run one job of a side in a fresh process and read the one JSON line that it prints last.
+    """Run one job of a side in a new process; returns the JSON of its last line.
 
-    Raises RuntimeError with what the process said where it failed.
+    Raises RuntimeError with the output of a process that fails.
     """
     module = ["-m", "benchmarks.speed.ours"] if side == "ours" else [str(HERE / "with_trl.py")]
     quiet = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}

@@ -9,14 +9,14 @@ from benchmarks.speed.report import Report, Way, in_turns, load, machine
 from benchmarks.speed.sides import measure, prepare_trl
 from prm.traces import write_traces
 
-BATCH = 8  # solutions an optimiser step: TRL's default, and ours in the mean
-SEPARATORS = 1  # tokens of ours that end a step
+BATCH = 8  # solutions per optimiser step: TRL's default, and ours on average
+SEPARATORS = 1  # of our tokens, which end a step
 
 
 def run(options: argparse.Namespace, folder: Path) -> Report:
-    """Both sides, ours with one small head and with its defaults.
+    """Measure both sides, ours with one small head and with its defaults.
 
-    TRL batches at random; sorted, its batches hold the least padding that they can, at the price of their order.
+    TRL batches at random. Sorted, its batches have the least padding, at the price of a fixed order.
     """
     prepare_trl()
     backbone = workload.make_backbone(options.shape, folder, options.device)

@@ -1,8 +1,8 @@
-"""The other side, run by the Python of TRL's environment: `with_trl.py JOB`, a job as JSON. Imports nothing of ours.
+"""TRL's side, run by the Python of its environment: `with_trl.py JOB`, a job as JSON. Imports nothing of ours.
 
 train          TRL's PRMTrainer, full fine-tuning; the second of two epochs is timed
 every_prefix   TRL's documented scoring: its token-classification pipeline on every prefix, one after another
-padded         one pass a solution in padded batches, the separators' logits read
+padded         one pass per solution in padded batches, with the logits of the separators
 """
 
 import json
@@ -19,7 +19,7 @@ SEPARATOR = "\n"
 
 
 class EpochClock(TrainerCallback):
-    """When each epoch began and ended."""
+    """Records the start and end of each epoch."""
 
     def __init__(self, device):
         self.device, self.times = device, []
@@ -111,7 +111,7 @@ def timed(job, warm_up, work):
 
 
 def now(device):
-    """Time, and time that this process had a core, once the device has done what it was given."""
+    """Wall time and processor time, after the device has finished its work."""
     if device == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter(), time.process_time()
@@ -127,10 +127,10 @@ def read(job):
 
 
 def memory(device):
-    """Peak of the process, or of the device where one is used, in MB."""
+    """Peak memory of the process, or of the device if one is used, in MB."""
     if device == "cuda":
         return torch.cuda.max_memory_allocated() / 1e6
-    with open("/proc/self/status") as status:  # unlike getrusage's, this peak is not inherited from the parent
+    with open("/proc/self/status") as status:  # unlike that of getrusage, not inherited from the parent
         return next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith("VmHWM"))
 
 

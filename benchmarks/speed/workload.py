@@ -1,4 +1,4 @@
-"""What both sides read: backbones of random weights, and solutions whose lengths spread as real ones do."""
+"""The input of both sides: backbones with random weights, and solutions with realistic lengths."""
 
 import json
 import random
@@ -19,7 +19,7 @@ from prm.traces import Step, StepLabel, Trace
 
 GOOD, BAD = StepLabel(1, 0, 0), StepLabel(0, 0, 1)
 MEDIAN_STEPS, SPREAD = 8, 0.7  # of the log-normal number of steps: mean 10, one in a hundred above 40
-LONGEST = 2000  # tokens of a solution, which every backbone here can read whole
+LONGEST = 2000  # tokens of a solution, within the context of every backbone here
 
 SHAPES: dict[str, dict[str, Any]] = {
     "small": {
@@ -50,9 +50,9 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def make_backbone(shape: str, folder: Path, device: str) -> Path:
-    """A Qwen2 of random weights with the tokenizer of `tiny`, or `tiny` itself; returns where it lies.
+    """Create a Qwen2 with random weights and the tokenizer of `tiny`, or use `tiny` itself; returns its folder.
 
-    Stored in bfloat16 for CUDA, as Qwen2.5's weights are, else in float32.
+    The weights are bfloat16 for CUDA, as those of Qwen2.5, else float32.
     """
     if shape == "tiny":
         return TINY
@@ -66,10 +66,10 @@ def make_backbone(shape: str, folder: Path, device: str) -> Path:
 
 
 def solutions(count: int, *, seed: int, processbench: Path | None = None) -> list[Trace]:
-    """Solutions with a label at every step, of the sandbox's sentences or of ProcessBench's files.
+    """Solutions with a label at every step, from the sandbox's sentences or ProcessBench's files.
 
-    The sandbox's own solutions are short and even, so their steps are dealt anew: two sentences a step, and
-    a log-normal number of steps. ProcessBench's are taken as they are, a random `count` of them.
+    The sandbox's solutions are short and of similar length, so its steps are combined: two sentences a step, and a
+    log-normal number of steps. Those of ProcessBench are a random sample of `count`, unchanged.
     """
     rng = random.Random(seed)
     found = _real(processbench, rng) if processbench else _dealt(rng, seed)
@@ -82,19 +82,19 @@ def solutions(count: int, *, seed: int, processbench: Path | None = None) -> lis
 
 
 def for_checking(seed: int) -> list[Trace]:
-    """Short solutions of the calibration split: a run calibrates on them, and learns from all the others."""
+    """Short solutions of the calibration split, so that a run can train on all others."""
     chosen = [trace for trace in generate(WorldConfig(), split="calibration", n=200, seed=seed) if len(trace.steps) < 6]
     return [trace for error in (True, False) for trace in chosen if (trace.first_error != -1) == error][:40]
 
 
 def text_lengths(traces: Sequence[Trace]) -> list[int]:
-    """Useful tokens of each trace: those of its problem and steps, separators not counted."""
+    """Useful tokens of each trace: those of its problem and steps, without separators."""
     tokenizer = AutoTokenizer.from_pretrained(TINY)
     return [sum(map(len, pieces)) for pieces in tokenise(traces, tokenizer)]
 
 
 def write_rows(path: Path, traces: Sequence[Trace]) -> Path:
-    """The same solutions in TRL's stepwise format."""
+    """Write the solutions in TRL's stepwise format."""
     rows = (
         {
             "prompt": trace.problem,
@@ -108,7 +108,7 @@ def write_rows(path: Path, traces: Sequence[Trace]) -> Path:
 
 
 def pool(problems: int, samples: int, *, problem_tokens: int, seed: int) -> list[Trace]:
-    """Best-of-N: `samples` solutions to each problem, whose text is about `problem_tokens` long."""
+    """A best-of-N pool: `samples` solutions of each problem, whose text has about `problem_tokens` tokens."""
     found = []
     for number, first in enumerate(solutions(problems, seed=seed)):
         sentences = cycle(trace.problem for trace in generate(WorldConfig(), split="pool", n=50, seed=seed + number))

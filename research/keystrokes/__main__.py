@@ -1,11 +1,11 @@
-"""Keys and clicks, and seconds of a scripted person, to label the same solutions here and in Label Studio's Repeater.
+"""Counts keys, clicks and seconds of a scripted person who labels the same solutions here and in Label Studio.
 
     python -m research.keystrokes [--solutions 50] [--environment FOLDER] [--port 8330] [--json FILE]
 
-Both platforms run as `benchmarks.label_studio` starts them, and real Chromium works on their pages. A solution is
-rated up to its first wrong step, as PRM800K's phase 2 asks, and handed in; what is stored is read back. The solutions
-are of the kind that our queue gives out: the problems of others are kept for measuring and calibrating models. With
-`--json` what is measured is kept, and a run with the same file goes on behind it. Prints a Markdown table.
+Both platforms run as in `benchmarks.label_studio`, and Chromium works on their pages. Label Studio's uses a Repeater.
+A solution is rated up to its first wrong step, as in PRM800K's phase 2, and submitted; the stored ratings are compared.
+The solutions are those that our queue offers: other problems are reserved for measuring and calibrating models. With
+`--json` the results are stored, and a run with the same file measures what is missing. Prints a Markdown table.
 """
 
 import argparse
@@ -28,15 +28,15 @@ SIZE = {"width": 1280, "height": 900}
 
 
 def main() -> None:
-    """Measure every way of both sides."""
+    """Measure all ways of both sides."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--solutions", type=int, default=50)
     parser.add_argument("--environment", type=Path, default=FOLDER / "environment", help="Label Studio's own")
     parser.add_argument("--port", type=int, default=8330, help="ours; Label Studio takes the next one")
     parser.add_argument("--json", type=Path, help="where to keep all that is measured")
     options = parser.parse_args()
-    kept = options.json.read_bytes() if options.json and options.json.exists() else b"{}"
-    measured = msgspec.json.decode(kept, type=dict[str, list[Labelled]])
+    stored = options.json.read_bytes() if options.json and options.json.exists() else b"{}"
+    measured = msgspec.json.decode(stored, type=dict[str, list[Labelled]])
     frontend.build()
     with (
         Bench(seconds=0, port=options.port, venv=options.environment, kept=None) as bench,
@@ -90,9 +90,9 @@ def _numbers(solutions: Mapping[str, Solution]) -> list[int]:
     return [one.number for one in solutions.values()]
 
 
-def _compare(side: str, stored: Mapping[int, list[int]], given: Mapping[int, list[int]]) -> None:
-    if stored != given:
-        raise SystemExit(f"{side} has other ratings than were given: {stored}, not {given}")
+def _compare(side: str, stored: Mapping[int, list[int]], sent: Mapping[int, list[int]]) -> None:
+    if stored != sent:
+        raise SystemExit(f"{side} stored other ratings than were sent: {stored}, not {sent}")
 
 
 if __name__ == "__main__":

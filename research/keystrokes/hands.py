@@ -1,4 +1,4 @@
-"""The hands of a scripted person: every key and click counts, and takes no longer than the page needs."""
+"""The input of a scripted person: counts every key and click, and waits only for the page."""
 
 import time
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page
 
 
 class Labelled(msgspec.Struct):
-    """What labelling one solution took. Each key of a chord counts; seconds run until the next one can be worked on."""
+    """The effort for a solution. Each key of a chord counts; seconds run until the next solution can be labelled."""
 
     number: int
     steps: int
@@ -23,7 +23,7 @@ class Labelled(msgspec.Struct):
 
 
 class Hands:
-    """Presses and clicks on a page; what they do between `on` and its end is counted for one solution."""
+    """Presses and clicks on a page; counts those within `on` for one solution."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -31,7 +31,7 @@ class Hands:
 
     @contextmanager
     def on(self, number: int, steps: int) -> Iterator[Labelled]:
-        """Count what is done within for a solution; within, too, falls the wait for the next one."""
+        """Count keys, clicks and seconds of a solution within the block, with the wait for the next one."""
         self._at = Labelled(number, steps)
         begun = time.perf_counter()
         yield self._at
@@ -39,7 +39,7 @@ class Hands:
         self._at = None
 
     def press(self, chord: str) -> None:
-        """A key, or keys held together: `Control+Enter`."""
+        """Press a key, or a chord such as `Control+Enter`."""
         self.page.keyboard.press(chord)
         if self._at:
             self._at.keys += len(chord.split("+"))

@@ -1,4 +1,4 @@
-"""Labelling on Label Studio's own page: the hotkeys that it gives the choices of a Repeater, the mouse beyond them."""
+"""Labels on Label Studio's page: with the hotkeys of a Repeater's choices, and the mouse for those without one."""
 
 import re
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ GOOD_AT_FIRST = "its hotkeys, every step good at first"
 WAYS = (BY_KEYS, BY_MOUSE, GOOD_AT_FIRST)
 PATIENCE_MS, NOTICED_MS = 180_000, 2_000
 CHOICES = (1, 0, -1)  # as `label_config.xml` lists them for a step
-# A page that has many Repeater choices gives all those of one name to one radio group: what is chosen shows in the
-# class alone, not in the buttons' `checked`.
+# On a page with many Repeater choices, all those of one name are one radio group: only the class shows what is chosen,
+# not the `checked` of the buttons.
 CHOSEN = "ant-radio-wrapper-checked"
 ALL_CHOSEN = f"""wanted => {{
     const choices = document.querySelectorAll("label.lsf-choice__checkbox");
@@ -43,7 +43,7 @@ def label(page: Page, project: str, solutions: Mapping[str, Solution], way: str)
             _put_right(choices, [_place(step, rating) for step, rating in enumerate(expected(one, way))])
             with page.expect_response(re.compile(r"/api/tasks/\d+/annotations"), timeout=PATIENCE_MS):
                 hands.press("Enter")
-            # The next task, or the page that says that nothing is left: in either case this problem is gone.
+            # The next task, or the page at the end of the queue: in both cases this problem has disappeared.
             page.get_by_text(first).first.wait_for(state="detached", timeout=PATIENCE_MS)
             if len(done) + 1 < len(solutions):
                 choices.first.wait_for(timeout=PATIENCE_MS)
@@ -52,7 +52,7 @@ def label(page: Page, project: str, solutions: Mapping[str, Solution], way: str)
 
 
 def expected(one: Solution, way: str) -> list[int]:
-    """The ratings that the platform then has of a solution's steps, from the first one on."""
+    """The ratings of a solution's steps that the platform should store, from the first step."""
     if way == GOOD_AT_FIRST:
         return [-1 if place == one.wrong else 1 for place in range(len(one.steps))]
     return ratings(one)
@@ -67,23 +67,23 @@ def _sign_in(page: Page) -> None:
 
 
 def _place(step: int, rating: int) -> int:
-    """Where among all choices of the page a rating of a step is."""
+    """The index of a step's rating among all choices of the page."""
     return len(CHOICES) * step + CHOICES.index(rating)
 
 
 def _to_choose(one: Solution, way: str) -> list[int]:
-    """The choices that a person has to make; with every step good at first, only the wrong one."""
-    return [_place(step, said) for step, said in enumerate(ratings(one)) if way != GOOD_AT_FIRST or said < 0]
+    """The choices that a person has to click or press; with every step good at first, only the wrong step."""
+    return [_place(step, rating) for step, rating in enumerate(ratings(one)) if way != GOOD_AT_FIRST or rating < 0]
 
 
 def _hotkey(shown: str) -> str | None:
-    """The key that stands beside a choice: `good[1]`."""
-    found = re.search(r"\[(.)\]", shown)
-    return found[1] if found else None
+    """The key in the text of a choice: `good[1]`."""
+    match = re.search(r"\[(.)\]", shown)
+    return match[1] if match else None
 
 
 def _put_right(choices: Locator, wanted: list[int]) -> None:
-    """A key that came before the editor listened is made good by a click, and is not counted a second time."""
+    """Click the choices whose key came before the editor was ready, without counting them again."""
     try:
         choices.page.wait_for_function(ALL_CHOSEN, arg=wanted, timeout=NOTICED_MS)
     except Overdue:

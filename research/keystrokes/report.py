@@ -1,4 +1,4 @@
-"""What was measured, as a Markdown table."""
+"""The results as a Markdown table."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ HEAD = ("side", "by", "solutions", "keys and clicks, median", "mean", "of them c
 
 
 def table(measured: Mapping[str, Sequence[Labelled]]) -> str:
-    """One row for each side and way, named `side/way`, over the solutions that were labelled in every way."""
+    """One row for each side and way (`side/way`), over the solutions that were labelled in all ways."""
     common = set.intersection(*({one.number for one in done} for done in measured.values()))
     rows = [_row(*name.split("/"), [one for one in done if one.number in common]) for name, done in measured.items()]
     lines = [HEAD, ("---", "---", *["---:"] * (len(HEAD) - 2)), *rows]

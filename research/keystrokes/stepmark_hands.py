@@ -1,4 +1,4 @@
-"""Labelling in our workbench: a key a step; or steps accepted together, up to the first wrong one or to the end."""
+"""Labels in our workbench: one key a step, or steps accepted together up to the first wrong one or the end."""
 
 import re
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from research.keystrokes.hands import Hands, Labelled
 
 BY_STEP, BY_KEYS, BY_MOUSE = "keys, a step at a time", "keys, steps accepted together", "mouse and keys, together"
 WAYS = (BY_STEP, BY_KEYS, BY_MOUSE)
-STEP_BY_STEP = 2  # so near, `j` is no more keys than `q` and a number
+STEP_BY_STEP = 2  # steps; up to here, `j` needs no more keys than `q` and a number
 PATIENCE_MS, SCROLLED_MS = 120_000, 300
-WHEEL_PX = 600  # less than a screen, so that the end of every step stands clear once
+WHEEL_PX = 600  # less than a screen, so that the end of every step is visible once
 READ_ON = re.compile(r"^Read on")
 
 
 def label(page: Page, project: str, solutions: Mapping[str, Solution], way: str) -> list[Labelled]:
-    """Label all of the project's queue, which leaves out held-out problems; `solutions` by the first sentence."""
+    """Label the project's whole queue, which leaves out reserved problems; `solutions` by the first sentence."""
     hands, done = Hands(page), []
     page.goto(f"/p/{project}/label/")
     problem, nothing = page.locator("section.problem", has_text="club has"), page.get_by_text("Nothing left to label")
@@ -31,7 +31,7 @@ def label(page: Page, project: str, solutions: Mapping[str, Solution], way: str)
         with hands.on(one.number, len(one.steps)) as labelled:
             _rate(hands, one, way)
             hands.press("Enter")
-            # The next one, or the page that says that nothing is left: in either case this problem is gone.
+            # The next one, or the page at the end of the queue: in both cases this problem has disappeared.
             page.locator("section.problem", has_text=_first(one)).wait_for(state="detached", timeout=PATIENCE_MS)
         done.append(labelled)
     page.locator("[data-saved=saved]").wait_for(timeout=PATIENCE_MS)
@@ -54,16 +54,16 @@ def _rate(hands: Hands, one: Solution, way: str) -> None:
 
 
 def _accepts(hands: Hands, key: str) -> bool:
-    """Read a screen and press a key that accepts: where there is more to read, it goes on to that instead."""
+    """Press a key that accepts the steps; returns False if it scrolls to steps that were not shown yet."""
     readiness = hands.page.locator("#readiness")
-    said = readiness.inner_text()
+    before = readiness.inner_text()
     hands.press(key)
-    readiness.filter(has_not_text=said).wait_for(timeout=PATIENCE_MS)
+    readiness.filter(has_not_text=before).wait_for(timeout=PATIENCE_MS)
     return READ_ON.search(readiness.inner_text()) is None
 
 
 def _go(hands: Hands, wrong: int, way: str) -> None:
-    """To the wrong step, over all that comes before it: by the wheel, which does not count, or by keys."""
+    """Go to the wrong step through all steps before it: by the wheel, which does not count, or by keys."""
     text = hands.page.locator(".shown li.step").nth(wrong).locator(".text")
     while not _in_sight(text):
         if way == BY_MOUSE:
@@ -83,7 +83,7 @@ def _go(hands: Hands, wrong: int, way: str) -> None:
 
 
 def _in_sight(text: Locator) -> bool:
-    """Whether a text stands on the screen to its end, before the foot of the page."""
+    """Whether the end of a text is on the screen, above the foot of the page."""
     foot = text.page.locator(".action-bar").bounding_box()
     place = text.bounding_box()
     return foot is not None and place is not None and place["y"] + place["height"] <= foot["y"]

@@ -1,1 +1,1 @@
-"""A project that works by itself through generations while its processes are killed; then the books are checked."""
+"""A soak test: a project works through generations while its processes are killed, and its invariants are checked."""

@@ -1,10 +1,10 @@
-"""A soak: simulated annotators work through generations while processes are killed; then the books are checked.
+"""Runs a soak test: simulated annotators label generations while processes are killed; then checks the invariants.
 
     python -m research.soak --json var/soak.json
 
-Starts the platform as `make run` does, under a folder and on a port of its own. The annotators work over HTTP, the
-policy retrains by itself, and a seeded plan kills workers, Redis, PostgreSQL and the annotators' own programs. Ends
-with a table of invariants and one of champions, and with exit status 1 where something does not hold.
+Starts the platform as `make run` does, with its own folder and port. The annotators work over HTTP, the policy retrains
+automatically, and a seeded plan kills workers, Redis, PostgreSQL and the annotators' programs. Prints a table of
+invariants and one of champions; the exit status is 1 if an invariant does not hold.
 """
 
 import argparse
@@ -17,21 +17,21 @@ from pathlib import Path
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--generations", type=int, default=5)
-    parser.add_argument("--budget", type=int, default=250, help="solutions a generation")
+    parser.add_argument("--budget", type=int, default=250, help="solutions per generation")
     parser.add_argument("--control", type=float, default=0.1, help="share of a generation drawn at random")
     parser.add_argument("--solutions", type=int, default=2400, help="in the project")
-    parser.add_argument("--kills", type=int, default=3, help="of workers, a generation")
-    parser.add_argument("--span", type=float, default=75, help="seconds of a generation in which they fall")
-    parser.add_argument("--hurry", type=float, default=60, help="how much faster than people the annotators read")
+    parser.add_argument("--kills", type=int, default=3, help="workers killed per generation")
+    parser.add_argument("--span", type=float, default=75, help="seconds after a generation opens in which they happen")
+    parser.add_argument("--hurry", type=float, default=60, help="how many times faster than people the annotators read")
     parser.add_argument("--limit", type=float, default=40, help="minutes after which the soak has failed")
     parser.add_argument("--port", type=int, default=8180)
     parser.add_argument("--seed", type=int, default=20261121)
-    parser.add_argument("--var", type=Path, help="where to keep everything; a temporary folder without it")
-    parser.add_argument("--json", type=Path, help="where to write all that was found")
+    parser.add_argument("--var", type=Path, help="folder for all files (default: a temporary one)")
+    parser.add_argument("--json", type=Path, help="file for the results")
     options = parser.parse_args()
     var = options.var or Path(tempfile.mkdtemp(prefix="stepmark-soak-"))
     if (var / "postgres").exists():
-        parser.error(f"{var} was used before: give a fresh folder")
+        parser.error(f"{var} was used before: choose a new folder")
     os.environ.pop("DATABASE_URL", None)
     os.environ.pop("REDIS_URL", None)
     os.environ["VAR_DIR"] = str(var.absolute())

@@ -1,4 +1,4 @@
-"""What a client keeps of its own work: an outbox of what is to be sent, and a ledger of what was acknowledged."""
+"""The files of a client: an outbox of submissions to send, and a ledger of acknowledged ones."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from annotation.work.labelling.payload import Submission
 
 
 class Entry(msgspec.Struct):
-    """One answer to a submission: the id of the annotation that was kept, or the code of the refusal."""
+    """The response to a submission: the id of the stored annotation, or the code of the error."""
 
     submission_id: str
     solution: int
@@ -21,7 +21,7 @@ class Entry(msgspec.Struct):
 
 
 class Outbox:
-    """Submissions on their way: each is on disk before it is sent."""
+    """Submissions that are not acknowledged; each is on disk before it is sent."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder / "outbox" / name
@@ -34,7 +34,7 @@ class Outbox:
         partial.replace(path)
 
     def waiting(self) -> list[Submission]:
-        """Oldest first."""
+        """The waiting submissions, the oldest first."""
         files = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
         return [msgspec.json.decode(path.read_bytes(), type=Submission) for path in files]
 
@@ -46,7 +46,7 @@ class Outbox:
 
 
 class Ledger:
-    """One file a client, only ever appended to; a line that a kill cut short was never acted upon."""
+    """An append-only file for each client. A line that a kill cut short has had no effect."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / "ledger" / f"{name}.jsonl"
@@ -59,7 +59,7 @@ class Ledger:
 
 
 def read_ledgers(folder: Path) -> list[Entry]:
-    """Every answer of every client, one for each submission."""
+    """The responses to all clients, one for each submission."""
     entries = {entry.submission_id: entry for path in (folder / "ledger").glob("*.jsonl") for entry in _entries(path)}
     return list(entries.values())
 

@@ -1,4 +1,4 @@
-"""What goes wrong during a soak, and when: drawn once from a seed."""
+"""The plan of killed processes of a soak test, drawn from a seed."""
 
 import random
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ SERVERS = ("Redis", "PostgreSQL")
 
 @dataclass(frozen=True)
 class Blow:
-    """`kill -9` on a part of the platform, so many seconds after the generation opened; `child` hits who is at work."""
+    """A `kill -9` of a part of the platform `after` seconds of a generation; `child` kills a working child process."""
 
     generation: int
     after: float
@@ -22,10 +22,10 @@ class Blow:
 
 
 def plan(*, generations: int, seed: int, kills: int, span: float) -> list[Blow]:
-    """`kills` workers a generation at random moments of its first `span` seconds; each server once on the way.
+    """`kills` workers in each generation, at random times of its first `span` seconds, and each server once.
 
-    Every kind of worker is hit before one is hit again, so that a short soak misses none. The servers die in the
-    middle generations, one each where there are two.
+    Every kind of worker is killed once before one is killed again, so that a short test includes all. The servers are
+    killed in the middle generations, one in each if there are two.
     """
     chance = random.Random(seed)
     parts: list[str] = []

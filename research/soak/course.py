@@ -1,4 +1,4 @@
-"""The course of a soak: people at work, blows as planned, a look at the books after each generation."""
+"""The course of a soak test: runs the annotators, kills processes as planned, and checks after each generation."""
 
 import argparse
 import random
@@ -20,13 +20,13 @@ from research.soak.invariants import Books, check
 from research.soak.platform import Platform
 from research.soak.project import create, hire
 
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 PATIENCE = 90  # seconds for the last deliveries
 
 
 @dataclass
 class Course:
-    """What happened: seconds of each generation, blows that were struck, and what broke at which look."""
+    """The events so far: seconds of each generation, killed processes, broken invariants, and failures."""
 
     project: Project
     started: float = field(default_factory=time.monotonic)
@@ -34,7 +34,7 @@ class Course:
     struck: list[str] = field(default_factory=list)
     client_deaths: int = 0
     broken: dict[str, list[str]] = field(default_factory=dict)
-    looks: int = 0
+    checks: int = 0
     submissions: int = 0
     failed_runs: list[str] = field(default_factory=list)
     hung: str = ""
@@ -42,19 +42,19 @@ class Course:
 
     @property
     def seconds(self) -> float:
-        """Since the start, until the last client had gone."""
+        """Seconds from the start to the end of the last client."""
         return (self.ended or time.monotonic()) - self.started
 
 
 class Crew:
-    """The annotators' programs; a dead one is started again, as a person opens the laptop again."""
+    """The annotators' programs. A dead one is started again, as a person reopens the laptop."""
 
     def __init__(self, files: list[Path], folder: Path) -> None:
         self._files, self._folder = files, folder
         self._running: dict[Path, subprocess.Popen[bytes]] = {}
         self.deaths = 0
 
-    def look_after(self) -> None:
+    def restart_dead(self) -> None:
         for file in self._files:
             process = self._running.get(file)
             if process is not None and process.poll() is not None:
@@ -66,7 +66,7 @@ class Crew:
         chance.choice(list(self._running.values())).kill()
 
     def finish(self) -> bool:
-        """Let everybody deliver what they have and go; whether all of them did so by themselves."""
+        """Let all programs deliver their submissions and end; returns whether all of them did in time."""
         (self._folder / "stop").touch()
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and any(p.poll() != 0 for p in self._running.values()):
@@ -88,7 +88,7 @@ class Crew:
 
 
 def run(options: argparse.Namespace, running: Platform, var: Path) -> Course:
-    """Until as many generations are labelled and learned from as were asked for, or the limit is over."""
+    """Run until the requested number of generations is labelled and trained on, or the time limit."""
     folder = var / "clients"
     folder.mkdir()
     project, manager = create(
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace, running: Platform, var: Path) -> Course:
     say(course, f"{project.solutions.count()} solutions, {len(files)} tabs, {len(blows)} blows planned")
     opened = time.monotonic()
     while len(course.generations) < options.generations:
-        crew.look_after()
+        crew.restart_dead()
         if course.seconds > options.limit * 60:
             course.hung = f"generation {len(course.generations)} did not end within {options.limit:.0f} minutes"
             break
@@ -114,17 +114,17 @@ def run(options: argparse.Namespace, running: Platform, var: Path) -> Course:
         if _learned(project, course) > number:
             course.generations.append(time.monotonic() - opened)
             opened = time.monotonic()
-            # Blows that a quick generation left over fall in the next one.
+            # What a short generation left of the plan happens in the next one.
             blows = [Blow(number + 1, b.after, b.part, b.child) if b.generation == number else b for b in blows]
-            _look(books, folder, course)
+            _check(books, folder, course)
             say(course, f"generation {number} labelled and learned from in {course.generations[-1]:.0f} s")
-        time.sleep(LOOK_SECONDS)
+        time.sleep(CHECK_SECONDS)
     if not crew.finish():
         course.hung = course.hung or f"a client could not deliver within {PATIENCE} seconds"
     course.ended = time.monotonic()
     course.client_deaths = crew.deaths
     books.closed = True
-    _look(books, folder, course)
+    _check(books, folder, course)
     course.submissions = len(books.entries)
     return course
 
@@ -152,7 +152,7 @@ def _strike(running: Platform, blow: Blow, course: Course) -> None:
 
 
 def _learned(project: Project, course: Course) -> int:
-    """Rounds that succeeded; -1 while the database is away."""
+    """The number of finished rounds; -1 during an outage of the database."""
     try:
         close_old_connections()
         course.failed_runs = [
@@ -167,19 +167,19 @@ def _learned(project: Project, course: Course) -> int:
         return -1
 
 
-def _look(books: Books, folder: Path, course: Course) -> None:
-    """Check every invariant; the ledgers are read first, so that all they tell must be there."""
+def _check(books: Books, folder: Path, course: Course) -> None:
+    """Check every invariant. The ledgers are read first, so that the database must have all of their entries."""
     books.entries = read_ledgers(folder)
     while True:
         try:
-            found = check(books)
+            results = check(books)
             break
         except Error:
             connections.close_all()
-            time.sleep(LOOK_SECONDS)
-    course.looks += 1
-    for name, broken in found.items():
-        told = course.broken.setdefault(name, [])
-        told += [one for one in broken if one not in told]
+            time.sleep(CHECK_SECONDS)
+    course.checks += 1
+    for name, broken in results.items():
+        known = course.broken.setdefault(name, [])
+        known += [one for one in broken if one not in known]
         for one in broken[:5]:
             say(course, f"BROKEN: {name}: {one}")

@@ -1,7 +1,7 @@
-"""The invariants of the design as questions to the database; each answers with what breaks it, in words.
+"""The invariants of the design as checks of the database; each yields a sentence for every violation.
 
-A check looks at one project, at what its clients had acknowledged, and at what an earlier look saw. It may be asked
-at any time; some can be answered only when nobody works any more (`Books.closed`).
+A check uses a project, the acknowledgements of its clients, and the results of earlier checks. It may run at any time;
+some have a result only after all clients have ended (`Books.closed`).
 """
 
 import hashlib
@@ -36,7 +36,7 @@ STUCK = timedelta(minutes=5)
 
 @dataclass
 class Seen:
-    """What earlier looks saw of rows that never change, by id."""
+    """Immutable rows of earlier checks, by id."""
 
     annotations: dict[int, str] = field(default_factory=dict)
     snapshots: dict[int, str] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Seen:
 
 @dataclass
 class Books:
-    """`entries` are what the clients' ledgers say; `closed` that every client has delivered all and gone."""
+    """A project and the `entries` of its clients' ledgers; `closed` after every client has delivered all and ended."""
 
     project: Project
     entries: list[Entry]
@@ -56,19 +56,19 @@ class Books:
 Check = Callable[[Books], Iterator[str]]
 
 
-def acknowledged_is_kept(books: Books) -> Iterator[str]:
-    """Every acknowledged submission is there exactly once, with the content that was sent; none was refused."""
+def acknowledged_is_stored(books: Books) -> Iterator[str]:
+    """Every acknowledged submission is stored exactly once with the content that was sent; none is rejected."""
     kept = {str(row[0]): row[1:] for row in _rows(books, "submission_id", "pk", "payload_hash")}
     for entry in books.entries:
         if entry.annotation is None:
-            yield f"submission {entry.submission_id} of {entry.person} was refused: {entry.refused}"
+            yield f"submission {entry.submission_id} of {entry.person} was rejected: {entry.refused}"
         elif kept.get(entry.submission_id) != (entry.annotation, entry.payload_hash):
             found = kept.get(entry.submission_id, "nothing")
-            yield f"submission {entry.submission_id} was acknowledged as {entry.annotation}; there is {found}"
+            yield f"submission {entry.submission_id} was acknowledged as {entry.annotation}; stored is {found}"
 
 
-def kept_was_sent(books: Books) -> Iterator[str]:
-    """Nothing is there that no client has in its ledger, once the outboxes are empty."""
+def stored_was_sent(books: Books) -> Iterator[str]:
+    """Every stored annotation is in a client's ledger, once the outboxes are empty."""
     if books.closed:
         known = {entry.submission_id for entry in books.entries}
         for submission_id, pk in _rows(books, "submission_id", "pk"):
@@ -77,7 +77,7 @@ def kept_was_sent(books: Books) -> Iterator[str]:
 
 
 def nobody_twice(books: Books) -> Iterator[str]:
-    """Nobody fills two places with one solution, and each later word of theirs is a revision of its own number."""
+    """Nobody counts twice on a solution, and each later annotation of a person has its own revision number."""
     of_person = Annotation.objects.filter(project=books.project, annotator__isnull=False)
     told = of_person.values("annotator", "solution").annotate(
         counted_times=Count("pk", filter=Q(counted=True)), words=Count("pk"), numbers=Count("revision", distinct=True)
@@ -87,7 +87,7 @@ def nobody_twice(books: Books) -> Iterator[str]:
 
 
 def places_add_up(books: Books) -> Iterator[str]:
-    """An item has as many done places as counted annotations, as many leased as leases, and no more than wanted."""
+    """An item's done places equal its counted annotations, its leased places its leases; both are at most `wanted`."""
     items = QueueItem.objects.filter(project=books.project).annotate(
         filled=Count("annotations", filter=Q(annotations__counted=True), distinct=True),
         held=Count("leases", filter=Q(leases__state=Lease.State.ACTIVE), distinct=True),
@@ -100,7 +100,7 @@ def places_add_up(books: Books) -> Iterator[str]:
 
 
 def splits_hold(books: Books) -> Iterator[str]:
-    """A problem's split never changes, and its solutions and queue items have the same one."""
+    """A problem's split never changes, and its solutions and queue items have the same split."""
     now = dict(Problem.objects.filter(project=books.project).values_list("pk", "split"))
     for pk, split in books.seen.splits.items():
         if now.get(pk) != split:
@@ -113,7 +113,7 @@ def splits_hold(books: Books) -> Iterator[str]:
 
 
 def holdout_is_held_out(books: Books) -> Iterator[str]:
-    """Holdout problems are in no training file and were never chosen by acquisition or as control."""
+    """No holdout problem is in a training file or in the lanes acquisition and control."""
     chosen = QueueItem.objects.filter(project=books.project, lane__in=["acquisition", "control"])
     for item in chosen.exclude(solution__split="pool"):
         yield f"item {item.pk} of the lane {item.lane} is a {item.split} solution"
@@ -127,38 +127,38 @@ def holdout_is_held_out(books: Books) -> Iterator[str]:
 
 
 def labels_never_change(books: Books) -> Iterator[str]:
-    """An annotation with its path and ratings is what it was when it was first seen, and never goes."""
+    """An annotation, its path and its ratings never change, and are never deleted."""
     now = dict(_digests(books.project))
     for pk, digest in books.seen.annotations.items():
         if now.get(pk) != digest:
-            yield f"annotation {pk} {'changed' if pk in now else 'is gone'}"
+            yield f"annotation {pk} {'changed' if pk in now else 'was deleted'}"
     books.seen.annotations.update(now)
 
 
 def snapshots_never_change(books: Books) -> Iterator[str]:
-    """A snapshot's file has the hash that its row says, and the row is what it was."""
+    """A snapshot's file has the hash of its row, and the row never changes."""
     for snapshot in Snapshot.objects.filter(project=books.project):
         file = settings.SNAPSHOT_ROOT / snapshot.path
         if not file.exists():
-            yield f"the file of snapshot {snapshot.pk} is gone"
+            yield f"the file of snapshot {snapshot.pk} is missing"
         elif hashlib.sha256(file.read_bytes()).hexdigest() != snapshot.sha256:
-            yield f"the file of snapshot {snapshot.pk} is not what was frozen"
+            yield f"the file of snapshot {snapshot.pk} has changed"
         told = f"{snapshot.sha256} {snapshot.filters} {snapshot.counts}"
         if books.seen.snapshots.setdefault(snapshot.pk, told) != told:
             yield f"snapshot {snapshot.pk} changed"
 
 
 def changes_are_audited(books: Books) -> Iterator[str]:
-    """Whatever has a state has an audit row for each state that it reached."""
+    """Each state that a row has reached has an audit row."""
     entries = AuditEntry.objects.filter(project=books.project)
     told = Counter(entries.values_list("action", "target_id"))
     for action, reached in _reached(books.project).items():
         for pk in reached:
             if not told[action, str(pk)]:
-                yield f"no audit row tells of {action} {pk}"
+                yield f"no audit row of {action} {pk}"
     doubled = [pk for (action, pk), times in told.items() if action == "annotation.submit" and times > 1]
     for pk in doubled:
-        yield f"annotation {pk} was submitted twice by its audit rows"
+        yield f"annotation {pk} has two audit rows of its submission"
 
 
 def one_of_each(books: Books) -> Iterator[str]:
@@ -175,22 +175,22 @@ def one_of_each(books: Books) -> Iterator[str]:
 
 
 def nothing_is_stuck(books: Books) -> Iterator[str]:
-    """No run without a sign of life, no lease past its time, no stage at work in a run that is over."""
+    """No live run without a heartbeat, no expired active lease, no running stage of an ended run."""
     late = timezone.now() - STUCK
     live = books.project.training_runs.filter(state__in=TrainingRun.LIVE)
     for run in live.filter(Q(heartbeat_at__lt=late) | Q(heartbeat_at=None, created_at__lt=late)):
-        yield f"run {run.number} has given no sign of life since {run.heartbeat_at}"
+        yield f"run {run.number} has had no heartbeat since {run.heartbeat_at}"
     overdue = Lease.objects.filter(item__project=books.project, state=Lease.State.ACTIVE, expires_at__lt=late)
     for lease in overdue:
-        yield f"lease {lease.pk} was over at {lease.expires_at:%H:%M:%S} and is still active"
+        yield f"lease {lease.pk} expired at {lease.expires_at:%H:%M:%S} and is still active"
     over = RunStage.objects.filter(run__project=books.project, state=RunStage.State.RUNNING)
     for stage in over.exclude(run__state__in=TrainingRun.LIVE):
-        yield f"the stage {stage.name} of run {stage.run_id} still runs though the run is over"
+        yield f"the stage {stage.name} of run {stage.run_id} still runs, but the run has ended"
 
 
 CHECKS: dict[str, Check] = {
-    "acknowledged submissions are there once": acknowledged_is_kept,
-    "nothing is there that was not sent": kept_was_sent,
+    "acknowledged submissions are stored once": acknowledged_is_stored,
+    "every stored annotation was sent": stored_was_sent,
     "nobody counts twice on a solution": nobody_twice,
     "no item over wanted, places add up": places_add_up,
     "splits never change": splits_hold,
@@ -204,11 +204,11 @@ CHECKS: dict[str, Check] = {
 
 
 def check(books: Books) -> dict[str, list[str]]:
-    """What breaks each invariant; empty lists where all is well. All of it is of one moment."""
+    """The violations of each invariant, all at one point in time; empty lists if there are none."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        return {name: list(holds(books)) for name, holds in CHECKS.items()}
+        return {name: list(violations(books)) for name, violations in CHECKS.items()}
 
 
 def _rows(books: Books, *fields: str) -> Iterable[tuple]:
@@ -217,7 +217,7 @@ def _rows(books: Books, *fields: str) -> Iterable[tuple]:
 
 
 def _digests(project: Project) -> list[tuple[int, str]]:
-    """(id, digest) of every annotation with all that hangs on it."""
+    """(id, digest) of every annotation with its path and ratings."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -234,7 +234,7 @@ def _digests(project: Project) -> list[tuple[int, str]]:
 
 
 def _reached(project: Project) -> dict[str, Iterable[int]]:
-    """By audit action, the ids of the rows whose state says that it happened."""
+    """By audit action, the ids of the rows whose state shows that it happened."""
     runs, versions = project.training_runs, project.model_versions
     leases = Lease.objects.filter(item__project=project)
     own = Annotation.objects.filter(project=project, annotator__isnull=False)

@@ -1,9 +1,9 @@
-"""One tab of one simulated annotator, over HTTP; it may be killed at any time and is then started again.
+"""A tab of a simulated annotator, over HTTP. It may be killed at any time and is then started again.
 
     python -m research.soak.people CONFIG.json
 
-A submission is written to the outbox before it is sent, and leaves it when the server has acknowledged it and
-the ledger says so, as the workbench does it. So whatever dies, a submission is sent again under the id it had.
+As in the workbench, a submission is written to the outbox before it is sent, and deleted from there after the server's
+acknowledgement is in the ledger. After a crash it is therefore sent again with the same id.
 """
 
 import http.client
@@ -30,11 +30,11 @@ from research.soak.books import Entry, Ledger, Outbox
 ANSWER_SECONDS = 30
 LONGEST_WAIT = 4.0
 AFTER_EXPIRY = 70  # seconds; the shortest lease is a minute
-FIRST = 1  # what was handed in a moment ago
+FIRST = 1  # the latest submission
 
 
 class Person(msgspec.Struct):
-    """Who works, where, and how. `hurry` divides the time that reading would take."""
+    """The configuration of a person and their tab. `hurry` divides the time of reading."""
 
     name: str
     profile: str
@@ -53,7 +53,7 @@ class Person(msgspec.Struct):
 
 
 class Unreachable(Exception):
-    """No answer, or one that says to come back later: the request may or may not have been carried out."""
+    """No response, or one that asks for a retry: the server may have processed the request."""
 
 
 class Tab:
@@ -69,7 +69,7 @@ class Tab:
         self.stop = Path(person.folder) / "stop"
 
     def work(self) -> None:
-        """Label until the file `stop` is there; what waits in the outbox is delivered first and last."""
+        """Label until the file `stop` exists; deliver the outbox at the start and at the end."""
         self.deliver()
         while not self.stop.exists():
             try:
@@ -101,7 +101,7 @@ class Tab:
             self.deliver()
 
     def read(self, task: dict[str, Any]) -> Submission:
-        """What this person makes of the solution, under a new id."""
+        """The person's submission for a solution, with a new id."""
         places = task["solution"]["steps"]
         texts = tuple(place["alternatives"][0]["text"] for place in places)
         external_id = self.known[task["problem"]["text"], texts]
@@ -131,7 +131,7 @@ class Tab:
         )
 
     def deliver(self) -> None:
-        """Send what waits, oldest first, until the server has it all."""
+        """Send the waiting submissions, the oldest first, until the server has acknowledged all."""
         wait = 0.1
         for submission in self.outbox.waiting():
             while True:
@@ -141,7 +141,7 @@ class Tab:
                     time.sleep(self.chance.uniform(wait / 2, wait))
                     wait = min(2 * wait, LONGEST_WAIT)
                     continue
-                if receipt.get("code") == "revision_conflict":  # another tab was faster: the person lets this one count
+                if receipt.get("code") == "revision_conflict":  # another tab was faster; submit this one
                     submission = msgspec.structs.replace(submission, based_on=receipt["extra"]["revision"])
                     self.outbox.put(submission)
                     continue
@@ -159,7 +159,7 @@ class Tab:
                 break
 
     def send_and_die(self, submission: Submission) -> None:
-        """The laptop's battery ends between the submission and the answer."""
+        """Send a submission and exit before the response, as a laptop without power."""
         with suppress(OSError):
             body = msgspec.json.encode(submission)
             self.connect().request("POST", self.path(self.annotations), body, self.headers)
@@ -174,12 +174,12 @@ class Tab:
         return {"Authorization": f"Token {self.person.token}", "Content-Type": "application/json"}
 
     def attempt(self, method: str, path: str, body: dict[str, Any]) -> None:
-        """A request that may fail without harm."""
+        """Send a request that may fail."""
         with suppress(Unreachable):
             self.call(method, path, body)
 
     def call(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer, also where it is a refusal (4xx); raises Unreachable where asking again may help."""
+        """The response, also an error (4xx). Raises Unreachable if a retry may help."""
         connection = self.connect()
         try:
             connection.request(method, self.path(path), json.dumps(body, default=str), self.headers)

@@ -1,4 +1,4 @@
-"""The platform under test, started as `make run` starts it, and ways to hurt it."""
+"""The platform under test, started as with `make run`, and how to kill its processes."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from launch.tether import tethered
 
 START_SECONDS = 180
 STOP_SECONDS = 60
-# What tells a process of the platform by its command line.
+# A part of the command line of each process.
 MARKS = {
     "web": "config.wsgi",
     "default": "--queues default",
@@ -34,7 +34,7 @@ MARKS = {
 
 @dataclass
 class Platform:
-    """A running platform; only processes that descend from it are ever killed."""
+    """A running platform. Only its own descendants are ever killed."""
 
     process: subprocess.Popen[bytes]
     address: str
@@ -47,22 +47,22 @@ class Platform:
             return False
 
     def find(self, part: str) -> list[psutil.Process]:
-        """The processes of a part, the one that the others descend from first."""
-        found = []
+        """The processes of a part, the parent first."""
+        processes = []
         for process in psutil.Process(self.process.pid).children(recursive=True):
             try:
                 if MARKS[part] in " ".join(process.cmdline()):
-                    found.append(process)
+                    processes.append(process)
             except psutil.Error:
                 continue
-        return found
+        return processes
 
     def kill(self, part: str, *, child: bool = False) -> bool:
-        """`kill -9` the part's main process, or one of its children; False where it is not there."""
-        found = self.find(part)
-        if not found:
+        """`kill -9` the part's main process, or one of its children; returns False if it does not run."""
+        processes = self.find(part)
+        if not processes:
             return False
-        victim = found[-1] if child else found[0]
+        victim = processes[-1] if child else processes[0]
         try:
             victim.send_signal(signal.SIGKILL)
         except psutil.Error:
@@ -72,10 +72,10 @@ class Platform:
 
 @contextmanager
 def platform(var: Path, port: int) -> Iterator[Platform]:
-    """`python -m launch run` on a folder and a port of its own, without the demo project."""
+    """Run `python -m launch run` with its own folder and port, without the demo project."""
     (var / "log").mkdir(parents=True, exist_ok=True)
-    (var / "demo_accounts.txt").write_text("No demo project: this is a soak.\n")  # its presence says that it is made
-    # Servers given by the shell would not be ours to kill.
+    (var / "demo_accounts.txt").write_text("No demo project: this is a soak.\n")  # with this file, no demo is created
+    # External servers must not be killed.
     environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     environment |= {"VAR_DIR": str(var), "PORT": str(port), "HOST": "127.0.0.1", "OMP_NUM_THREADS": "1"}
     with (var / "log" / "launch.log").open("ab") as log:
@@ -96,5 +96,5 @@ def platform(var: Path, port: int) -> Iterator[Platform]:
         try:
             process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            process.kill()  # what it started is tethered to it
+            process.kill()  # its children end with it
             process.wait()

@@ -1,4 +1,4 @@
-"""The project of a soak: a sandbox world, simulated members with tokens, a policy that retrains by itself."""
+"""The project of a soak test: a sandbox world, simulated members with tokens, a policy with automatic rounds."""
 
 from pathlib import Path
 
@@ -16,15 +16,15 @@ from research.soak.people import Person
 
 SLUG = "soak"
 TOLERANCE = 0.05
-# Nine tabs of eight people; two tabs are of one person.
+# Nine tabs of eight people; one person has two.
 TABS = ("careful", "careful", "careful", "careful", "average", "average", "average", "hasty", "lenient")
 SECOND_TAB_OF = {6: 5}
-# How much slower than the others somebody works, so that those who err most do not give most of the labels.
+# How many times slower some people work, so that most labels are not from those who make most errors.
 SLOWER = {"hasty": 6.0, "lenient": 2.0}
 
 
 def create(*, solutions: int, budget: int, control: float, seed: int) -> tuple[Project, User]:
-    """The project before anybody labels; a round is due when nine tenths of a generation are labelled."""
+    """Create the project; a round is due when nine tenths of a generation are labelled."""
     manager = User.objects.create_user("soak-manager", is_staff=True)
     policy = {
         "training_sources": ["human", "simulated"],
@@ -43,7 +43,7 @@ def create(*, solutions: int, budget: int, control: float, seed: int) -> tuple[P
 def hire(
     project: Project, manager: User, *, address: str, folder: Path, solutions: int, seed: int, hurry: float
 ) -> list[Path]:
-    """Members, tokens, and a file for each tab to start from."""
+    """Create members and tokens; returns a configuration file for each tab."""
     users: list[User] = []
     files = []
     for number, profile in enumerate(TABS):

@@ -1,4 +1,4 @@
-"""The history of a project's champions, measured again: on all the holdout labels there are, and on fresh truth."""
+"""Measures a project's champions again: on all holdout labels, and on the true labels of new solutions."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -37,7 +37,7 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class Served(msgspec.Struct):
-    """A model that served (number 0: no model, zero-label surprisal) and its F1; `change` is against the one before."""
+    """A model that served (number 0: the zero-label baseline), its F1, and the change from the model before."""
 
     number: int
     generation: int
@@ -49,7 +49,7 @@ class Served(msgspec.Struct):
 
 
 def champion_history(project: Project, *, seed: int, folder: Path) -> list[Served]:
-    """Each model that served in its order, after the zero-label baseline, on the same two sets."""
+    """The models that served, in order after the zero-label baseline, measured on the same two sets."""
     sets = _final_labels(project, folder), fresh_truth(seed=seed)
     served = list(project.model_versions.filter(promoted_at__isnull=False).order_by("promoted_at"))
     scorers = [_baseline(project), *(Scorer.load(settings.MODEL_ROOT / version.path) for version in served)]
@@ -74,7 +74,7 @@ def champion_history(project: Project, *, seed: int, folder: Path) -> list[Serve
 
 
 def falls(history: Sequence[Served], *, tolerance: float) -> list[str]:
-    """Where a model that was promoted over another one is worse than it by more than the gate tolerates."""
+    """The promotions of a model that is worse than its predecessor by more than the gate tolerates, in sentences."""
     found = []
     for before, after in pairwise(history):
         for what, change in (("labels", after.change_on_labels), ("truth", after.change_on_truth)):
@@ -84,7 +84,7 @@ def falls(history: Sequence[Served], *, tolerance: float) -> list[str]:
 
 
 def fresh_truth(*, seed: int, n: int = FRESH_SOLUTIONS) -> list[Trace]:
-    """Solutions of the sandbox that no project saw, of source groups that every project holds out."""
+    """New sandbox solutions of source groups that every project holds out."""
     drawn = [trace for split in SPLITS for trace in generate(WorldConfig(), split=split, n=8 * n, seed=seed + 1)]
     held = [trace for trace in drawn if assign_split(trace.source_group) == "holdout"]
     return held[:: max(len(held) // n, 1)][:n]
@@ -99,7 +99,7 @@ def _final_labels(project: Project, folder: Path) -> list[Trace]:
 
 
 def _baseline(project: Project) -> Scorer:
-    """The zero-label scorer, its threshold fitted on what the first run learned from."""
+    """The zero-label scorer, with a threshold fitted on the training data of the first run."""
     scorer = Scorer.for_base(project.policies.backbone)
     learned = settings.RUN_ROOT / str(project.training_runs.earliest("number").pk) / "train.jsonl"
     known = [trace for trace in read_traces(learned) if first_error(trace) is not None]

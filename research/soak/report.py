@@ -1,4 +1,4 @@
-"""What a soak ends with: its tables, a file, and whether all of it held."""
+"""The report of a soak test: tables, a file, and whether all invariants held."""
 
 import argparse
 import os
@@ -17,23 +17,23 @@ from research.soak.quality import Figure, Served, champion_history, falls
 
 
 def finish(options: argparse.Namespace, course: Course, var: Path) -> int:
-    """Measure the champions, print, write; 0 where everything held."""
+    """Measure the champions, print and write the report; returns 0 if everything held, else 1."""
     history = champion_history(course.project, seed=options.seed, folder=var) if course.generations else []
     worse = falls(history, tolerance=TOLERANCE)
     rose = bool(history) and history[-1].truth.value > history[0].truth.value
     kills = ", ".join(f"{course.struck.count(name)} x {name}" for name in sorted(set(course.struck)))
     print(f"\nKilled: {kills}; annotators' programs died {course.client_deaths} times.")
     print(f"{course.submissions:,} submissions acknowledged in {course.seconds / 60:.1f} minutes.\n")
-    print("| invariant | looks | broken |\n|---|---|---|")
+    print("| invariant | checks | broken |\n|---|---|---|")
     for name, broken in course.broken.items():
-        print(f"| {name} | {course.looks} | {len(broken)} |")
+        print(f"| {name} | {course.checks} | {len(broken)} |")
     print("\n| after generation | serves | trained on | F1, all holdout labels | F1, fresh truth | change on truth |")
     print("|---" * 6 + "|")
     for one in history:
         print(_line(one))
     print(_live_comparisons(course.project))
-    for told in [*worse, *course.failed_runs, *([course.hung] if course.hung else [])]:
-        print(f"\n{told}")
+    for problem in [*worse, *course.failed_runs, *([course.hung] if course.hung else [])]:
+        print(f"\n{problem}")
     held = not (any(course.broken.values()) or worse or course.hung) and rose
     print(f"\n{'Everything held.' if held else 'NOT everything held.'}")
     if options.json:
@@ -49,7 +49,7 @@ def _line(one: Served) -> str:
 
 
 def _live_comparisons(project: Project) -> str:
-    """What each round's shadow models found: acquisition beside control on equal label-seconds."""
+    """The results of each round's shadow models: acquisition beside control on equal label-seconds."""
     rows = [
         f"| {one.generation} | {one.start_labels} | {one.acquisition_labels} | {one.control_labels} "
         f"| {one.acquisition_seconds:,.0f} | {one.control_seconds:,.0f} | {one.acquisition_f1:.3f} "

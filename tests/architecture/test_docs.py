@@ -11,6 +11,7 @@ import pytest
 from config.env import BASE_DIR
 from docs import site
 from prm.__main__ import make_parser
+from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.formats.trace_files import read_traces
 
@@ -42,7 +43,7 @@ def test_no_sentence_is_longer_than_25_words(path) -> None:
 
 
 # Pages that only the built site has.
-GENERATED = {"endpoints.md", "objects.md", "commands.md", "settings.md"}
+GENERATED = {"endpoints.md", "objects.md", "commands.md", "settings.md", "training.md"}
 
 
 def test_every_link_between_files_names_one() -> None:
@@ -119,3 +120,25 @@ def test_the_reference_has_every_command() -> None:
     commands = site.describe_commands()
     assert all(f"### {name}\n" in commands for name in ("prm train", "prm probe best-of-n", "import_solutions"))
     assert "--no-color" not in commands
+
+
+def test_the_reference_has_every_training_choice() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| \S", site.describe_training(), re.MULTILINE)
+    assert rows == list(TrainConfig.__struct_fields__)
+
+
+def is_defined(name: str) -> bool:
+    """Whether a dotted name of the library is a module, or a word of the module that it begins with."""
+    path, rest = BASE_DIR, name.split(".")
+    while rest and (path / rest[0]).is_dir():
+        path /= rest.pop(0)
+    module = path / f"{rest[0]}.py" if rest and (path / f"{rest[0]}.py").exists() else path / "__init__.py"
+    words = rest[1:2] if module.name != "__init__.py" else rest[:1]
+    return all(re.search(rf"\b{word}\b", module.read_text()) for word in words)
+
+
+def test_the_names_of_the_library_exist() -> None:
+    pages = [*DOCS.rglob("*.md"), *BASE_DIR.glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"`(prm(?:\.\w+)+)", page.read_text())}
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not is_defined(name)] == []

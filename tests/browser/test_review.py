@@ -78,15 +78,15 @@ def test_what_is_folded_is_counted_and_a_button_opens_it_on_a_phone(open_for: Ca
     page = open_for(MembershipFactory(project=project, role="reviewer").user, viewport={"width": 400, "height": 800})
     page.goto(f"/p/algebra/review/{solution.pk}/")
     expect(page.get_by_text("Paris: 2.1 million")).to_be_hidden()
-    expect(page.get_by_text("Everybody agrees on 3 steps")).to_contain_text("1 of them is tool output.")
+    expect(page.get_by_text("Everyone agrees on 3 steps")).to_contain_text("1 of them is tool output.")
     show = page.get_by_role("button", name="Show 3 hidden steps")
     expect(show).to_have_attribute("aria-expanded", "false")
     show.click()
     expect(page.get_by_text("Paris: 2.1 million")).to_be_visible()
-    page.get_by_role("button", name="Fold 3 steps").click()
+    page.get_by_role("button", name="Hide 3 steps").click()
     expect(page.get_by_text("Paris: 2.1 million")).to_be_hidden()
     page.keyboard.press("o")
-    expect(page.get_by_role("button", name="Fold 3 steps")).to_be_visible()
+    expect(page.get_by_role("button", name="Hide 3 steps")).to_be_visible()
 
 
 def test_a_reviewer_says_what_is_wrong_by_the_projects_own_keys(open_for: Callable[..., Page]) -> None:

@@ -25,6 +25,7 @@ from annotation.models import (
 from tests.factories import SnapshotFactory
 from tests.screenshots import given
 from tests.screenshots.acts import keys
+from tests.screenshots.sheet import LOOKS
 from tests.screenshots.state import Act, State, World
 from tests.screenshots.world import PROBLEM, STEPS
 from tests.unit.annotation.work.queue.gold_world import work
@@ -186,6 +187,26 @@ def previewed(choose: Act) -> Act:
     return act
 
 
+def example_chosen(name: str) -> Act:
+    def choose(page: Page) -> None:
+        page.locator("[name=source][value=example]").check()
+        page.locator(f"[name=example][value={name}]").check()
+
+    return choose
+
+
+def started(people: str, *lines: object) -> Act:
+    """A new project that is sent off."""
+
+    def act(page: Page) -> None:
+        previewed(file("own.jsonl", *lines))(page)
+        page.locator("[name=people]").fill(people)
+        page.locator("button.primary").click()
+        expect(page.locator("[role=alert], .secret").first).to_be_visible()
+
+    return act
+
+
 def mapped(page: Page) -> None:
     """A table whose columns have names of their own."""
     page.locator("[name=format]").select_option("table")
@@ -268,6 +289,11 @@ STATES = [
     State("account-again", "/accounts/reauthenticate/", given=own_password),
     State("audit-log", "/admin/annotation/auditentry/", "superuser"),
     State("audit-entry", "/admin/annotation/auditentry/{audit}/change/", "superuser"),
+    State("home-new-project-file", "/projects/new/", act=previewed(file("algebra.jsonl", *RECORDS))),
+    State("home-new-project-example", "/projects/new/", act=previewed(example_chosen("agent_runs"))),
+    State("home-new-project-wrong-type", "/projects/new/", act=previewed(file("report.pdf", "%PDF-1.4\0"))),
+    State("home-new-project-refused", "/projects/new/", act=started("no one!", *RECORDS)),
+    State("home-new-project-passwords", "/projects/new/", act=started("nina, olaf", *RECORDS)).at(LOOKS[0]),
     State("project-import-preview", "/p/algebra/import/", act=previewed(file("algebra.jsonl", *RECORDS))),
     State("project-import-columns", "/p/algebra/import/", act=previewed(file("table.csv", TABLE))),
     State("project-import-mapped", "/p/algebra/import/", act=previewed(mapped)),

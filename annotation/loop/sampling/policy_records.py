@@ -3,7 +3,7 @@
 from typing import cast
 
 from annotation.files.answer_grading import answer_in, grade_records
-from annotation.files.preparing import prepared
+from annotation.files.preparing import prepare_record
 from annotation.loop.gateway.policies import Sample
 from annotation.models import Problem, SamplingRun
 from prm.encoding import parse_step
@@ -31,7 +31,7 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
         generator=run.model[:GENERATOR_LENGTH],
         provenance=provenance(run),
     )
-    ready = prepared(number, record, run.splitting)
+    ready = prepare_record(number, record, run.splitting)
     if isinstance(ready, Record):
         # A step may begin with its kind: "[tool_call] rate("crowns")".
         parsed = [[parse_step(step.text) for step in completions] for completions in ready.positions]

@@ -56,7 +56,7 @@ class Command(BaseCommand):
             run = create_sampling(by=None, project=project, plan=plan)
         except DomainError as error:
             raise CommandError(error.message) from None
-        run_sampling(run.pk, seconds=None, on_progress=self._tell)
+        run_sampling(run.pk, seconds=None, on_progress=self._show_progress)
         run.refresh_from_db()
         if sys.stderr.isatty():
             self.stderr.write("")
@@ -64,7 +64,7 @@ class Command(BaseCommand):
         if run.state not in (SamplingRun.State.DONE, SamplingRun.State.SCORING):
             raise CommandError(run.error or f"The sampling is {run.get_state_display()}.")
 
-    def _tell(self, run: SamplingRun) -> None:
+    def _show_progress(self, run: SamplingRun) -> None:
         if sys.stderr.isatty():
             self.stderr.write(f"\r{run.share or 0:4.0%}  {run.sampled} samples", ending="")
 

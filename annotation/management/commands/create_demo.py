@@ -8,9 +8,7 @@ from annotation.management.demo.demo_accounts import publish_passwords
 
 
 class Command(BaseCommand):
-    """Creates the demo project. A second run changes nothing and prints the accounts again."""
-
-    help = "Create the demo project with its accounts, labels, model and queue."
+    help = "Create the demo project with its accounts, labels, model and queue. A second run prints the accounts again."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -14,7 +14,7 @@ from annotation.management import move_reports
 from annotation.management.named_project import find_project_by_slug
 from prm.formats.label_studio import Config, Task, propose, read_config
 
-LOOKED_AT = 200  # tasks that the names are proposed from
+LOOKED_AT = 200  # tasks from which the names are detected
 
 
 class Command(BaseCommand):

@@ -64,7 +64,9 @@ class Command(BaseCommand):
         if group := jobs[0].group:
             jobs = list(group.jobs.order_by("pk"))
         for job in jobs:
-            finish_job(job, partial(run_import, job.pk, on_progress=self._tell))  # of several each calls for the next
+            finish_job(
+                job, partial(run_import, job.pk, on_progress=self._show_progress)
+            )  # each job of a group enqueues the next
             if sys.stderr.isatty():
                 self.stderr.write("")
             self._report(job)
@@ -85,7 +87,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from None
 
-    def _tell(self, job: ImportJob) -> None:
+    def _show_progress(self, job: ImportJob) -> None:
         if sys.stderr.isatty():
             self.stderr.write(f"\r{job.share or 0:4.0%}  {job.done_records} records", ending="")
 

@@ -1,4 +1,4 @@
-"""Build the demo project, part by part; each part sees what is there already and goes on from it."""
+"""Builds the demo project in parts, each of which resumes from what exists already."""
 
 import json
 from collections.abc import Callable
@@ -28,18 +28,17 @@ FIRST_BUDGET, LATER_BUDGET = 800, 60
 POLICY = {
     "training_sources": ["human", "simulated"],
     "mix": {"control": 0.2, "holdout": 0.2, "calibration": 0.15, "overlap": 0.08},
-    # Some hundred and forty labelled holdout solutions cannot tell the default two points from nothing. Size and
-    # tolerance were chosen with the gate's verdicts in view, so that the demo shows promotions too: no evidence that
-    # models improve.
+    # About 140 labelled holdout solutions cannot distinguish the default two points from zero. Size and tolerance were
+    # chosen so that the demo also shows promotions. They are not evidence that models improve.
     "gate_tolerance": 0.1,
 }
 Say = Callable[[str], None]
 
 
 def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIRST_BUDGET) -> Project:
-    """Create the demo project, or finish one that was interrupted; a finished one is left alone.
+    """Create the demo project, or finish one that was interrupted; a finished one stays unchanged.
 
-    Raises DomainError (`demo_round_failed`) where its round fails.
+    Raises DomainError (`demo_round_failed`).
     """
     people = demo_accounts.create_accounts(demo_accounts.PEOPLE)
     manager = people["manager"]
@@ -71,7 +70,7 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
             open_first_generation(by=manager, project=project, seed=SEED)
         labelled = work_through_queue(project=project, annotators=simulated, sandbox=sandbox, seed=SEED)
         say(f"{labelled} annotations by simulated annotators.")
-        # The random start is large, so that there is something to learn; what people are asked for later is not.
+        # The random start is large, so that there is something to learn; later generations are small.
         project = change_project(
             by=manager, project=project, policy=POLICY | {"generation_budget": min(LATER_BUDGET, first_budget)}
         )
@@ -91,7 +90,7 @@ def _add_members(project: Project, people: dict[str, User]) -> dict[str, User]:
 
 
 def _finish_round(project: Project, manager: User, say: Say) -> None:
-    """Do one round here and now: there may be no worker yet."""
+    """Run one round in this process, because there may be no worker yet."""
     run = project.training_runs.filter(state__in=TrainingRun.LIVE).first()
     if run is None:
         run = runs.prepare_run(by=manager, project=project, trigger=TrainingRun.Trigger.MANUAL, seed=SEED)

@@ -1,6 +1,6 @@
-"""The accounts of the demo project. Passwords are made for each installation and kept in a private file.
+"""The accounts of the demo project. Each installation has its own passwords, in a private file.
 
-The file is written last, when all the rest is there: while it is missing, the demo is not finished.
+The file is written last: while it is missing, the demo is not finished.
 """
 
 import os
@@ -15,11 +15,12 @@ PEOPLE = ("annotator", "reviewer", "manager")
 
 
 def accounts_file() -> Path:
+    """The path of the file with the passwords."""
     return settings.STATE_ROOT / "demo_accounts.txt"
 
 
 def create_accounts(names: Iterable[str]) -> dict[str, User]:
-    """Accounts by user name, that nobody can sign in to (yet)."""
+    """Get or create accounts, by user name. Nobody can sign in to a new one yet."""
     users = {}
     for name in names:
         user, created = User.objects.get_or_create(username=name)
@@ -31,7 +32,7 @@ def create_accounts(names: Iterable[str]) -> dict[str, User]:
 
 
 def publish_passwords() -> str:
-    """Let the people in; returns what the file says. It is left as it is where it is there."""
+    """Set the passwords and write them to the file, unless it exists; returns its text."""
     if not accounts_file().exists():
         passwords = {name: secrets.token_urlsafe(9) for name in PEOPLE}
         for name, user in create_accounts(PEOPLE).items():

@@ -13,7 +13,7 @@ from annotation.work.labelling.payload import GivenPosition, GivenRating, Submis
 from annotation.work.labelling.submission import submit_annotation
 from prm.sandbox.annotators import Reading
 
-# How many solutions each takes up while the others take up theirs.
+# How many solutions each profile labels, relative to the others.
 PACE = {"careful": 6, "average": 3, "hasty": 1, "lenient": 1}
 
 
@@ -38,7 +38,7 @@ def work_through_queue(*, project: Project, annotators: Mapping[str, User], sand
 
 
 def submission_of(lease: Lease, reading: Reading) -> Submission:
-    """What the workbench would send for that reading of the leased solution."""
+    """The submission that the workbench would send for a reading of the leased solution."""
     steps = lease.solution.steps.filter(alternative=0).order_by("position")
     return Submission(
         submission_id=uuid.uuid4(),

@@ -457,9 +457,9 @@ export interface components {
             id: number;
             text: string;
             domain: string;
-            /** @description Null where the project hides it. */
+            /** @description Null if the project hides it. */
             reference_answer: string | null;
-            /** @description Null where the project hides it. */
+            /** @description Null if the project hides it. */
             reference_solution: string | null;
         };
         TaskSolution: {
@@ -479,7 +479,7 @@ export interface components {
             /** @default  */
             group: string;
         };
-        /** @description A solution to judge, with its problem and how it is rated. */
+        /** @description A solution to rate, with its problem and the label scheme. */
         Work: {
             solution: components["schemas"]["TaskSolution"];
             problem: components["schemas"]["TaskProblem"];

@@ -21,8 +21,8 @@ def set_limits(settings):
 
 
 def forget():
-    if keys := limits.server().keys(f"{limits.KEY}:*"):
-        limits.server().delete(*keys)
+    if keys := limits.redis_client().keys(f"{limits.KEY}:*"):
+        limits.redis_client().delete(*keys)
 
 
 def client_at(address, token=None):

@@ -89,17 +89,17 @@ def test_a_check_that_was_lost_goes_on_where_it_was(project, manager, check_answ
     monkeypatch.setattr(answer_checks, "CHUNK", 1)
     first, second = add("3", "The answer is 3."), add("4", "The answer is 4.")
     check = start_answer_check(by=manager, project=project)
-    keep = answer_checks._keep
+    keep = answer_checks._store
 
     def keep_and_die(*given):
         keep(*given)
         raise OperationalError("the database went away")
 
-    monkeypatch.setattr(answer_checks, "_keep", keep_and_die)
+    monkeypatch.setattr(answer_checks, "_store", keep_and_die)
     with pytest.raises(OperationalError):
         run_answer_check(check.pk)
     assert [outcome(one)[0] for one in (first, second)] == [True, None]
-    monkeypatch.setattr(answer_checks, "_keep", keep)
+    monkeypatch.setattr(answer_checks, "_store", keep)
     run_answer_check(check.pk)
     check.refresh_from_db()
     assert (check.state, check.done, check.correct) == ("done", 2, 2)

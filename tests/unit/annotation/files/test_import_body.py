@@ -18,7 +18,7 @@ from annotation.core.membership.members import add_member
 from annotation.files import chunks, import_body, rejections, store
 from annotation.files.import_body import run_import
 from annotation.files.import_jobs import Manner, create_import, import_files
-from annotation.files.preparing import prepared
+from annotation.files.preparing import prepare_record
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.models import Annotation, AuditEntry, ImportJob, ImportOptions, Problem, Solution, Step
@@ -212,7 +212,7 @@ def test_an_option_names_who_labelled_a_file_and_what_they_are(import_content):
 def test_an_option_never_replaces_a_machine_s_kind_that_a_line_states(stated, kept):
     label = RecordAnnotation(source_kind=stated, finish_reason="solution", path=[], first_error=-1)
     record = Record(problem="p", positions=[[Completion("a")]], annotations=[label])
-    read = prepared(1, record, Splitting("lines", "keep"), ImportOptions(labelled_by="model_judge"))
+    read = prepare_record(1, record, Splitting("lines", "keep"), ImportOptions(labelled_by="model_judge"))
     assert [annotation.source_kind for annotation in read.annotations] == [kept]
 
 

@@ -70,7 +70,7 @@ def test_what_stays_behind_has_its_line(said, copied):
         "step_rewards: it has 1 steps where the task has 3",
         "task sol-4: rejected",
         "solutions.jsonl, line 5: rejected, 0 annotations\n  not moved: not valid JSON",
-        "task sol-9: rejected, 0 annotations\n  not moved: is labelled by 1, and stands in none of the data files",
+        "task sol-9: rejected, 0 annotations\n  not moved: is labelled by 1, but is in none of the data files",
     ):
         assert line in told
 

@@ -70,7 +70,7 @@ def test_the_makers_are_told_apart() -> None:
         "The source of the labels of 1 solutions is not recorded.",
         "No evaluation is recorded.",
         "Unknown: the model was not evaluated.",
-        "3 steps of the training part lay beyond the context",
+        "3 steps of the training data were beyond the context",
         "Deployment monitor: not recorded.",
     ):
         assert said in card

@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from annotation.files.preparing import prepared
+from annotation.files.preparing import prepare_record
 from annotation.files.record_faults import MAX_POSITIONS
 from prm.formats import csv_rows, table
 from prm.formats.plain import plain
@@ -44,7 +44,7 @@ def test_any_value_in_any_field_is_taken_or_refused_and_the_next_record_is_read(
     items = list(reader(name, good)(io.BytesIO(b"\n".join(line for _, line in done))))
     assert [line for line, _ in items] == list(range(1, len(done) + 1))
     for (what, content), (line, read) in zip(done, items, strict=True):
-        item = prepared(line, read, "blank_lines")
+        item = prepare_record(line, read, "blank_lines")
         assert not fault(line, item), f"{what}: {item} {fault(line, item)}"
         assert isinstance(item, Record) or content != good, f"{what} in line {line}: {item}"
 
@@ -54,7 +54,7 @@ def test_a_megabyte_in_any_field_is_taken_or_refused(name):
     good = json.dumps(example(name)).encode()
     for what, line in spoilt(name, {"a megabyte": json.dumps("x" * 1_000_000)}):
         [_, (number, read)] = reader(name, good)(io.BytesIO(good + b"\n" + line))
-        item = prepared(number, read, "blank_lines")
+        item = prepare_record(number, read, "blank_lines")
         assert not fault(number, item), what
 
 
@@ -62,7 +62,7 @@ def test_a_megabyte_in_any_field_is_taken_or_refused(name):
 def test_a_file_of_one_object_over_many_lines_is_taken_or_refused(name):
     for what, line in spoilt(name):
         for number, read in FORMATS.get(name).read(io.BytesIO(line.replace(b"{", b"{\n", 1))):
-            item = prepared(number, read, "blank_lines")
+            item = prepare_record(number, read, "blank_lines")
             assert not fault(number, item), f"{what}: {item}"
 
 
@@ -126,6 +126,6 @@ def test_values_nest_so_deep_and_no_deeper(levels, taken):
 def test_so_many_steps_are_taken_and_no_more(steps, taken):
     line = json.dumps({"problem": "p", "steps": [str(number) for number in range(steps)]}).encode()
     [(number, read)] = plain.read(io.BytesIO(line))
-    item = prepared(number, read, "blank_lines")
+    item = prepare_record(number, read, "blank_lines")
     assert isinstance(item, Record) == taken
     assert taken or (item.field, item.reason) == ("steps", f"Expected at most {MAX_POSITIONS} steps, got {steps}")

@@ -1,0 +1,90 @@
+"""A row of the API may be null wherever the column behind it may."""
+
+from typing import Annotated, get_args, get_origin
+
+import msgspec
+import pytest
+
+from annotation.api.boundary import Row
+from annotation.api.disputes import DisputeRow
+from annotation.api.generations import GenerationRow
+from annotation.api.gold import GoldRow, ScreeningDecisionRow
+from annotation.api.imports import ImportGroupRow, ImportRow
+from annotation.api.learning import ComparisonRow
+from annotation.api.model_jobs import ModelJobRow
+from annotation.api.model_versions import DomainChampionRow, ModelVersionRow, PoolScoringRow
+from annotation.api.outcomes import AnswerCheckRow
+from annotation.api.projects import ProjectRow
+from annotation.api.queue_items import QueueItemRow
+from annotation.api.reviews import SentBackRow
+from annotation.api.runs import PointRow, RunRow, StageRow
+from annotation.api.samplings import SamplingRow
+from annotation.api.snapshots import SnapshotRow
+from annotation.api.statistics import SourceRow
+from annotation.api.tokens import TokenRow
+from annotation.api.uploads import UploadRow
+from annotation.models import (
+    AnswerCheck,
+    ApiToken,
+    Dispute,
+    DomainChampion,
+    Generation,
+    GoldAnswer,
+    ImportGroup,
+    ImportJob,
+    LabelSource,
+    ModelJob,
+    ModelVersion,
+    PoolScoring,
+    Project,
+    QueueItem,
+    RunPoint,
+    RunStage,
+    SamplingRun,
+    ScreeningDecision,
+    SentBack,
+    ShadowComparison,
+    Snapshot,
+    TrainingRun,
+    Upload,
+)
+
+MODELS: dict[type[Row], type] = {
+    AnswerCheckRow: AnswerCheck,
+    ComparisonRow: ShadowComparison,
+    DisputeRow: Dispute,
+    DomainChampionRow: DomainChampion,
+    GenerationRow: Generation,
+    GoldRow: GoldAnswer,
+    ImportGroupRow: ImportGroup,
+    ImportRow: ImportJob,
+    ModelJobRow: ModelJob,
+    ModelVersionRow: ModelVersion,
+    PointRow: RunPoint,
+    PoolScoringRow: PoolScoring,
+    ProjectRow: Project,
+    QueueItemRow: QueueItem,
+    RunRow: TrainingRun,
+    SamplingRow: SamplingRun,
+    ScreeningDecisionRow: ScreeningDecision,
+    SentBackRow: SentBack,
+    SnapshotRow: Snapshot,
+    SourceRow: LabelSource,
+    StageRow: RunStage,
+    TokenRow: ApiToken,
+    UploadRow: Upload,
+}
+
+
+@pytest.mark.parametrize("row", MODELS, ids=lambda row: row.__name__)
+def test_what_may_be_null_in_the_database_may_be_null_in_the_api(row):
+    columns = {field.name: field for field in MODELS[row]._meta.concrete_fields}
+    nullable = {name for name, column in columns.items() if column.null}
+    fields = {field.name: field.type for field in msgspec.structs.fields(row)}
+    assert {name for name in nullable & set(fields) if not accepts_null(fields[name])} == set()
+
+
+def accepts_null(kind):
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return type(None) in get_args(kind)
