@@ -103,7 +103,8 @@ class FilesForm(forms.Form):
         try:
             return [uuid.UUID(upload) for upload in self.cleaned_data["uploads"].split(",") if upload]
         except ValueError:
-            raise forms.ValidationError(gettext("The server does not know these uploads. Choose the files again.")) from None
+            unknown = gettext("The server does not know these uploads. Choose the files again.")
+            raise forms.ValidationError(unknown) from None
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or self.cleaned_data
