@@ -42,6 +42,7 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
         "concerns": attention.concerns(member),
         **retraining(project),
         "solutions": outcomes.total,
+        "empty": not outcomes.total and not versions,
         "outcomes": outcomes,
         "charts": [
             _progress_chart(project, by_day),

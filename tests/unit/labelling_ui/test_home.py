@@ -80,3 +80,12 @@ def test_what_is_not_yours_is_not_there(client: Client, manager: User) -> None:
     response = client.get("/p/algebra/")
     assert response.status_code == 404
     assert "not a member of the project" in response.content.decode()
+
+
+def test_an_empty_project_shows_the_next_step_and_nothing_else(client: Client, manager: User) -> None:
+    create_project(by=manager, name="Algebra pilot", slug="algebra")
+    client.force_login(manager)
+    page = client.get("/p/algebra/").content.decode()
+    assert 'class="button primary" href="/p/algebra/import/"' in page
+    for other in ("Needs attention", "Agreement on the first error", "Retrain", "Cost of a label"):
+        assert other not in page
