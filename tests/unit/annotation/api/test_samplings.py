@@ -34,7 +34,7 @@ def test_a_sampling_over_the_api(asked):
     run_body.run_sampling(run)
     found = asked.get(address).json()
     assert (found["state"], found["failed_problems"], found["progress"]["share"]) == ("failed", 1, 1.0)
-    assert "poses no problem" in found["error"]
+    assert "contains no problem" in found["error"]
 
 
 def test_endpoints_are_named_and_their_addresses_and_keys_stay_hidden(asked, settings):

@@ -196,7 +196,7 @@ def test_a_problem_that_the_policy_refuses_is_counted_with_its_error_and_the_oth
     assert (run.state, run.failed_problems) == ("done", 1)
     failed = run.sampled_problems.get(state="failed")
     assert failed.problem.text == "Who am I?"
-    assert "poses no problem" in failed.error
+    assert "contains no problem" in failed.error
 
 
 def test_a_sample_that_was_cut_is_refused_and_says_why(sample):
