@@ -62,6 +62,7 @@ def test_a_champion_that_was_never_measured_is_shown_as_such(
     manager: Client, empty_project: Project, address: str
 ) -> None:
     ModelVersionFactory(project=empty_project, number=1, state=ModelVersion.State.CHAMPION, promoted_at=timezone.now())
+    manager_world.make_solution(empty_project, 1)
     shown = manager.get(f"/p/algebra/{address}")
     assert shown.status_code == 200
     if not address:

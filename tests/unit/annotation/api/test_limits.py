@@ -95,7 +95,7 @@ def test_without_redis_nobody_is_refused(member, monkeypatch):
     client = client_at("203.0.113.5")
     client.force_login(member.user)
     with monkeypatch.context() as away:
-        away.setattr(limits, "server", lambda: redis.Redis(port=1, retry=limits.ONCE_MORE))
+        away.setattr(limits, "redis_client", lambda: redis.Redis(port=1, retry=limits.ONCE_MORE))
         assert client.get("/api/v1/projects/").status_code == 200
         assert client_at("203.0.113.5").get("/api/v1/projects/").status_code == 401
 

@@ -83,7 +83,7 @@ def test_there_are_40_to_80_skills_of_very_unequal_frequency_in_three_domains(po
 
 def test_every_skill_appears_in_every_split():
     for split in SPLITS:
-        assert {trace.meta["skill"] for trace in generate(WORLD, split=split, n=5000, seed=3)} == set(SKILLS)
+        assert {trace.meta["skill"] for trace in generate(WORLD, split=split, n=2500, seed=3)} == set(SKILLS)
 
 
 def test_a_solution_without_error_ends_in_the_reference_answer(pool):
