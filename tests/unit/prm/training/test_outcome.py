@@ -93,7 +93,7 @@ def test_what_an_outcome_model_learned_from_stands_on_its_card(tmp_path: Path, b
     unrated = [msgspec.structs.replace(t, labels=None, first_error=None) for t in answered(make_traces(40, seed=0))]
     manifest = fitted("outcome", backbone_folders["llama"], tmp_path, unrated)
     assert manifest.counts.steps == 0
-    assert "step scores are the outcome part's at each step" in (tmp_path / "outcome" / CARD_FILE).read_text()
+    assert "step scores are those of the outcome part" in (tmp_path / "outcome" / CARD_FILE).read_text()
     assert {name.split(".")[0] for name in load_file(tmp_path / "outcome" / WEIGHTS_FILE)} == {"outcome"}
 
 
