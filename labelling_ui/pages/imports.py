@@ -42,7 +42,7 @@ from prm.formats.registry import FORMATS
 from prm.splitting import Splitting
 
 RULES = [
-    ("automatic", _("by what the text shows")),
+    ("automatic", _("automatically, from the text")),
     ("blank_lines", _("at blank lines")),
     ("lines", _("at every line")),
     ("numbered", _("at “Step 1”, “2.” and the like")),
@@ -76,16 +76,16 @@ class FilesForm(forms.Form):
         widget=Files,
     )
     folder = FilesField(
-        label=_("or a folder"),
-        help_text=_("All files in it and below, each with its own report."),
+        label=_("Folder"),
+        help_text=_("All files in the folder and its subfolders, each with its own report."),
         allow_empty_file=True,
         required=False,
         widget=Files(attrs={"webkitdirectory": True}),
     )
     uploads = forms.CharField(required=False, widget=forms.HiddenInput)
-    root = forms.ChoiceField(label=_("From a storage"), required=False)
+    root = forms.ChoiceField(label=_("Storage"), required=False)
     path = forms.CharField(
-        label=_("Path in it"),
+        label=_("Path"),
         help_text=_("A file, a folder, or a pattern such as runs/*.jsonl.gz."),
         max_length=1000,
         required=False,
@@ -103,7 +103,7 @@ class FilesForm(forms.Form):
         try:
             return [uuid.UUID(upload) for upload in self.cleaned_data["uploads"].split(",") if upload]
         except ValueError:
-            raise forms.ValidationError(gettext("These uploads are not known; choose the files again.")) from None
+            raise forms.ValidationError(gettext("The server does not know these uploads. Choose the files again.")) from None
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or self.cleaned_data
@@ -136,7 +136,7 @@ def options_of(posted: QueryDict) -> ImportOptions:
 def format_choices() -> list[tuple[str, str]]:
     """The choices of the format field: detection, and every registered format."""
     formats = [(name, in_words(FORMATS.get(name).label)) for name in FORMATS]
-    return [("auto", gettext("find out from the file")), *formats]
+    return [("auto", gettext("detect automatically")), *formats]
 
 
 class ImportForm(FilesForm):
@@ -147,18 +147,18 @@ class ImportForm(FilesForm):
     decomposition = forms.ChoiceField(
         choices=RULES,
         label=_("Split solutions into steps"),
-        help_text=_("Only for solutions that come as one text. Formulas and code are never split."),
+        help_text=_("Applies only to solutions given as one text. Formulas and code are never split."),
     )
 
     annotator = forms.CharField(
         label=_("Annotator"),
-        help_text=_("Who gave the labels that name no annotator. Use a pseudonym: exports contain it."),
+        help_text=_("The annotator of labels that name none. Use a pseudonym: exports contain it."),
         max_length=200,
         required=False,
     )
     labelled_by = forms.ChoiceField(
         choices=[
-            ("file", _("as the format says")),
+            ("file", _("as in the file")),
             ("model_judge", _("a model judge")),
             ("monte_carlo", _("Monte Carlo rollouts")),
             ("heuristic", _("a heuristic")),
@@ -179,8 +179,8 @@ class ImportForm(FilesForm):
     )
     source_groups = forms.ChoiceField(
         choices=[
-            ("template", _("group problems that differ only in numbers")),
-            ("text", _("group problems of the same text")),
+            ("template", _("problems that differ only in numbers")),
+            ("text", _("problems with the same text")),
         ],
         label=_("Source groups"),
         help_text=_(
@@ -192,12 +192,12 @@ class ImportForm(FilesForm):
     )
     thinking = forms.ChoiceField(
         choices=[
-            ("separate", _("keep it beside the solution, unrated")),
+            ("separate", _("store it with the solution, unrated")),
             ("drop", _("discard it")),
             ("keep", _("split it into steps as well")),
         ],
         label=_("Hidden reasoning (<think>)"),
-        help_text=_("Only for solutions that come as one text."),
+        help_text=_("Applies only to solutions given as one text."),
         required=False,
     )
 
@@ -207,7 +207,7 @@ class TextForm(forms.Form):
 
     rule = forms.ChoiceField(
         choices=RULES,
-        label=_("Split it into steps"),
+        label=_("Split into steps"),
     )
     text = forms.CharField(
         max_length=100_000,
@@ -236,7 +236,7 @@ REJECTION_COLUMNS = [
     Number("line", _("Line"), sort=True, heading=True),
     Column("field", _("Field"), sort=True, write=code),
     Column("reason", _("Reason"), sort=True, write=in_words),
-    Column("excerpt", _("What it says"), write=code),
+    Column("excerpt", _("Content"), write=code),
 ]
 
 

@@ -55,7 +55,7 @@ class NewProjectForm(forms.Form):
     clauses = TermsField(
         required=False,
         label=_("Clauses of your policy"),
-        help_text=_("One a line, with its text behind a bar: 2.1 | Never delete without asking."),
+        help_text=_("One per line, with its text after a bar: 2.1 | Never delete without asking."),
     )
     guidelines = forms.CharField(
         required=False,
@@ -67,7 +67,7 @@ class NewProjectForm(forms.Form):
         required=False,
         max_length=200,
         label=_("Name"),
-        help_text=_("Empty: the name of the file."),
+        help_text=_("If you leave it empty, the file's name."),
     )
     people = forms.CharField(
         required=False,
