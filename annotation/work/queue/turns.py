@@ -1,6 +1,6 @@
 """Orders the lanes by whose turn it is, so that the mix follows the shares. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,16 +44,14 @@ def in_turn(lanes: Mapping[str, Tally], rng: np.random.Generator) -> list[str]:
     return [names[lane] for lane in order]
 
 
-def interleave(lanes: Mapping[str, Sequence[int]], rng: np.random.Generator) -> list[tuple[str, int]]:
-    """One order of all lanes' ids. Each lane keeps its order, and in every prefix each is within one of its share."""
+def interleave(lanes: Mapping[str, Sequence[int]], rng: np.random.Generator) -> Iterator[tuple[str, int]]:
+    """Yield all lanes' ids in one order. Each lane keeps its own; in every prefix each is within one of its share."""
     waiting = {lane: iter(ids) for lane, ids in lanes.items()}
     tallies = {lane: Tally(len(ids), 0) for lane, ids in lanes.items() if ids}
-    order = []
     for _ in range(sum(len(ids) for ids in lanes.values())):
         lane = in_turn(tallies, rng)[0]
-        order.append((lane, next(waiting[lane])))
+        yield lane, next(waiting[lane])
         tallies[lane] = Tally(tallies[lane].wanted, tallies[lane].taken + 1)
-    return order
 
 
 def _draw(due: list[int], wanted: np.ndarray, taken: np.ndarray, behind: np.ndarray, rng: np.random.Generator) -> int:
