@@ -74,7 +74,12 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
         assert words in page
     f1 = version.metrics.f1.value
     assert f"<td>{short(f1)} " in page, "the card has the figure of the registry"
-    for said in ("No evaluation is recorded", "the model was not evaluated", "the model was not audited", str(settings.STATE_ROOT)):
+    for said in (
+        "No evaluation is recorded",
+        "the model was not evaluated",
+        "the model was not audited",
+        str(settings.STATE_ROOT),
+    ):
         assert said not in page
     report = client.get(f"/p/{project.slug}/models/2/audit-report/")
     assert report.headers["Content-Security-Policy"].startswith("sandbox")
