@@ -60,14 +60,14 @@ def test_an_upload_that_is_cut_goes_on_and_goes_on_after_a_reload(
     page.route("**/api/v1/uploads/**", cut_each_second)
     choose(page, project, file)
     page.get_by_role("button", name="Import the files").click()
-    expect(page.get_by_text("The connection is gone.")).to_be_visible()
+    expect(page.get_by_text("Connection lost.")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("Stopped. Choose the same file again to continue.")).to_be_visible()
     upload = Upload.objects.get()
     assert upload.offset == PIECE
     before = len(sent)
     choose(page, project, file)
-    expect(page.get_by_text("These files are not imported yet.")).to_be_visible()
+    expect(page.get_by_text("These uploads are incomplete")).to_be_visible()
     page.get_by_role("button", name="Import the files").click()
     expect(page.get_by_role("heading", name="runs.jsonl")).to_be_visible()
     assert sent[before] == PIECE
@@ -98,9 +98,9 @@ def test_a_file_that_cannot_be_read_keeps_its_upload_and_says_why(
     odd.write_bytes(b"%PDF-1.4\n\0")
     choose(page, project, odd)
     page.get_by_role("button", name="Import the files").click()
-    expect(page.get_by_text("These files are not imported yet")).to_be_visible()
+    expect(page.get_by_text("These uploads are incomplete")).to_be_visible()
     expect(page.get_by_text("Stepmark cannot read odd.pdf.").first).to_be_visible()
     assert Upload.objects.count() == 1
     page.get_by_role("button", name="Discard").click()
-    expect(page.get_by_text("These files are not imported yet")).to_be_hidden()
+    expect(page.get_by_text("These uploads are incomplete")).to_be_hidden()
     assert not Upload.objects.exists()
