@@ -64,5 +64,5 @@ def test_an_account_that_was_there_keeps_its_password(project: Project) -> None:
 
 def test_whoever_forgot_a_password_is_told_whom_to_ask_and_led_to_no_e_mail(client: Client) -> None:
     page = client.get("/accounts/login/").content.decode()
-    assert "Whoever runs this server can give you a new one" in page
+    assert "Ask your operator for a new one." in page
     assert "/password/reset/" not in page
