@@ -1,6 +1,6 @@
 """Take the guides' pictures of a fresh demo project that `make run` serves.
 
-python -m docs.screenshots [ADDRESS]    write docs/pictures/{overview,run,review}.png
+python -m docs.screenshots [ADDRESS]    write docs/pictures/{new-project,overview,run,review}.png
 """
 
 import re
@@ -12,11 +12,12 @@ from config.env import BASE_DIR, VAR_DIR
 from launch.chromium import find_chromium
 
 PICTURES = BASE_DIR / "docs" / "pictures"
-# The picture, who sees it, and the page below the project's.
+# The picture, who sees it, and the page.
 PAGES = [
-    ("overview", "manager", ""),
-    ("run", "manager", "runs/1/"),
-    ("review", "reviewer", "review/"),
+    ("new-project", "manager", "/projects/new/"),
+    ("overview", "manager", "/p/demo/"),
+    ("run", "manager", "/p/demo/runs/1/"),
+    ("review", "reviewer", "/p/demo/review/"),
 ]
 
 
@@ -30,7 +31,11 @@ def take_pictures(browser: Browser, address: str) -> None:
         page.locator("[name=password]").fill(accounts[person])
         page.locator("[name=password]").press("Enter")
         page.wait_for_url(f"{address}/")
-        page.goto(f"{address}/p/demo/{path}")
+        page.goto(f"{address}{path}")
+        if name == "new-project":
+            page.get_by_label("An example").check()
+            page.get_by_label("Maths problems").check()
+            page.locator(".katex").first.wait_for()
         if name == "review":
             page.locator("main tbody a").first.click()
         page.wait_for_load_state("networkidle")

@@ -31,6 +31,7 @@ CHECK_SECONDS = 1
 
 def run(options: Options) -> None:
     """Start everything, print the address, and run until a signal stops it."""
+    progress = Progress()
     check_writable(options.var)
     with sole_owner(options.var, note=options.address):
         check(options)
@@ -42,14 +43,12 @@ def run(options: Options) -> None:
             with supervised(options, running, environment) as supervisor:
                 accounts = prepare(options, environment)  # while the web loads
                 prepared_file(options).touch()
-                took = await_ready(supervisor, [web], lambda: _revive(addresses))
-                print(
-                    f"\nStepmark is at {options.address} (after {took:.0f} s)\n\n{accounts}\nCtrl-C stops it.",
-                    flush=True,
-                )
+                await_ready(supervisor, [web], lambda: _revive(addresses))
+                ready = f"Stepmark is at {options.address} (after {progress.seconds:.0f} s)"
+                print(f"\n{ready}\n\n{accounts}\nCtrl-C stops it.", flush=True)
                 supervisor.start_all()
-                took = await_ready(supervisor, others, lambda: _revive(addresses))
-                print(f"The workers are ready (after {took:.0f} s).", flush=True)
+                await_ready(supervisor, others, lambda: _revive(addresses))
+                print(f"The workers are ready (after {progress.seconds:.0f} s).", flush=True)
                 while True:
                     supervisor.raise_if_ended()
                     _revive(addresses)

@@ -13,8 +13,8 @@ MOST_EXITS = 3  # of one process before it is ready for the first time
 LOG_LINES = 20
 
 
-def await_ready(supervisor: Supervisor, programs: Sequence[Program], on_check: Callable[[], None]) -> float:
-    """Wait until all `programs` are ready; returns the seconds that this took. Calls `on_check` before each check.
+def await_ready(supervisor: Supervisor, programs: Sequence[Program], on_check: Callable[[], None]) -> None:
+    """Wait until all `programs` are ready. Calls `on_check` before each check.
 
     Raises LaunchError, with the end of its log, if one of them exits MOST_EXITS times before it is ready, or if the
     supervisor no longer restarts it.
@@ -37,7 +37,7 @@ def await_ready(supervisor: Supervisor, programs: Sequence[Program], on_check: C
             elif state.given_up or len(exits[name]) >= MOST_EXITS:
                 raise LaunchError(_ended(program, supervisor, max(1, len(exits[name]))))
         if not missing:
-            return progress.seconds
+            return
         waiting = ", ".join(f"{name} ({reasons.get(name) or 'starting'})" for name in missing)
         progress.report(f"Still starting: {waiting}")
         time.sleep(CHECK_SECONDS)

@@ -75,7 +75,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "text_after_array": "text after the end of the array",
     "text_after_last_tag": "Expected no text after the last {tag}",
     "text_not_json_object": "Expected a JSON object, got other text",
-    "text_without_solution": "Expected a problem and its solution, got one paragraph. Leave a blank line between them.",
+    "text_without_solution": "Expected a problem, a blank line and the solution, got one paragraph",
     "turn_label_missing": "Expected a label after every step",
     "turns_not_alternating": "Expected alternating turns of user and assistant, beginning with the user",
     "word_not_known": "Expected one of {known}, got '{word}'",
