@@ -223,7 +223,7 @@ def main() -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return subprocess.run(
-        [Path(sys.executable).with_name("zensical"), "build", "--strict", "--config-file", BUILD / "zensical.toml"],
+        [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", BUILD / "zensical.toml"],
         check=False,
     ).returncode
 
