@@ -59,7 +59,7 @@ def test_a_text_without_a_solution_is_rejected_with_its_line_and_the_others_are_
     rejection = items[1][1]
     assert isinstance(rejection, Rejection)
     assert (rejection.field, rejection.excerpt) == ("solution", "only a problem")
-    assert "Leave a blank line between them." in str(rejection.reason)
+    assert "got one paragraph" in str(rejection.reason)
     assert read("p\n\na\n---\n\nonly a problem\n---\nq\n\nb", skip=2) == items[2:]
 
 
