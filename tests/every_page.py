@@ -30,7 +30,7 @@ QUERIES = {"model-compare": "?a=1&b=1"}
 
 
 def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
-    """What stands in the addresses of pages that show a row, by the name of the address."""
+    """The arguments of the addresses of pages that show one row, by URL name."""
     solution = {"solution_id": project.solutions.order_by("pk").first().pk}
     snapshot = SnapshotFactory(project=project)
     simulation = SimulationRun.objects.create(

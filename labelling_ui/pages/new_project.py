@@ -33,7 +33,7 @@ SOURCES = [("file", _("A file")), ("text", _("Pasted text")), ("example", _("An 
 
 
 class NewProjectForm(forms.Form):
-    """`source` says which of `file`, `text` and `example` counts."""
+    """The whole page. Only the field that `source` names counts: `file`, `text` or `example`."""
 
     source = forms.ChoiceField(choices=SOURCES, initial="file", required=False, widget=forms.RadioSelect)
     file = forms.FileField(required=False, allow_empty_file=True, label=_("Choose a file, or drop it here"))
@@ -136,7 +136,7 @@ def create(request: HttpRequest) -> HttpResponseBase:
 @require_POST
 @creators_only
 def preview(request: HttpRequest) -> HttpResponseBase:
-    """What becomes of the data that was chosen, and the template that suits it."""
+    """Show the first records split into steps, and suggest a template."""
     sent = _sent_to_preview(request)
     if sent is None:
         return HttpResponseBadRequest("`source` names no data")

@@ -41,7 +41,7 @@ def add_evaluation(folder: Path, path: Path) -> None:
 
 
 def read_about(folder: Path) -> About:
-    """People's notes on the model; empty if there is no file."""
+    """The notes that people wrote about the model; empty if there is no file."""
     path = folder / ABOUT_FILE
     return read_json(path, About) if path.exists() else About()
 

@@ -51,6 +51,9 @@ def detect(stream: BinaryIO, filename: str) -> str:
         return "plain"
     if begun.rows and (keys or len(begun.columns) > 1):
         return TABLE
+    line = head.strip()
+    if filename.lower().endswith(TEXT_SUFFIXES) and b"\n" not in line and not line.startswith((b"{", b"[")):
+        raise FormatError("unknown_format", Message("text_without_solution"))
     raise FormatError("unknown_format", Message("file_type_unknown", filename=filename))
 
 

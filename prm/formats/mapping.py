@@ -51,8 +51,9 @@ class LabelMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
     """The columns of a label: the index of the first error, or a value for each step.
 
     The first step has the index `base`. A cell with one of the words in `none` means no error ("" is an empty cell, or
-    null); any other empty cell is no label. `scale` is the scale of step values: `sign` is 1, 0 or -1; `binary` is yes
-    or no; `share` is the share of correct rollouts, good above `threshold` (0 is Math-Shepherd's hard estimation).
+    null). Without "" in `none`, an empty cell means that there is no label. `scale` is the scale of step values: `sign`
+    is 1, 0 or -1; `binary` is yes or no; `share` is the share of correct rollouts, good above `threshold` (0 is
+    Math-Shepherd's hard estimation).
     """
 
     columns: Columns

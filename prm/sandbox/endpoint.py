@@ -79,7 +79,7 @@ class Sandbox:
     def answer(self, request: Request, *, chat: bool) -> dict[str, Any]:
         """The response to a completion or chat request. Raises Refused."""
         if request.model not in MODELS:
-            raise Refused(404, f"there is no model {request.model!r}: choose one of {', '.join(MODELS)}")
+            raise Refused(404, f"model {request.model!r} does not exist: choose one of {', '.join(MODELS)}")
         if not 1 <= request.n <= MOST_CHOICES:
             raise Refused(400, f"n is {request.n}: it must be from 1 to {MOST_CHOICES}")
         with self.lock:

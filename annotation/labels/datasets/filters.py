@@ -27,8 +27,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     - `gold`: whether gold solutions are included, with the answers in the lanes gold and screening. Naming one of these
       in `lanes` includes them too.
     - `critiques` that people wrote are left out by default, because their wording could identify the person.
-    - `hints`: leaving them out drops every label in the hint arm, whether or not a score was seen. So chance decides
-      what is left out, and not the habits of people.
+    - `hints`: leaving them out drops every label in the hint arm, whether or not a score was seen. Labels are
+      thus dropped at random, not by who looks at hints.
     - `consensus` combines the ratings of a step by their "shares", or weights them by each annotator's "reliability".
     - `agreement` keeps the solutions on which sources agree, or differ. It uses their latest labels, including those
       that the other filters leave out.

@@ -20,7 +20,7 @@ interface Props {
   onStay: () => void;
 }
 
-/** The foot of the page: what is left, submit, and on a narrow screen the rating of the current step. */
+/** The bar at the foot of the page: remaining steps, Submit, and on a narrow screen the rating buttons. */
 export function ActionBar({ state, skipping, note, act, onSubmit, onNoError, onSkip, onStay }: Props) {
   const ready = readiness(state);
   const { stop } = state.work;

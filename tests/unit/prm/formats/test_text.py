@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from prm.errors import FormatError
 from prm.formats.detection import detect
 from prm.formats.plain import originals, plain
 from prm.formats.record import Record, Rejection
@@ -61,6 +62,11 @@ def test_a_text_without_a_solution_is_rejected_with_its_line_and_the_others_are_
     assert (rejection.field, rejection.excerpt) == ("solution", "only a problem")
     assert "got one paragraph" in str(rejection.reason)
     assert read("p\n\na\n---\n\nonly a problem\n---\nq\n\nb", skip=2) == items[2:]
+
+
+def test_a_text_of_one_line_is_refused_as_a_problem_without_a_solution():
+    with pytest.raises(FormatError, match="a blank line and the solution, got one paragraph"):
+        detect(io.BytesIO(b"What is 2 + 2?\n"), "own.txt")
 
 
 def test_originals_are_numbered_as_the_records_are():

@@ -75,7 +75,10 @@ def test_the_language_model_writes_on_a_text_that_no_world_poses(policy_url):
 
 @pytest.mark.parametrize(
     ("model", "problem", "said"),
-    [("nobody", "Compute 3 + 4.", "there is no model 'nobody'"), ("sandbox-weak", "Who am I?", "contains no problem")],
+    [
+        ("nobody", "Compute 3 + 4.", "model 'nobody' does not exist"),
+        ("sandbox-weak", "Who am I?", "contains no problem"),
+    ],
 )
 def test_a_refusal_is_not_asked_again_and_says_what_the_server_said(policy_url, model, problem, said):
     with pytest.raises(PolicyError, match=said):
