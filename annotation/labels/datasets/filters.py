@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
+from django.db.models import Q
 
 from annotation.core.errors import DomainError
 from annotation.models import HIDDEN_LANES, Lane
@@ -90,6 +91,19 @@ def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
         field, reason = fault_of(error)
         fault = Message("field_reason", field=field, reason=reason) if field else reason
         raise DomainError(Message("invalid_filters", fault=fault), {"field": field}) from None
+
+
+def may_pass(filters: SnapshotFilters) -> Q:
+    """The condition of a label in the database that every label meets which `SnapshotFilters.take` accepts."""
+    wanted = {
+        "source__kind__in": filters.source_kinds,
+        "finish_reason__in": filters.finish_reasons,
+        "lane__in": filters.lanes,
+        "item__generation__number__in": filters.generations,
+        "submitted_at__gte": filters.submitted_from,
+        "submitted_at__lt": filters.submitted_to,
+    }
+    return Q(**{lookup: value for lookup, value in wanted.items() if value})
 
 
 def describe_filters(filters: Mapping[str, Any]) -> list[str]:
