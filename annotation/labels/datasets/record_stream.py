@@ -14,7 +14,7 @@ from annotation.labels.datasets.reading import Label, count_ratings, read_soluti
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import SourceVerdict, passes_rule
 from annotation.labels.quality.reliability import Reliability
-from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
+from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution, Step
 from annotation.work.gold.designation import hidden_gold, is_gold
 from prm.consensus import CONSENSUS, Estimate, Trust, Words
 from prm.formats.record import Record, RecordAnnotation
@@ -47,7 +47,8 @@ def stream_records(
                     chosen = [with_reliability(label, trust) for label in chosen]
                 record.annotations = chosen
                 record.consensus = consensus_of(latest, trust)
-                yield record
+                if filters.are_sure(record.consensus):
+                    yield record
 
 
 def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:
@@ -114,6 +115,11 @@ def candidate_solutions(project: Project, filters: SnapshotFilters) -> QuerySet[
     solutions = Solution.objects.filter(project=project).order_by("id")
     if filters.splits:
         solutions = solutions.filter(split__in=filters.splits)
+    if filters.domains:
+        solutions = solutions.filter(problem__domain__in=filters.domains)
+    if filters.text:
+        steps = Step.objects.filter(solution=OuterRef("pk"), text__icontains=filters.text)
+        solutions = solutions.filter(Q(problem__text__icontains=filters.text) | Q(Exists(steps)))
     if filters.policies:
         solutions = solutions.filter(generator__in=filters.policies)
     if filters.visibilities:

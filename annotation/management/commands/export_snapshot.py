@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.labels.datasets.dataset_cards import dataset_card
+from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.presets import PRESETS, preset_filters
 from annotation.labels.datasets.snapshot_export import export_snapshot
@@ -14,6 +15,8 @@ from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
 from prm.exporters import EXPORTERS
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
+
+FILTERS = 'JSON, such as {"source_kinds": ["human"]}; filters: ' + ", ".join(SnapshotFilters.__struct_fields__)
 
 
 class Command(BaseCommand):
@@ -30,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--preset", default="", choices=["", *PRESETS], help="begin with these filters; --filters replaces some"
         )
-        parser.add_argument("--filters", default="{}", help='JSON, such as {"source_kinds": ["human"]}')
+        parser.add_argument("--filters", default="{}", help=FILTERS)
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
