@@ -61,6 +61,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "model": [{"number": 1}],
         "settings-page": [{"name": kind.name} for kind in SETTINGS],
         "simulation": [{"simulation_id": simulation.pk}],
+        "snapshot": [{"snapshot_id": snapshot.pk}],
         "sampling-run": [{"run_id": sampling.pk}],
         "served-score": [{"row_id": served.pk}],
         "run": [{"number": TrainingRun.objects.get().number}],

@@ -115,4 +115,4 @@ def _all(member: Membership) -> Iterator[Concern]:
         "snapshots whose files were changed after they were frozen, in the last 14 days",
         "n",
     )
-    yield concern(label, changed_snapshots(project, since=since), "export", managers=True)
+    yield concern(label, changed_snapshots(project, since=since), "datasets", managers=True)

@@ -36,7 +36,7 @@ PAGES = {
     "import/": (403, 403, 200),
     "import/test-results/": (403, 403, 200),
     "sample/": (403, 403, 200),
-    "export/": (403, 403, 200),
+    "datasets/": (403, 403, 200),
     "members/": (403, 403, 200),
     "members/0/gold/": (403, 404, 404),
     "settings/": (403, 403, 200),
@@ -72,7 +72,8 @@ ACTIONS = {
     "import/test-results/": (403, 403, 200),
     "sample/": (403, 403, 200),
     "sample/preview/": (403, 403, 200),
-    "export/": (403, 403, 302),
+    "datasets/": (403, 403, 302),
+    "datasets/preview/": (403, 403, 200),
     "members/": (403, 403, 200),
 }
 ROLES = ("annotator", "reviewer", "manager")
