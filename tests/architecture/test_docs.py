@@ -1,7 +1,6 @@
 """The documentation: short sentences, links to files that exist, and commands that the programs know."""
 
 import re
-import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +9,7 @@ import pytest
 
 from config.env import BASE_DIR
 from docs import site
-from prm.__main__ import make_parser
 from prm.config import TrainConfig
-from prm.errors import DataError
 from prm.formats.trace_files import read_traces
 
 DOCS = BASE_DIR / "docs"
@@ -67,31 +64,6 @@ def test_the_site_lists_every_page() -> None:
     navigation = tomllib.loads((DOCS / "zensical.toml").read_text())["project"]["nav"]
     pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if path.parent.name != "adr"}
     assert set(listed(navigation)) == pages | {f"reference/{name}" for name in GENERATED} | {"adr/README.md"}
-
-
-def commands_of(page: Path) -> list[str]:
-    """The lines of a page's code blocks, each with the lines that continue it."""
-    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.replace("\\\n", "").splitlines()]
-
-
-PRM = re.compile(r"^(?:\.venv/bin/)?python -m prm (.*?)(?:\s+#.*)?$")
-COMMANDS = sorted({match[1] for page in DOCS.rglob("*.md") for line in commands_of(page) if (match := PRM.match(line))})
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_library_knows_the_options_of_each_command(tmp_path, monkeypatch, command) -> None:
-    monkeypatch.chdir(tmp_path)
-    missing = re.compile(r"(.+): no such file")
-    while True:
-        try:
-            make_parser().parse_args(shlex.split(re.sub(r"[][]", "", command)))
-        except DataError as error:  # an input of the command, which its options open
-            path = Path(missing.fullmatch(str(error))[1])
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("{}")
-        else:
-            return
 
 
 def test_the_first_file_can_be_imported(tmp_path) -> None:
