@@ -1,13 +1,20 @@
 import type { Example } from "./api/types";
 
+/** A version of the project's guidelines; number 0 and empty if there are none. */
+export interface Guidelines {
+  version: number;
+  /** Text in the same light markup as steps, never HTML. */
+  text: string;
+  examples: Example[];
+}
+
 /** The page's settings for the island, as JSON in `#workbench-config`. */
 export interface Config {
   project: { slug: string; name: string };
   csrfToken: string;
   apiRoot: string;
-  /** Text in the same light markup as steps, never HTML. */
-  guidelines: string;
-  examples: Example[];
+  /** The version that applied when the page was made. */
+  guidelines: Guidelines;
   user: { name: string };
   /** How long a lease lasts after a heartbeat. */
   leaseMinutes: number;

@@ -21,6 +21,7 @@ await (config.practice ? practise() : label());
 
 function practise(): void {
   const practice = new Practice({
+    guidelines: config.guidelines,
     api: createPracticeApi(caller, config.project.slug),
     onView: (view) => render(<App config={config} session={practice} view={view} practice={practice} />, root!),
     onPrefetched: (work) => void prepare(textsOf(work)),

@@ -43,7 +43,7 @@ class GuidelinesPart(Part):
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
-        return {"guidelines": project.guidelines}
+        return {"guidelines": project.current_guidelines.text}
 
     def changes(self) -> dict[str, Any]:
         return {"guidelines": self.cleaned_data["guidelines"]}
@@ -101,7 +101,7 @@ class ExamplesPart(Part):
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
-        return {PREFIX: project.examples}
+        return {PREFIX: project.current_guidelines.examples}
 
     def changes(self) -> dict[str, Any]:
         return {"examples": self.rows.examples()}

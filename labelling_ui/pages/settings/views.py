@@ -63,8 +63,9 @@ class SettingsPage:
         changes: dict[str, Any] = {}
         for part in self.parts:
             for name, value in part.changes().items():
-                before = changes.get(name, getattr(self.project, name))
-                changes[name] = before | value if isinstance(value, dict) else value
+                if isinstance(value, dict):
+                    value = changes.get(name, getattr(self.project, name)) | value
+                changes[name] = value
         return changes
 
     def blame(self, error: DomainError) -> None:

@@ -42,19 +42,21 @@ def test_examples_are_added_changed_and_removed_in_the_settings_and_stand_beside
         "/p/algebra/settings/guidelines/", form | {"examples-TOTAL_FORMS": 1, "examples-INITIAL_FORMS": 0} | new
     )
     project.refresh_from_db()
-    assert project.examples == [EXAMPLE]
+    assert project.current_guidelines.examples == [EXAMPLE]
     shown = client.get("/p/algebra/label/").context["config"]
-    assert (shown["examples"], shown["practice"]) == ([EXAMPLE], False)
+    assert (shown["guidelines"]["examples"], shown["practice"]) == ([EXAMPLE], False)
 
     client.post("/p/algebra/settings/guidelines/", form | rows(EXAMPLE | {"why": "Count."}))
     project.refresh_from_db()
-    assert [one["why"] for one in project.examples] == ["Count."]
+    assert [one["why"] for one in project.current_guidelines.examples] == ["Count."]
     client.post("/p/algebra/settings/project/", {"name": "Geometry"})
     project.refresh_from_db()
-    assert (project.name, len(project.examples)) == ("Geometry", 1), "another page leaves them as they are"
+    assert (project.name, len(project.current_guidelines.examples)) == ("Geometry", 1), (
+        "another page leaves them as they are"
+    )
     client.post("/p/algebra/settings/guidelines/", form | rows(EXAMPLE, removed=0))
     project.refresh_from_db()
-    assert project.examples == []
+    assert project.current_guidelines.examples == []
 
 
 def test_an_example_without_a_step_is_named(client: Client, people: dict[str, User], project: Project) -> None:
@@ -65,7 +67,7 @@ def test_an_example_without_a_step_is_named(client: Client, people: dict[str, Us
     assert wrong.context["page"].parts[1].rows.forms[0].errors == {"step": ["This field is required."]}
     assert "Not saved. Correct the errors" in wrong.content.decode()
     project.refresh_from_db()
-    assert project.examples == []
+    assert project.current_guidelines.examples == []
 
 
 def test_gold_goes_to_practice_with_an_explanation_and_is_offered(
