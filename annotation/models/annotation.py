@@ -19,7 +19,8 @@ class Annotation(models.Model):
     itself filled a place of its queue item. It is false for a revision, because the first revision filled the place,
     and for a late submission, which is an extra label; both are used like any other label. `guidelines` is the version
     that the person had on the screen; null if the project had none, and for imported labels. `native` holds what only
-    the source format can express, for exports in that format. `first_error` is a position, -1 for none, null if unknown.
+    the source format can express, for exports in that format. `first_error` is a position, -1 for none, null if
+    unknown.
     `progress` is how far the solution got before its first error, from 0 (nowhere) to 4 (all but the end), null if the
     project did not ask.
     """

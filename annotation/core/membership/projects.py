@@ -110,7 +110,7 @@ def delete_project(*, by: User, project: Project) -> NoReturn:
 
 
 def _write_guidelines(by: User, project: Project, text: str, examples: list[dict[str, Any]]) -> None:
-    """Add a version of the guidelines unless it equals the current one. Forms send other line ends, which are no change.
+    """Add a version of the guidelines unless it equals the current one. The line ends of a form are not a change.
 
     The caller has created or locked the project.
     """

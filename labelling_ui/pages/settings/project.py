@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
 from annotation.models.example import MOST_EXAMPLES
+from labelling_ui.pages.settings.guideline_history import VersionShown, versions_of
 from labelling_ui.pages.settings.part import Part
 from labelling_ui.templatetags.answers import USUAL
 
@@ -32,6 +33,7 @@ class GuidelinesPart(Part):
     """The guidelines shown in the workbench."""
 
     heading = _("Guidelines")
+    template = "labelling_ui/settings/guidelines.html"
     layout = "stack"
 
     guidelines = forms.CharField(
@@ -47,6 +49,10 @@ class GuidelinesPart(Part):
 
     def changes(self) -> dict[str, Any]:
         return {"guidelines": self.cleaned_data["guidelines"]}
+
+    @property
+    def versions(self) -> list[VersionShown]:
+        return versions_of(self.project)
 
 
 PREFIX = "examples"

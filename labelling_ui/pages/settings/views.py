@@ -47,6 +47,8 @@ class SettingsPage:
     def __init__(self, kind: Kind, project: Project, sent: QueryDict | None = None) -> None:
         self.kind, self.project, self.sent = kind, project, sent
         self.parts = [part(sent, initial=part.values(project)) for part in kind.parts]
+        for part in self.parts:
+            part.project = project
         self.refusals: list[str] = []
 
     @property

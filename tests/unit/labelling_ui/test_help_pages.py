@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from annotation.core.membership.projects import change_project
 from annotation.models import GoldAnswer, Membership, Project
 from annotation.work.labelling.sending_back import send_back
 from tests.factories import AnnotationFactory, LabelSourceFactory
@@ -57,6 +58,21 @@ def test_examples_are_added_changed_and_removed_in_the_settings_and_stand_beside
     client.post("/p/algebra/settings/guidelines/", form | rows(EXAMPLE, removed=0))
     project.refresh_from_db()
     assert project.current_guidelines.examples == []
+
+
+def test_the_settings_show_each_version_of_the_guidelines_with_its_changes_and_its_author(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    client.force_login(people["manager"])
+    assert "difference" not in page(client, "settings/guidelines/")
+    change_project(by=people["manager"], project=project, guidelines="Be fair.\nCount <twice>.")
+    change_project(by=people["manager"], project=project, guidelines="Be strict.\nCount <twice>.", examples=[EXAMPLE])
+    shown = page(client, "settings/guidelines/")
+    assert shown.count("Version 2") == shown.count("Version 1") == 1
+    assert f'<span class="muted small">{people["manager"].username} · <time' in shown
+    latest = shown[shown.index("Version 2") : shown.index("Version 1")]
+    assert "<del>- Be fair.</del><ins>+ Be strict.</ins><span>  Count &lt;twice&gt;.</span>" in latest
+    assert f"<ins>+ bad: {EXAMPLE['step']}</ins>" in latest
 
 
 def test_an_example_without_a_step_is_named(client: Client, people: dict[str, User], project: Project) -> None:
