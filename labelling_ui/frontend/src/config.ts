@@ -8,6 +8,14 @@ export interface Guidelines {
   examples: Example[];
 }
 
+export type Term = "reference" | "screening" | "first_error" | "rating" | "hint" | "unsure";
+
+export interface Definition {
+  name: string;
+  definition: string;
+  url: string;
+}
+
 /** The page's settings for the island, as JSON in `#workbench-config`. */
 export interface Config {
   project: { slug: string; name: string };
@@ -15,6 +23,8 @@ export interface Config {
   apiRoot: string;
   /** The version that applied when the page was made. */
   guidelines: Guidelines;
+  /** The glossary's terms in the workbench. */
+  terms: Record<Term, Definition>;
   user: { name: string };
   /** How long a lease lasts after a heartbeat. */
   leaseMinutes: number;

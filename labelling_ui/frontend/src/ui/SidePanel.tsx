@@ -9,6 +9,7 @@ import type { Panel } from "./Header";
 import type { Group, Shortcut } from "./keys";
 import { type Look, useScheme } from "./scheme";
 import { Sign } from "./Rating";
+import { Terms } from "./Term";
 
 interface Props {
   panel: Panel;
@@ -45,6 +46,8 @@ function Guidelines({ text: guidelines, examples }: View["guidelines"]) {
       {answers.map((look) => (
         <Examples key={look.answer} look={look} examples={examples.filter(({ rating }) => rating === look.answer)} />
       ))}
+      <h3>{text.panel.terms}</h3>
+      <Terms />
     </>
   );
 }
