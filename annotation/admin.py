@@ -93,6 +93,7 @@ class ApiTokenAdmin(ReadOnlyAdmin):
 SHOWN: dict[type[Model], Shown] = {
     # People and projects
     models.Project: Shown("name slug state created_at", "name slug", inlines=(MembershipInline,)),
+    models.GuidelineVersion: Shown("project number created_by created_at", "text project__slug"),
     models.Membership: Shown(
         "user project role active simulated machine joined_at", "user__username user__email pseudonym"
     ),

@@ -35,6 +35,7 @@ from annotation.api import (
 urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/", projects.ProjectList.as_view()),
     path("projects/<slug:slug>/", projects.ProjectDetail.as_view()),
+    path("projects/<slug:slug>/guidelines/", projects.GuidelineVersions.as_view()),
     path("projects/<slug:slug>/claim/", claims.ClaimNext.as_view()),
     path("projects/<slug:slug>/annotations/", annotations.Annotations.as_view()),
     path("projects/<slug:slug>/solutions/<int:solution_id>/my-label/", annotations.OwnWork.as_view()),

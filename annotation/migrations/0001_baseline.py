@@ -167,11 +167,6 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("slug", models.SlugField(max_length=80, unique=True)),
                 ("name", models.CharField(max_length=200)),
-                ("guidelines", models.TextField(blank=True, help_text="Markdown, shown in the workbench.")),
-                (
-                    "examples",
-                    models.JSONField(blank=True, default=list, help_text="Rated steps, shown with the guidelines."),
-                ),
                 ("scheme", models.JSONField(blank=True, default=dict)),
                 ("policy", models.JSONField(blank=True, default=dict)),
                 (
@@ -182,6 +177,43 @@ class Migration(migrations.Migration):
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
+        ),
+        migrations.CreateModel(
+            name="GuidelineVersion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("text", models.TextField(blank=True, help_text="Markdown, shown in the workbench.")),
+                (
+                    "examples",
+                    models.JSONField(blank=True, default=list, help_text="Rated steps, shown with the guidelines."),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="guideline_versions",
+                        to="annotation.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "number"), name="guideline_version_number_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="AnswerCheck",
@@ -543,6 +575,17 @@ class Migration(migrations.Migration):
                 ("comment", models.TextField(blank=True)),
                 ("native", models.JSONField(blank=True, default=dict)),
                 ("submitted_at", models.DateTimeField()),
+                (
+                    "guidelines",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="annotations",
+                        to="annotation.guidelineversion",
+                    ),
+                ),
                 (
                     "source",
                     models.ForeignKey(

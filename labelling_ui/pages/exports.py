@@ -38,6 +38,7 @@ NAMES = {
     "finish_reasons": _("Ended with"),
     "lanes": _("Lanes"),
     "generations": _("Generations"),
+    "guidelines": _("Guidelines"),
     "hints": _("Labels made with the model's hints"),
     "submitted_from": _("From"),
     "submitted_to": _("Before"),
