@@ -1,1 +1,5 @@
-"""Stepmark as its wheel installs it; the folder `app` has the packages of the checkout."""
+"""Stepmark as its wheel installs it: the client of the HTTP API, and in `app` the packages of the checkout."""
+
+from stepmark.webhooks import WebhookError, verify_webhook
+
+__all__ = ["WebhookError", "verify_webhook"]
