@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import stepmark
+from annotation.core.webhooks.events import EVENTS, TEST
 from config.env import BASE_DIR
 from docs import site
 from prm.config import TrainConfig
@@ -40,7 +42,7 @@ def test_no_sentence_is_longer_than_25_words(path) -> None:
 
 
 # Pages that only the built site has.
-GENERATED = {"endpoints.md", "objects.md", "commands.md", "settings.md", "training.md"}
+GENERATED = {"client.md", "endpoints.md", "objects.md", "commands.md", "settings.md", "training.md"}
 
 
 def test_every_link_between_files_names_one() -> None:
@@ -92,6 +94,18 @@ def test_the_reference_has_every_command() -> None:
     commands = site.describe_commands()
     assert all(f"### {name}\n" in commands for name in ("prm train", "prm probe best-of-n", "import_solutions"))
     assert "--no-color" not in commands
+
+
+def test_the_reference_has_every_method_of_the_client() -> None:
+    methods = {name for name in vars(stepmark.Client) if not name.startswith("_")}
+    page = site.describe_client()
+    assert set(re.findall(r"^### (\w+)$", page, re.MULTILINE)) == methods
+    assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == set(stepmark.__all__)
+
+
+def test_the_reference_has_every_event() -> None:
+    table = (DOCS / "reference" / "webhooks.md").read_text().split("\n## ")[1]
+    assert re.findall(r"`([a-z]+(?:\.[a-z]+)+)`", table.split("\n\n")[1]) == [*EVENTS, TEST]
 
 
 def test_the_reference_has_every_training_choice() -> None:
