@@ -12,6 +12,7 @@ from django.urls import reverse
 from annotation.models import Membership
 from annotation.work.gold.designation import practice_gold
 from annotation.work.labelling.sending_back import sent_back_to
+from labelling_ui.glossary import TERMS, address_of
 from labelling_ui.pages.access import ANYONE, project_page
 
 
@@ -39,6 +40,9 @@ def _bench(
         "apiRoot": "/api/v1",
         "guidelines": project.guidelines,
         "examples": project.examples,
+        "terms": {
+            key: _definition(key) for key in ("first_error", "rating", "unsure", "reference", "hint", "screening")
+        },
         "user": {"name": request.user.get_username()},
         "heartbeatSeconds": queue.heartbeat_seconds,
         "leaseMinutes": queue.lease_minutes,
@@ -61,6 +65,11 @@ def _bench(
         "markUrl": static("labelling_ui/img/mark.svg"),
     }
     return render(request, "labelling_ui/workbench.html", {"project": project, "config": config})
+
+
+def _definition(key: str) -> dict[str, str]:
+    term = TERMS[key]
+    return {"name": str(term.name), "definition": str(term.definition), "url": address_of(key)}
 
 
 def _sent_back(member: Membership, solution_id: int | None) -> dict[str, Any] | None:

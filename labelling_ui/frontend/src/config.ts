@@ -1,5 +1,13 @@
 import type { Example } from "./api/types";
 
+export type Term = "reference" | "screening" | "first_error" | "rating" | "hint" | "unsure";
+
+export interface Definition {
+  name: string;
+  definition: string;
+  url: string;
+}
+
 /** The page's settings for the island, as JSON in `#workbench-config`. */
 export interface Config {
   project: { slug: string; name: string };
@@ -8,6 +16,8 @@ export interface Config {
   /** Text in the same light markup as steps, never HTML. */
   guidelines: string;
   examples: Example[];
+  /** The glossary's terms in the workbench. */
+  terms: Record<Term, Definition>;
   user: { name: string };
   /** How long a lease lasts after a heartbeat. */
   leaseMinutes: number;

@@ -169,6 +169,7 @@ export const de: Catalogue = {
     guidelines: "Richtlinien",
     keys: "Tasten",
     close: "Schließen",
+    terms: "Begriffe",
     examples: (answer) => `Schritte, die ${answer} sind`,
   },
   practice: {

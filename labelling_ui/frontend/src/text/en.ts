@@ -176,6 +176,7 @@ export const en = {
     keys: "Keys",
     sitting: "This session",
     close: "Close",
+    terms: "Terms",
     examples: (answer: string) => `Steps that are ${answer}`,
   },
   practice: {

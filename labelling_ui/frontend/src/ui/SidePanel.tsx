@@ -10,6 +10,7 @@ import type { Panel } from "./Header";
 import type { Group, Shortcut } from "./keys";
 import { type Look, useScheme } from "./scheme";
 import { Sign } from "./Rating";
+import { Terms } from "./Term";
 
 interface Props {
   panel: Panel;
@@ -47,6 +48,8 @@ function Guidelines({ guidelines, examples }: Config) {
       {answers.map((look) => (
         <Examples key={look.answer} look={look} examples={examples.filter(({ rating }) => rating === look.answer)} />
       ))}
+      <h3>{text.panel.terms}</h3>
+      <Terms />
     </>
   );
 }

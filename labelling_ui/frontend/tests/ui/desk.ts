@@ -9,6 +9,12 @@ export const config: Config = {
   apiRoot: "/api/v1/",
   guidelines: "",
   examples: [],
+  terms: Object.fromEntries(
+    (["first_error", "rating", "unsure", "reference", "hint", "screening"] as const).map((about) => [
+      about,
+      { name: about, definition: `What ${about} means`, url: `/glossary/#${about}` },
+    ]),
+  ) as Config["terms"],
   user: { name: "ada" },
   leaseMinutes: 60,
   pace: { idleSeconds: 60, breakAfterMinutes: 0, goal: 0 },
