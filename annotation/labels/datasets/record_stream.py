@@ -1,7 +1,7 @@
 """Streams a project's solutions and labels as records, with bounded memory."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
@@ -22,8 +22,12 @@ from prm.formats.record import Record, RecordAnnotation
 AT_ONCE = 250  # solutions in memory
 
 
-def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Record]:
+def stream_records(
+    *, project: Project, filters: SnapshotFilters, among: Collection[int] | None = None
+) -> Iterator[Record]:
     """The records that pass the filters, in order of solution, each with the consensus of its labels.
+
+    `among` limits them to solutions with these ids.
 
     All are read from one state of the database. People have pseudonyms; their comments and reasons are left out, and so
     are their critiques unless the filters include them. Reliability, if the consensus uses it, is fitted to these
@@ -33,7 +37,10 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
         model = CONSENSUS.get(filters.consensus)
         trust = _fit_trust(model.estimate, project, filters) if model.learns else None
         critiques = filters.critiques == "included"
-        for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
+        solutions = _solutions(project, filters)
+        if among is not None:
+            solutions = solutions.filter(pk__in=among)
+        for record, labels in _read(project, solutions, written_critiques=critiques):
             latest, chosen = _select(labels, filters)
             if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
                 if isinstance(trust, Reliability):
