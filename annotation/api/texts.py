@@ -93,4 +93,5 @@ def steps_of(steps: list[AnyStep]) -> tuple[tuple[str, str], ...]:
 
 
 def _divided(text: str, splitting: Splitting) -> tuple[tuple[str, str], ...]:
-    return tuple((step, "reasoning") for step in splitting.split(text).steps)
+    split = splitting.split(text)
+    return tuple(zip(split.steps, split.kinds, strict=True))
