@@ -2,7 +2,7 @@
 
 Two notations are known, also mixed. ReAct (Yao et al. 2023) names each turn at the beginning of a line: `Thought:`,
 `Action:`, `Observation:`, `Final Answer:`, also with numbers ("Thought 2:"). In XML, calls and results are elements:
-`<tool_call>` (Hermes, Qwen), `<function=search>` (Llama), `<search>` (Search-R1). Marks in code blocks are text.
+`<tool_call>` (Hermes, Qwen), `<function=search>` (Llama), `<search>` (Search-R1). Marks in code are text.
 """
 
 import re
@@ -32,6 +32,7 @@ _CLOSED_CALL = r"search|invoke|execute_\w+"
 _CLOSED_RESULT = r"information|observation|results?"
 _MARK = re.compile(
     r"^[ \t]*(?P<fence>```+|~~~+)[^\n]*$"
+    r"|(?P<code>`[^`\n]+`)"
     rf"|^[ \t]*(?:[#*_>]+[ \t]*)?(?P<name>{'|'.join(_NAMES)})(?:[ \t]*\d+)?[ \t]*[*_]*:[*_]*(?P<body>[ \t]*)"
     rf"|<(?P<tag>(?P<call>{_CALL})|(?P<result>{_RESULT})|(?P<closed_call>{_CLOSED_CALL})"
     rf"|(?P<closed_result>{_CLOSED_RESULT})|(?P<answer>answer))(?:\s[^<>]*)?>",
@@ -92,7 +93,7 @@ def _is_run(marks: list[_Mark]) -> bool:
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    """The marks in order, outside of code blocks and of the elements before them."""
+    """The marks in order, outside of code and of the elements before them."""
     at = 0
     closings: dict[str, int] = {}
     while mark := _MARK.search(text, at):
@@ -101,7 +102,7 @@ def _marks(text: str) -> Iterator[_Mark]:
             at = max(at, _end_of_fence(text, at, mark["fence"], closings))
         elif mark["name"]:
             yield _named(text, mark)
-        else:
+        elif mark["tag"]:
             end = _end_of_element(text, mark, closings)
             if end >= 0 or mark["call"] or mark["result"] or mark["answer"]:
                 names = next(
