@@ -4,7 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
@@ -22,7 +24,7 @@ from annotation.core.membership.access import find_project, find_visible
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.presets import PRESETS, preset_filters
-from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
+from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot, export_tag
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
 from prm.exporters import CONTENT_TYPES, EXPORTERS
@@ -153,12 +155,20 @@ class Download(APIView):
         parameters=query_of(DownloadQuery),
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
-    def get(self, request: Request, snapshot_id: int) -> StreamingHttpResponse:
-        """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark records. Managers only."""
+    def get(self, request: Request, snapshot_id: int) -> HttpResponseBase:
+        """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark records. Managers only.
+
+        The `ETag` depends on the content, the options and the version of the format's writer.
+        """
         snapshot = _find(request, snapshot_id)
         query = read_query(request, DownloadQuery)
+        etag = quote_etag(export_tag(snapshot, query.format, msgspec.structs.asdict(query)))
+        if unchanged := get_conditional_response(request, etag=etag):
+            return unchanged
         content = export_snapshot(snapshot, query.format, neutral=query.neutral, splits=query.splits)
-        return download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
+        file = download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
+        file["ETag"] = etag
+        return file
 
 
 class Card(APIView):

@@ -32,6 +32,7 @@ NAMES = {
     "finish_reasons": _("Ended with"),
     "lanes": _("Lanes"),
     "generations": _("Generations"),
+    "guidelines": _("Guidelines"),
     "hints": _("Labels made with the model's hints"),
     "submitted_from": _("From"),
     "submitted_to": _("Before"),
@@ -70,8 +71,8 @@ GROUPS: list[tuple[Promise, tuple[str, ...]]] = [
     (
         _("Labels"),
         (
-            "source_kinds", "annotators", "finish_reasons", "lanes", "generations", "submitted_from", "submitted_to",
-            "hints", "revisions", "set_aside", "critiques",
+            "source_kinds", "annotators", "finish_reasons", "lanes", "generations", "guidelines",
+            "submitted_from", "submitted_to", "hints", "revisions", "set_aside", "critiques",
         ),
     ),
     (_("Consensus and agreement"), ("consensus", "min_posterior", *FIELDS)),
@@ -84,6 +85,12 @@ def _several(name: str) -> forms.MultipleChoiceField:
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label=NAMES[name],
+    )
+
+
+def _numbers(name: str) -> forms.TypedMultipleChoiceField:
+    return forms.TypedMultipleChoiceField(
+        coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=NAMES[name]
     )
 
 
@@ -114,9 +121,8 @@ class SnapshotForm(AgreementFields):
     annotators = _several("annotators")
     finish_reasons = _several("finish_reasons")
     lanes = _several("lanes")
-    generations = forms.TypedMultipleChoiceField(
-        coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=NAMES["generations"]
-    )
+    generations = _numbers("generations")
+    guidelines = _numbers("guidelines")
     submitted_from = _day("submitted_from")
     submitted_to = _day("submitted_to", _("Days are in UTC."))
     hints = _one("hints")
@@ -132,8 +138,8 @@ class SnapshotForm(AgreementFields):
 
     def __init__(self, *args: Any, project: Project, filters: Mapping[str, Any] | None = None, **named: Any) -> None:
         super().__init__(*args, initial=_initial(filters or {}), **named)
-        numbers = project.generations.order_by("number").values_list("number", flat=True)
-        self._offer("generations", [(n, str(n)) for n in numbers])
+        for name, rows in (("generations", project.generations), ("guidelines", project.guideline_versions)):
+            self._offer(name, [(n, str(n)) for n in rows.order_by("number").values_list("number", flat=True)])
         self._offer("domains", [(domain, domain) for domain in domains_of(project) if domain])
         self._offer("policies", [(policy, policy) for policy in _policies_of(project)])
         self._offer("annotators", _annotators_of(project))

@@ -23,6 +23,7 @@ from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """Filters of a snapshot. An empty list includes everything. Times are ISO 8601; `submitted_to` is exclusive.
 
+    - `guidelines` are version numbers. Labels of unknown version have none of them.
     - `policies` are the models that wrote the solutions. A solution of unknown visibility has none of `visibilities`.
     - `domains` are those of the problems. `text` occurs in the problem or in a step, in upper or lower case.
     - `annotators` are the pseudonyms of members. Labels of other sources have none, so this filter leaves them out.
@@ -50,6 +51,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     finish_reasons: list[FinishReason] = []
     lanes: list[Lane] = []
     generations: list[int] = []
+    guidelines: list[int] = []
     submitted_from: datetime | None = None
     submitted_to: datetime | None = None
     min_annotations: Annotated[int, msgspec.Meta(ge=0)] = 1
@@ -74,6 +76,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
             (self.finish_reasons, annotation.finish_reason),
             (self.lanes, annotation.lane),
             (self.generations, annotation.generation),
+            (self.guidelines, annotation.guidelines),
         ]
         moment = annotation.submitted_at
         return (

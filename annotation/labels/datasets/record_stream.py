@@ -1,7 +1,7 @@
 """Streams a project's solutions and labels as records, with bounded memory."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
@@ -23,7 +23,7 @@ AT_ONCE = 250  # solutions in memory
 
 
 def stream_records(
-    *, project: Project, filters: SnapshotFilters, among: Sequence[int] | None = None
+    *, project: Project, filters: SnapshotFilters, among: Collection[int] | None = None
 ) -> Iterator[Record]:
     """The records that pass the filters, in order of solution, each with the consensus of its labels.
 

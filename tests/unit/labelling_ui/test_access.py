@@ -41,6 +41,8 @@ PAGES = {
     "members/0/gold/": (403, 404, 404),
     "settings/": (403, 403, 200),
     "settings/queue/": (403, 403, 200),
+    "settings/webhooks/": (403, 403, 200),
+    "settings/webhooks/0/": (403, 403, 404),
 }
 ACTIONS = {
     "retrain/": (403, 403, 302),
@@ -75,6 +77,10 @@ ACTIONS = {
     "datasets/": (403, 403, 302),
     "datasets/preview/": (403, 403, 200),
     "members/": (403, 403, 200),
+    "settings/webhooks/": (403, 403, 200),
+    "settings/webhooks/0/": (403, 403, 404),
+    "settings/webhooks/0/test/": (403, 403, 404),
+    "settings/webhooks/0/deliveries/0/redeliver/": (403, 403, 404),
 }
 ROLES = ("annotator", "reviewer", "manager")
 
