@@ -118,6 +118,7 @@ def may_pass(filters: SnapshotFilters) -> Q:
         "finish_reason__in": filters.finish_reasons,
         "lane__in": filters.lanes,
         "item__generation__number__in": filters.generations,
+        "guidelines__number__in": filters.guidelines,
         "submitted_at__gte": filters.submitted_from,
         "submitted_at__lt": filters.submitted_to,
     }
