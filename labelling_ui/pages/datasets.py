@@ -41,7 +41,7 @@ COLUMNS = [
     Number("solutions", _("Solutions"), "counts__solutions"),
     Number("labels", _("Labels"), "counts__annotations"),
     Number("bytes", _("Size"), size_of_snapshot, write=bytes_of, help=_("The size of the file of records.")),
-    Control("download", _("Download"), hidden=False),
+    Control("download", _("Download")),
 ]
 
 
