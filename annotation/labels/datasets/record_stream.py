@@ -1,7 +1,7 @@
 """Streams a project's solutions and labels as records, with bounded memory."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
@@ -22,7 +22,7 @@ from prm.formats.record import Record, RecordAnnotation
 AT_ONCE = 250  # solutions in memory
 
 
-def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Record]:
+def stream_records(*, project: Project, filters: SnapshotFilters) -> Generator[Record]:
     """The records that pass the filters, in order of solution, each with the consensus of its labels.
 
     All are read from one state of the database. People have pseudonyms; their comments and reasons are left out, and so
@@ -42,6 +42,11 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
                 record.consensus = consensus_of(latest, trust)
                 if filters.are_sure(record.consensus):
                     yield record
+
+
+def count_candidates(*, project: Project, filters: SnapshotFilters) -> int:
+    """The number of solutions that `stream_records` reads; fewer may pass the filters of labels."""
+    return _solutions(project, filters).count()
 
 
 def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:

@@ -7,6 +7,7 @@ import pytest
 
 from annotation.api.boundary import Row
 from annotation.api.disputes import DisputeRow
+from annotation.api.exports import ExportJobRow, ExportScheduleRow
 from annotation.api.generations import GenerationRow
 from annotation.api.gold import GoldRow, ScreeningDecisionRow
 from annotation.api.imports import ImportGroupRow, ImportRow
@@ -28,6 +29,8 @@ from annotation.models import (
     ApiToken,
     Dispute,
     DomainChampion,
+    ExportJob,
+    ExportSchedule,
     Generation,
     GoldAnswer,
     ImportGroup,
@@ -51,6 +54,8 @@ from annotation.models import (
 
 MODELS: dict[type[Row], type] = {
     AnswerCheckRow: AnswerCheck,
+    ExportJobRow: ExportJob,
+    ExportScheduleRow: ExportSchedule,
     ComparisonRow: ShadowComparison,
     DisputeRow: Dispute,
     DomainChampionRow: DomainChampion,
