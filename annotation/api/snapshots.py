@@ -24,12 +24,38 @@ from annotation.core.membership.access import find_project, find_visible
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.presets import PRESETS, preset_filters
-from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot, export_tag
+from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name, export_tag
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
 from prm.exporters import CONTENT_TYPES, EXPORTERS
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy, Split
+
+Filters = Annotated[
+    dict[str, Any],
+    Meta(
+        description="`splits`, `domains`, `policies`, `visibilities`, `source_kinds`, `annotators` (pseudonyms), "
+        "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
+        "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
+        "`min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), `set_aside`, "
+        "`gold`, `critiques`, `hints` (included or left_out), `consensus` (shares or reliability), `agreement` "
+        "(`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or differing)."
+    ),
+]
+
+
+PresetName = Annotated[
+    str,
+    Meta(
+        description="Begin with the filters of a preset; `filters` replace those of the same name. Default: none.",
+        extra_json_schema={"enum": ["", *PRESETS]},
+    ),
+]
+
+
+class SnapshotToCreate(msgspec.Struct):
+    preset: PresetName = ""
+    filters: Filters = {}
 
 
 class Refusal(msgspec.Struct):
@@ -75,28 +101,6 @@ class SnapshotRow(Row):
     def of(cls, row: Any, **others: Any) -> Self:
         exports = [ExportPlan.of(plan_export(row, format)) for format in EXPORTERS]
         return super().of(row, exports=exports, **others)
-
-
-class SnapshotToCreate(msgspec.Struct):
-    preset: Annotated[
-        str,
-        Meta(
-            description="Begin with the filters of a preset; `filters` replace those of the same name. Default: none.",
-            extra_json_schema={"enum": ["", *PRESETS]},
-        ),
-    ] = ""
-    filters: Annotated[
-        dict[str, Any],
-        Meta(
-            description="`splits`, `domains`, `policies`, `visibilities`, `source_kinds`, `annotators` (pseudonyms), "
-            "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
-            "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` "
-            "(1), `min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), "
-            "`set_aside`, `gold`, `critiques`, `hints` (included or left_out), `consensus` (shares or "
-            "reliability), `agreement` (`sources`: two or more; `on`: first_error, within_one or presence; "
-            "`keep`: agreeing or differing)."
-        ),
-    ] = {}
 
 
 class CardQuery(msgspec.Struct, kw_only=True):
@@ -166,7 +170,14 @@ class Download(APIView):
         etag = quote_etag(export_tag(snapshot, query.format, msgspec.structs.asdict(query)))
         if unchanged := get_conditional_response(request, etag=etag):
             return unchanged
-        content = export_snapshot(snapshot, query.format, neutral=query.neutral, splits=query.splits)
+        content = deliver_snapshot(
+            by=caller(request),
+            snapshot=snapshot,
+            format=query.format,
+            via="api",
+            neutral=query.neutral,
+            splits=query.splits,
+        )
         file = download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
         file["ETag"] = etag
         return file

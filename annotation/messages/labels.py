@@ -15,6 +15,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "export_empty_after_exclusions": "The file would be empty. Left out: {reasons}.",
     "filter_id_unknown": "{name} has none with the id {pk}",
     "filter_needs_fields": "send all of {fields}, or none of them",
+    "export_incomplete": "Name formats and a storage to write to, or only filters for a new snapshot.",
+    "export_written": ("{n} file was written to {target}.", "{n} files were written to {target}."),
     "hint_draws_left_out": ("the hint arm of {n} label", "the hint arms of {n} labels"),
     "invalid_batch": "A batch needs one annotator or one source of this project, and a start before its end.",
     "invalid_filters": "The filters are invalid: {fault}.",
@@ -36,6 +38,9 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "pool_solutions_left_out": ("{n} pool solution", "{n} pool solutions"),
     "reference_right_with_answer": "You decided that the reference is right. Leave the field for the right answer empty.",
     "resolution_needed": "Give a reason for your decision.",
+    "schedule_incomplete": "A scheduled export needs a name and at least one format.",
+    "schedule_name_taken": "There is already a scheduled export named '{name}'. Choose another name.",
+    "schedule_never_due": "A scheduled export needs a number of days from 1 to {most}, or must follow promotions.",
     "snapshot_file_changed": "The file of {snapshot} was changed after the snapshot was made (SHA-256 {sha256}). Nothing was read from it. Restore {path} from a backup.",
     "snapshot_file_missing": "The file of {snapshot} is missing from {snapshot_root}. Restore it from a backup.",
     "solutions_beginning_neutral": (

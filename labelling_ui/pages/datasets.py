@@ -15,11 +15,11 @@ from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import describe_filters as filter_phrases
 from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.labels.datasets.presets import PRESETS
-from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
+from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name
 from annotation.labels.datasets.snapshot_preview import preview_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, size_of_snapshot
 from annotation.models import Membership, Project, Snapshot
-from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
 from labelling_ui.pages.columns import Column, Control, Number, When
 from labelling_ui.pages.dataset_contents import Contents, grouped_formats, losses, title_of
 from labelling_ui.pages.dataset_filters import SnapshotForm, describe_filters
@@ -118,7 +118,14 @@ def download(request: HttpRequest, member: Membership, snapshot_id: int, format:
         raise Http404("There is no such format.")
     splits = [split for split in request.GET.getlist("splits") if split in SPLITS]
     try:
-        content = export_snapshot(snapshot, format, neutral=member.project.policies.neutral, splits=splits)
+        content = deliver_snapshot(
+            by=signed_in(request),
+            snapshot=snapshot,
+            format=format,
+            via="page",
+            neutral=member.project.policies.neutral,
+            splits=splits,
+        )
     except (Forbidden, Missing):
         raise
     except DomainError as error:

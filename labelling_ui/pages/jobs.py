@@ -57,6 +57,9 @@ KINDS = {
         lambda job: job.model,
     ),
     "import": Kind(_("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
+    "export": Kind(
+        _("Export"), lambda job: reverse("datasets", args=[job.project.slug]), lambda job: job.target or "snapshot"
+    ),
     "answers": Kind(_("Answer check"), lambda job: reverse("answers", args=[job.project.slug])),
 }
 COLUMNS = [

@@ -9,6 +9,7 @@ from annotation.api.audit_entries import AuditRow
 from annotation.api.batches import BatchRow
 from annotation.api.boundary import Row
 from annotation.api.disputes import DisputeRow
+from annotation.api.exports import ExportJobRow, ExportScheduleRow
 from annotation.api.generations import GenerationRow
 from annotation.api.gold import GoldRow, ScreeningDecisionRow
 from annotation.api.imports import ImportGroupRow, ImportRow
@@ -36,6 +37,8 @@ from annotation.models import (
     AuditEntry,
     Dispute,
     DomainChampion,
+    ExportJob,
+    ExportSchedule,
     Generation,
     GoldAnswer,
     Hint,
@@ -72,6 +75,8 @@ MODELS: dict[type[Row], type] = {
     AuditRow: AuditEntry,
     BatchRow: LabelBatch,
     ChosenStep: PathStep,
+    ExportJobRow: ExportJob,
+    ExportScheduleRow: ExportSchedule,
     ComparisonRow: ShadowComparison,
     DisputeRow: Dispute,
     DomainChampionRow: DomainChampion,

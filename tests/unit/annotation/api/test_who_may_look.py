@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
+    ExportJob,
     ImportGroup,
     ImportJob,
     PoolScoring,
@@ -56,12 +57,16 @@ OF_A_PROJECT = {
     "batches/": (403, 200, 200),
     "agreement/": (403, 200, 200),
     "audit/": (403, 403, 200),
+    "exports/": (403, 403, 200),
+    "export-roots/": (403, 403, 200),
+    "export-schedules/": (403, 403, 200),
 }
 OF_A_JOB = {
     "run": (403, 200, 200),
     "import": (403, 403, 200),
     "answers": (403, 200, 200),
     "sampling": (403, 403, 200),
+    "export": (403, 403, 200),
     "pool": (403, 200, 200),
 }
 OF_A_ROW = {
@@ -102,6 +107,7 @@ def test_what_a_job_shows(project, statuses, kind):
     job = {
         "run": lambda: TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0),
         "import": lambda: ImportJob.objects.create(project=project, filename="f", path="f"),
+        "export": lambda: ExportJob.objects.create(project=project),
         "answers": lambda: AnswerCheck.objects.create(project=project),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
         "pool": lambda: PoolScoring.objects.create(project=project, model_version=ModelVersionFactory(project=project)),
