@@ -24,7 +24,7 @@ from annotation.api.queue_items import QueueItemRow
 from annotation.api.reviews import SentBackRow
 from annotation.api.runs import PointRow, RunRow, StageRow
 from annotation.api.samplings import SamplingRow
-from annotation.api.snapshots import SnapshotRow
+from annotation.api.snapshots import ContaminationRow, SnapshotRow
 from annotation.api.solutions import ProblemRow, SolutionRow, StepRow
 from annotation.api.statistics import SourceRow
 from annotation.api.tokens import TokenRow
@@ -35,6 +35,7 @@ from annotation.models import (
     AnswerCheck,
     ApiToken,
     AuditEntry,
+    ContaminationCheck,
     Dispute,
     DomainChampion,
     ExportJob,
@@ -77,6 +78,7 @@ MODELS: dict[type[Row], type] = {
     ChosenStep: PathStep,
     ExportJobRow: ExportJob,
     ExportScheduleRow: ExportSchedule,
+    ContaminationRow: ContaminationCheck,
     ComparisonRow: ShadowComparison,
     DisputeRow: Dispute,
     DomainChampionRow: DomainChampion,
