@@ -3,23 +3,25 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from annotation.api.downloads import download as streamed
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.wording import in_words as in_reader_words
 from annotation.labels.datasets.dataset_cards import dataset_card
+from annotation.labels.datasets.export_jobs import request_export
 from annotation.labels.datasets.filters import describe_filters as filter_phrases
 from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.labels.datasets.presets import PRESETS
 from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name
 from annotation.labels.datasets.snapshot_preview import preview_snapshot
-from annotation.labels.datasets.snapshots import create_snapshot, size_of_snapshot
-from annotation.models import Membership, Project, Snapshot
-from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
+from annotation.labels.datasets.snapshots import size_of_snapshot
+from annotation.models import ExportJob, Membership, Project, Snapshot
+from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, whole_number
 from labelling_ui.pages.columns import Column, Control, Number, When
 from labelling_ui.pages.dataset_contents import Contents, grouped_formats, losses, title_of
 from labelling_ui.pages.dataset_filters import SnapshotForm, describe_filters
@@ -52,13 +54,23 @@ def datasets(request: HttpRequest, member: Membership) -> HttpResponseBase:
     if request.method == "POST":
         form = SnapshotForm(request.POST, project=project)
         if form.is_valid():
-            done = gettext("Snapshot created. Later changes to labels do not affect it.")
-            attempt(request, done, create_snapshot, project=project, filters=form.filters())
-            return redirect("datasets", project.slug)
+            job = attempt(request, "", request_export, project=project, filters=form.filters())
+            if job:
+                return redirect(f"{reverse('datasets', args=[project.slug])}?job={job.pk}")
     else:
         form = SnapshotForm(project=project, filters=preset.filters_for(project))
     listing = Listing(request, project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
-    context = {"form": form, "presets": PRESETS.values(), "chosen": preset, "labels": project.annotations.exists()}
+    shown = whole_number(request.GET.get("job"))
+    jobs = list(project.export_jobs.filter(Q(state__in=ExportJob.LIVE) | Q(pk=shown)).select_related("snapshot"))
+    context = {
+        "form": form,
+        "presets": PRESETS.values(),
+        "chosen": preset,
+        "labels": project.annotations.exists(),
+        "jobs": [(job, describe_filters(job.filters)) for job in jobs],
+        "live": any(job.live for job in jobs),
+        "shown": shown,
+    }
     return respond(request, "labelling_ui/datasets.html", listing, "snapshots", context)
 
 

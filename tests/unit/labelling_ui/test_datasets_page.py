@@ -9,10 +9,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.labels.datasets import snapshot_preview
+from annotation.labels.datasets.export_jobs import run_export
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.presets import PRESETS
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.models import Project, Snapshot
+from annotation.models import AuditEntry, Project, Snapshot
 from labelling_ui.pages.dataset_contents import grouped_formats
 from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm
 from labelling_ui.templatetags.figures import estimate
@@ -31,6 +32,12 @@ def manager(client: Client, people: dict[str, User], settings: Any, tmp_path: Pa
 
 def text(response: Any) -> str:
     return " ".join(response.content.decode().split())
+
+
+def run_latest(project: Project) -> Snapshot | None:
+    """Do the work of the worker."""
+    run_export(project.export_jobs.latest("pk").pk)
+    return project.export_jobs.latest("pk").snapshot
 
 
 def preview(client: Client, preset: str = "share", **filters: Any) -> str:
@@ -92,14 +99,23 @@ def test_a_preview_says_what_is_wrong_with_the_filters_and_that_nothing_passes(
 
 
 def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project) -> None:
-    made = manager.post(PAGE, {"splits": ["pool"], "generations": ["0"]}, follow=True)
-    assert "Snapshot created" in text(made)
-    snapshot = Snapshot.objects.get()
+    making = manager.post(PAGE, {"splits": ["pool"], "generations": ["0"]}, follow=True)
+    assert 'hx-select="#making" hx-trigger="every 1s"' in text(making)
+    assert 'role="progressbar"' in text(making)
+    snapshot = run_latest(project)
+    assert snapshot
+    made = text(manager.get(f"{PAGE}?job={project.export_jobs.get().pk}", headers={"HX-Request": "true"}))
+    assert "every 1s" not in made
+    assert 'hx-trigger="load" hx-select="#list"' in made, "the list shows the new snapshot"
+    assert f'href="{PAGE}{snapshot.pk}/">Open the snapshot' in made
     assert (snapshot.filters["splits"], snapshot.filters["generations"]) == (["pool"], [0])
     for format in ("prm800k", "trl", "records"):
         response = manager.get(f"{PAGE}{snapshot.pk}/{format}/")
         assert b"".join(response).startswith(b"{")
         assert format in response.headers["Content-Disposition"]
+    exports = AuditEntry.objects.filter(action="snapshot.export", target_id=str(snapshot.pk), by__username="manager")
+    assert sorted(entry.after["format"] for entry in exports) == ["prm800k", "records", "trl"]
+    assert {entry.after["via"] for entry in exports} == {"page"}
     card = manager.get(f"{PAGE}{snapshot.pk}/card/")
     assert "# Algebra pilot" in card.content.decode()
     assert manager.get(f"{PAGE}{snapshot.pk}/nonsense/").status_code == 404
@@ -123,8 +139,7 @@ def test_a_snapshots_page_says_before_the_download_what_a_file_leaves_out(manage
 
 
 def test_an_empty_or_changed_file_is_refused_on_the_page(manager: Client, project: Project, tmp_path: Path) -> None:
-    manager.post(PAGE, {"splits": ["pool"]})
-    snapshot = Snapshot.objects.get()
+    snapshot = create_snapshot(by=None, project=project, filters={"splits": ["pool"]})
     empty = manager.get(f"{PAGE}{snapshot.pk}/trl/?splits=holdout", follow=True)
     assert "The file would be empty" in text(empty)
     file = tmp_path / snapshot.path
@@ -137,8 +152,12 @@ def test_an_empty_or_changed_file_is_refused_on_the_page(manager: Client, projec
 
 
 def test_nothing_to_snapshot_says_so(manager: Client, project: Project) -> None:
-    response = manager.post(PAGE, {"lanes": ["gold"]}, follow=True)
-    assert "No label in this project matches" in text(response)
+    manager.post(PAGE, {"lanes": ["gold"]})
+    assert run_latest(project) is None
+    page = text(manager.get(f"{PAGE}?job={project.export_jobs.get().pk}"))
+    assert "No label in this project matches" in page
+    refused = text(manager.post(PAGE, {"min_annotations": "-1"}))
+    assert "<details open>" in refused
 
 
 def test_a_row_shows_who_made_the_snapshot_and_how_large_it_is(
