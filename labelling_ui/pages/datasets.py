@@ -3,7 +3,8 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -59,7 +60,7 @@ def datasets(request: HttpRequest, member: Membership) -> HttpResponseBase:
                 return redirect(f"{reverse('datasets', args=[project.slug])}?job={job.pk}")
     else:
         form = SnapshotForm(project=project, filters=preset.filters_for(project))
-    listing = Listing(request, project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
+    listing = Listing(request, _snapshots(project), COLUMNS, sort="-made")
     shown = whole_number(request.GET.get("job"))
     jobs = list(project.export_jobs.filter(Q(state__in=ExportJob.LIVE) | Q(pk=shown)).select_related("snapshot"))
     context = {
@@ -156,4 +157,12 @@ def card(request: HttpRequest, member: Membership, snapshot_id: int) -> HttpResp
 
 
 def _find(project: Project, snapshot_id: int) -> Snapshot:
-    return get_object_or_404(project.snapshots.select_related("created_by"), pk=snapshot_id)
+    return get_object_or_404(_snapshots(project), pk=snapshot_id)
+
+
+def _snapshots(project: Project) -> QuerySet[Snapshot]:
+    """The snapshots, each with its `previous`: the last one before it with the same filters, or with any."""
+    before = Snapshot.objects.filter(project=OuterRef("project"), pk__lt=OuterRef("pk")).order_by("-pk").values("pk")
+    alike = before.filter(filters=OuterRef("filters"))
+    previous = Coalesce(Subquery(alike[:1]), Subquery(before[:1]))
+    return project.snapshots.select_related("created_by").annotate(previous=previous)

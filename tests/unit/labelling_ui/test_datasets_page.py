@@ -167,3 +167,36 @@ def test_a_row_shows_who_made_the_snapshot_and_how_large_it_is(
     page = text(manager.get(PAGE))
     assert '<span class="muted small">manager</span>' in page
     assert "kB" in page
+
+
+def test_a_snapshot_is_compared_with_the_last_one_of_the_same_filters(manager: Client, project: Project) -> None:
+    first = create_snapshot(by=None, project=project, filters={})
+    other = create_snapshot(by=None, project=project, filters={"source_kinds": ["human"]})
+    last = SnapshotFactory(project=project, filters={}, counts={})
+    page = text(manager.get(PAGE))
+    assert f"{PAGE}{last.pk}/diff/{first.pk}/" in page
+    assert f"{PAGE}{other.pk}/diff/{first.pk}/" in page, "the one before, if none has the same filters"
+    assert f"{PAGE}{first.pk}/diff/" not in page
+    assert f"{PAGE}{last.pk}/diff/{first.pk}/" in text(manager.get(f"{PAGE}{last.pk}/"))
+
+
+def test_a_schedule_is_made_paused_and_deleted(manager: Client, project: Project, settings: Any) -> None:
+    page = f"{PAGE}schedules/"
+    assert "No storage is connected" in text(manager.get(page))
+    settings.EXPORT_ROOTS = {"lake": {"url": "/lake", "options": {}}}
+    plan = {"name": "Weekly", "preset": "train", "formats": ["trl", "records"], "root": "lake", "every_days": "7"}
+    shown = text(manager.post(page, plan | {"path": "algebra"}, follow=True))
+    assert "Scheduled." in shown
+    assert all(words in shown for words in ("every 7 days", "lake: algebra", "TRL, Stepmark records"))
+    schedule = project.export_schedules.get()
+    assert (schedule.filters["splits"], schedule.formats) == (["pool"], ["trl", "records"])
+    assert "There is already a scheduled export named" in text(manager.post(page, plan))
+    never = text(manager.post(page, plan | {"name": "Never", "every_days": ""}))
+    assert "A scheduled export needs a number of days" in never
+    assert project.export_schedules.count() == 1
+    change = f"{page}{schedule.pk}/change/"
+    assert "paused" in text(manager.post(change, {"action": "pause"}, follow=True))
+    assert "Resumed" in text(manager.post(change, {"action": "resume"}, follow=True))
+    assert manager.post(change, {"action": "explode"}).status_code == 400
+    manager.post(change, {"action": "delete"})
+    assert not project.export_schedules.exists()
