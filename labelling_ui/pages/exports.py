@@ -178,8 +178,11 @@ def download(request: HttpRequest, member: Membership, snapshot_id: int, format:
     if format not in EXPORTERS:
         raise Http404("There is no such format.")
     splits = [split for split in request.GET.getlist("splits") if split in SPLITS]
+    mixed_kinds = request.GET.get("mixed_kinds", "refuse")
     try:
-        content = export_snapshot(snapshot, format, neutral=member.project.policies.neutral, splits=splits)
+        content = export_snapshot(
+            snapshot, format, neutral=member.project.policies.neutral, splits=splits, mixed_kinds=mixed_kinds
+        )
     except (Forbidden, Missing):
         raise
     except DomainError as error:

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.plans import plan_export
+from annotation.labels.datasets.plans import MIXED_KINDS, plan_export
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
@@ -22,15 +22,26 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path)
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--format", default="prm800k", choices=EXPORTERS.names())
-        parser.add_argument("--neutral", default="positive", choices=NEUTRAL_POLICIES, help="neutral steps in TRL")
         parser.add_argument(
-            "--splits", nargs="+", choices=SPLITS, help="splits in the file (default: all; for TRL, only the pool)"
+            "--neutral", default="positive", choices=NEUTRAL_POLICIES, help="neutral steps in formats with two classes"
+        )
+        parser.add_argument(
+            "--splits",
+            nargs="+",
+            choices=SPLITS,
+            help="splits in the file (default: all; without splits in its lines, only the pool)",
+        )
+        parser.add_argument(
+            "--mixed-kinds",
+            default="refuse",
+            choices=MIXED_KINDS,
+            help="labels of several source kinds in a format that does not state them",
         )
         parser.add_argument("--filters", default="{}", help='JSON, such as {"source_kinds": ["human"]}')
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
-        choices = {"neutral": options["neutral"], "splits": options["splits"]}
+        choices = {"neutral": options["neutral"], "splits": options["splits"], "mixed_kinds": options["mixed_kinds"]}
         try:
             project = Project.objects.get(slug=options["project"])
             filters = msgspec.json.decode(options["filters"], type=dict[str, Any])

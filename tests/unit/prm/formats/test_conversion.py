@@ -19,7 +19,7 @@ from prm.formats.rlhflow import rlhflow
 from prm.formats.table import originals_of
 from tests.unit.prm.formats import native
 
-WRITING = [name for name in FORMATS if FORMATS.get(name).writer is not None]
+WRITING = [name for name in FORMATS if FORMATS.get(name).exporter]
 # Keys with which other tools' files name things of their own.
 ODD = {
     "line": "odd", "answer": ["odd"], "solution": "odd", "steps": "odd", "label": "odd", "labels": 3, "messages": "odd",

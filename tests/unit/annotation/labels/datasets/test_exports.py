@@ -268,12 +268,14 @@ def test_an_edited_file_is_never_read(project, manager):
     snapshot = freeze(project, manager)
     path = snapshot_file(snapshot)
     whole = path.read_bytes()
+    formats = [one for one in EXPORTERS if not plan_export(snapshot, one, splits=ALL).refusal]
+    assert len(formats) > 10
     path.chmod(0o640)
     path.write_bytes(whole.replace(b'"rating":1', b'"rating":0', 1))
     with capture_logs() as logs:
         for read in (
             lambda: read_snapshot(snapshot),
-            *(partial(exported, snapshot, one, splits=ALL) for one in EXPORTERS),
+            *(partial(exported, snapshot, one, splits=ALL) for one in formats),
         ):
             with pytest.raises(Conflict, match="changed after the snapshot was made") as raised:
                 read()
