@@ -37,7 +37,7 @@ class About(NamedTuple):
     """What a file can say of itself: the name and the version of its writer, and the card of its dataset."""
 
     name: str
-    version: int
+    version: str
     card: Callable[[], str]
 
 
@@ -79,7 +79,7 @@ def encode_parquet(schema: pyarrow.Schema) -> Encode:
 
 def signed(schema: pyarrow.Schema, about: About) -> pyarrow.Schema:
     """The schema with the writer and its version in its metadata."""
-    return schema.with_metadata({"stepmark_writer": about.name, "stepmark_writer_version": str(about.version)})
+    return schema.with_metadata({"stepmark_writer": about.name, "stepmark_writer_version": about.version})
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Exporter:
     lines: Lines
     encode: Encode = encode_lines
     suffix: str = "jsonl"
-    version: int = 1
+    version: str = "1"
     not_held: tuple[str, ...] = ONE_LABEL
     nameless: bool = True
     two_classes: bool = False

@@ -25,7 +25,7 @@ class ExportCounts:
     def __init__(self, exporters: Iterable[Exporter]) -> None:
         self._sharing: dict[Lines, list[Exporter]] = {}
         self._counts: dict[str, dict[str, dict[str, dict[str, Counter[str]]]]] = {}
-        self._versions: dict[str, int] = {}
+        self._versions: dict[str, str] = {}
         for exporter in exporters:
             self._sharing.setdefault(exporter.lines, []).append(exporter)
             self._counts[exporter.name] = {policy: {} for policy in _policies(exporter)}

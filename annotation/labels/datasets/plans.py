@@ -60,46 +60,24 @@ def plan_export(
     Raises DomainError (`unknown_format`, `unknown_policy`, `unknown_split`, `unknown_mixed_kinds`).
     """
     exporter = _check(format, neutral, splits or (), mixed_kinds)
-    splits = splits or snapshot.filters.get("splits")
+    held = _splits(snapshot, exporter, splits)
     try:
-        exports = {format: _count(snapshot, exporter)}
+        counts = _count(snapshot, exporter)[neutral if exporter.two_classes else NEUTRAL_POLICIES[0]]
     except DomainError as error:  # the file is missing or changed
-        return Plan(format, _splits(exporter, splits), 0, 0, {}, {}, {}, {}, error)
-    counts = snapshot.counts | {"exports": exports}
-    return plan_counts(counts, format, neutral=neutral, splits=splits, mixed_kinds=mixed_kinds)
-
-
-def plan_counts(
-    counts: Mapping[str, Any],
-    format: str,
-    *,
-    neutral: str = "positive",
-    splits: Collection[str] | None = None,
-    mixed_kinds: str = "refuse",
-) -> Plan:
-    """Plan an export of a dataset with these counts (see `Tally`)."""
-    exporter = EXPORTERS.get(format)
-    held = _splits(exporter, splits)
-    by_split = counts["splits"]
+        return Plan(format, held, 0, 0, {}, {}, {}, {}, error)
+    by_split = snapshot.counts["splits"]
     left_out = Counter[str]({split: by_split[split] for split in SPLITS if split in by_split and split not in held})
     ends_early, total, kinds = Counter[str](), Counter[str](), Counter[str]()
-    for split, one in counts["exports"][format][neutral if exporter.two_classes else NEUTRAL_POLICIES[0]].items():
-        if split in held:
-            total.update(one["held"])
-            left_out.update(one["left_out"])
-            ends_early.update(one["ends_early"])
-            kinds.update(counts["kinds_by_split"][split])
-    mixed = dict(kinds) if exporter.nameless and exporter.has_labels and len(kinds) > 1 else {}
+    for split in (split for split in held if split in counts):
+        total.update(counts[split]["held"])
+        left_out.update(counts[split]["left_out"])
+        ends_early.update(counts[split]["ends_early"])
+        kinds.update(snapshot.counts["kinds_by_split"][split])
+    not_held = {kind: n for kind in exporter.not_held if (n := _count_not_held(snapshot.counts, kind))}
+    mixed = dict(sorted(kinds.items())) if exporter.nameless and exporter.has_labels and len(kinds) > 1 else {}
+    refusal = _refusal(exporter, mixed if mixed_kinds == "refuse" else {}, total["rows"], left_out)
     return Plan(
-        format,
-        held,
-        total["solutions"],
-        total["rows"],
-        dict(left_out),
-        dict(ends_early),
-        {kind: n for kind in exporter.not_held if (n := _count_not_held(counts, kind))},
-        mixed,
-        _refusal(exporter, mixed if mixed_kinds == "refuse" else {}, total["rows"], left_out),
+        format, held, total["solutions"], total["rows"], dict(left_out), dict(ends_early), not_held, mixed, refusal
     )
 
 
@@ -136,9 +114,9 @@ def _check(format: str, neutral: str, splits: Collection[str], mixed_kinds: str)
     return exporter
 
 
-def _splits(exporter: Exporter, requested: Collection[str] | None) -> tuple[str, ...]:
+def _splits(snapshot: Snapshot, exporter: Exporter, requested: Collection[str] | None) -> tuple[str, ...]:
     """The splits requested for the export or the snapshot; else all, or the pool if the format has no splits."""
-    wanted = requested or (DEFAULT_SPLITS if exporter.nameless else SPLITS)
+    wanted = requested or snapshot.filters.get("splits") or (DEFAULT_SPLITS if exporter.nameless else SPLITS)
     return tuple(split for split in SPLITS if split in wanted)
 
 
