@@ -17,7 +17,7 @@ class _Outcome(NamedTuple):
 
 
 class ExportCounts:
-    """The solutions and rows of a file and its losses by reason, for each exporter, policy and split.
+    """The solutions, rows and kinds of labels in a file, and its losses by reason, by exporter, policy and split.
 
     Exporters that write the same rows share a dry run.
     """
@@ -40,21 +40,22 @@ class ExportCounts:
                 if outcome is None or neutral:
                     outcome = _run(lines, record, policy)
                 for exporter in exporters:
-                    self._add(self._counts[exporter.name][policy], record.split, outcome)
+                    self._add(self._counts[exporter.name][policy], record, outcome)
 
     def counts(self) -> dict[str, Any]:
         """The counts as JSON, with the version of the writer that they hold for."""
         return {name: {"version": self._versions[name], **counts} for name, counts in self._counts.items()}
 
-    def _add(self, by_split: dict[str, dict[str, Counter[str]]], split: str, outcome: _Outcome) -> None:
-        if split not in by_split:
-            by_split[split] = {"held": Counter(solutions=0, rows=0), "left_out": Counter(), "ends_early": Counter()}
-        counts = by_split[split]
-        counts["held"].update(solutions=outcome.rows > 0, rows=outcome.rows)
-        if not outcome.rows:
-            counts["left_out"][(*outcome.reasons, NO_ROW)[0]] += 1
-        elif outcome.reasons:
+    def _add(self, by_split: dict[str, dict[str, Counter[str]]], record: Record, outcome: _Outcome) -> None:
+        if record.split not in by_split:
+            by_split[record.split] = {name: Counter() for name in ("held", "kinds", "left_out", "ends_early")}
+        counts = by_split[record.split]
+        if outcome.rows:
+            counts["held"].update(solutions=1, rows=outcome.rows)
+            counts["kinds"].update(label.source_kind for label in record.annotations)
             counts["ends_early"].update(outcome.reasons)
+        else:
+            counts["left_out"][(*outcome.reasons, NO_ROW)[0]] += 1
 
 
 def _policies(exporter: Exporter) -> Sequence[NeutralPolicy]:

@@ -72,7 +72,7 @@ def plan_export(
         total.update(counts[split]["held"])
         left_out.update(counts[split]["left_out"])
         ends_early.update(counts[split]["ends_early"])
-        kinds.update(snapshot.counts["kinds_by_split"][split])
+        kinds.update(counts[split]["kinds"])
     not_held = {kind: n for kind in exporter.not_held if (n := _count_not_held(snapshot.counts, kind))}
     mixed = dict(sorted(kinds.items())) if exporter.nameless and exporter.has_labels and len(kinds) > 1 else {}
     refusal = _refusal(exporter, mixed if mixed_kinds == "refuse" else {}, total["rows"], left_out)
@@ -138,7 +138,7 @@ def _refusal(
 def _count_not_held(counts: Mapping[str, Any], kind: str) -> int:
     if kind == "hints":
         return sum(counts.get("hints", {}).get(arm, 0) for arm in ("shown", "blind"))
-    count = counts["annotations" if kind == "labels" else kind]
+    count = counts.get("annotations" if kind == "labels" else kind, 0)
     return sum(count.values()) if isinstance(count, dict) else int(count)
 
 

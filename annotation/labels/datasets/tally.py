@@ -43,7 +43,6 @@ class Tally:
                 "agreement",
             )
         }
-        self._kinds_by_split: dict[str, Counter[str]] = {}
         self._exports = ExportCounts(EXPORTERS.get(name) for name in EXPORTERS)
         self._merged = self._solutions = self._annotations = self._own_steps = self._accepted = self._alternatives = 0
 
@@ -71,7 +70,6 @@ class Tally:
             "merged": self._merged,
             "people": {kind: len(people) for kind, people in sorted(self._people.items())},
             **{name: dict(sorted(counter.items())) for name, counter in self._count.items()},
-            "kinds_by_split": {split: dict(sorted(kinds.items())) for split, kinds in self._kinds_by_split.items()},
             "exports": self._exports.counts(),
             **({"reliability": dict(sorted(self._reliability.items()))} if self._reliability else {}),
         }
@@ -82,7 +80,6 @@ class Tally:
         self._count["splits"][record.split] += 1
         self._exports.add(record)
         self._merged += max(0, len(record.annotations) - 1)
-        self._kinds_by_split.setdefault(record.split, Counter()).update(a.source_kind for a in record.annotations)
         self._count["domains"][record.domain] += 1
         self._count["policies"][record.generator] += 1
         self._count["visibilities"][(record.provenance and record.provenance.visibility) or "not known"] += 1

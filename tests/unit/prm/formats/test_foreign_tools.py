@@ -83,7 +83,7 @@ def load(exports: Path, name: str) -> Any:
 
 
 def test_every_format_is_opened_or_copies_the_file_of_an_agent() -> None:
-    apart = {"preference", "sft", "huggingface", "atif", "swe_agent"}
+    apart = {"preference", "sft", "huggingface", "atif", "swe_agent", "tau_bench"}
     assert set(EXPORTERS) == {*LABELLED, *apart}
 
 

@@ -134,7 +134,7 @@ def test_every_export_format_can_be_downloaded_of_an_agreement(project, client):
             empty[format] = refusal.extra["left_out"]
         else:
             assert b"".join(export_snapshot(exported, format))
-    agent_runs = {key: {"other_format": 2} for key in ("messages", "who_and_when", "atif", "swe_agent")}
+    agent_runs = {key: {"other_format": 2} for key in ("messages", "who_and_when", "atif", "swe_agent", "tau_bench")}
     assert empty == agent_runs | {key: {"no_correction": 2} for key in ("preference", "sft")}
     assert export_name(snapshot, "trl_parquet").endswith("-trl_parquet.parquet")
     client.force_login(manager.user)
