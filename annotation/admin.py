@@ -101,6 +101,10 @@ SHOWN: dict[type[Model], Shown] = {
     models.AuditEntry: Shown(
         "at by action target_type target_id project", "target_id by__username action", "action", dates="at"
     ),
+    models.Webhook: Shown("id url project state failing_since created_by created_at", "url project__slug"),
+    models.WebhookDelivery: Shown(
+        "id webhook event state attempts status created_at", "=message_id webhook__url", "webhook__project event"
+    ),
     # Problems and solutions
     models.Problem: Shown("id __str__ project domain split source_group", "text source_group", "domain"),
     models.Solution: Shown(

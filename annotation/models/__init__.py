@@ -42,3 +42,4 @@ from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Critique, Solution, Step
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 from annotation.models.upload import Upload
+from annotation.models.webhook import Webhook, WebhookDelivery

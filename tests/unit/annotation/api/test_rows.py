@@ -23,6 +23,7 @@ from annotation.api.snapshots import SnapshotRow
 from annotation.api.statistics import SourceRow
 from annotation.api.tokens import TokenRow
 from annotation.api.uploads import UploadRow
+from annotation.api.webhooks import DeliveryRow, WebhookRow
 from annotation.models import (
     AnswerCheck,
     ApiToken,
@@ -47,6 +48,8 @@ from annotation.models import (
     Snapshot,
     TrainingRun,
     Upload,
+    Webhook,
+    WebhookDelivery,
 )
 
 MODELS: dict[type[Row], type] = {
@@ -73,6 +76,8 @@ MODELS: dict[type[Row], type] = {
     StageRow: RunStage,
     TokenRow: ApiToken,
     UploadRow: Upload,
+    DeliveryRow: WebhookDelivery,
+    WebhookRow: Webhook,
 }
 
 
