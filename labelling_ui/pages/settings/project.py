@@ -75,7 +75,6 @@ class GuidelinesPart(Part):
     """The guidelines shown in the workbench."""
 
     heading = _("Guidelines")
-    template = "labelling_ui/settings/guidelines.html"
     layout = "stack"
 
     guidelines = forms.CharField(
@@ -91,10 +90,6 @@ class GuidelinesPart(Part):
 
     def changes(self) -> dict[str, Any]:
         return {"guidelines": self.cleaned_data["guidelines"]}
-
-    @property
-    def versions(self) -> list[VersionShown]:
-        return versions_of(self.project)
 
 
 PREFIX = "examples"
@@ -153,3 +148,8 @@ class ExamplesPart(Part):
 
     def changes(self) -> dict[str, Any]:
         return {"examples": self.rows.examples()}
+
+    @property
+    def versions(self) -> list[VersionShown]:
+        """The versions of the guidelines, which include their examples."""
+        return versions_of(self.project)
