@@ -5,8 +5,8 @@ label. Phase 1 has only the completions that one labeller walked through, so the
 record's own fields cannot express is in `native`, and a line with unknown content is stored there whole, so that every
 line is written as it was read.
 
-A written line has four more keys than OpenAI's: `source_kind`, `source_detail`, `split` and `source_group`. Reading
-restores them.
+A written line has more keys than OpenAI's: `source_kind`, `source_detail`, `annotator`, `revision`, `lane`, `split` and
+`source_group`. Reading restores them.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from prm.formats.record import (
 )
 from prm.formats.registry import file_format
 from prm.messages import Message
-from prm.vocabulary import SPLITS, FinishReason, RatingState, SourceKind
+from prm.vocabulary import LABEL_LANES, SPLITS, FinishReason, RatingState, SourceKind
 
 
 class _Completion(msgspec.Struct):
@@ -72,14 +72,19 @@ class _Line(msgspec.Struct):
     source_kind: SourceKind | None = None
     source_detail: dict[str, Any] = {}
     source_group: str = ""
-    split: Any = ""  # other files may use the key for anything
+    # Other files may use these keys for anything.
+    annotator: Any = None
+    revision: Any = None
+    lane: Any = ""
+    split: Any = ""
 
 
 @file_format("prm800k", label="PRM800K", keys=("question", "label", "completions", "finish_reason"))
 def prm800k(value: Any) -> Record:
     """The record of a line; a label without a source kind is a person's, as in OpenAI's own files."""
     line = msgspec.convert(value, _Line)
-    value = {key: part for key, part in value.items() if key not in _ADDED}
+    added = _read_added(line)
+    value = {key: part for key, part in value.items() if key not in _OF_LABEL_AND_PROBLEM and key not in added}
     question, label = line.question, line.label
     positions = [[Completion(text)] for text in question.pre_generated_steps or []]
     sampled = bool(positions)
@@ -88,8 +93,9 @@ def prm800k(value: Any) -> Record:
         positions.pop()
     annotation = RecordAnnotation(
         source_kind=line.source_kind or "human",
-        source_name=line.labeler,
+        source_name="" if "annotator" in added else line.labeler,
         source_detail=line.source_detail,
+        **added,
         finish_reason=label.finish_reason,
         path=path,
         first_error=first_error(label.finish_reason, path),
@@ -127,13 +133,33 @@ def _lines(record: Record) -> Iterator[dict[str, Any]]:
 
 
 _OWN_KEYS = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
-_ADDED = ("source_kind", "source_detail", "source_group", "split")
+_OF_LABEL_AND_PROBLEM = ("source_kind", "source_detail", "source_group", "split")
+
+
+def _read_added(line: _Line) -> dict[str, Any]:
+    """The fields of the label that a line of an export states beside OpenAI's own."""
+    added: dict[str, Any] = {}
+    if isinstance(line.annotator, str) and line.annotator == line.labeler:
+        added["annotator"] = line.annotator
+    if type(line.revision) is int and line.revision > 0:
+        added["revision"] = line.revision
+    if line.lane in LABEL_LANES:
+        added["lane"] = line.lane
+    return added
 
 
 def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    """The keys of _ADDED that have a value; `source_kind` always has one."""
-    values = (annotation.source_kind, annotation.source_detail, record.source_group, record.split)
-    return {key: value for key, value in zip(_ADDED, values, strict=True) if value}
+    """The added keys that have a value; `source_kind` always has one."""
+    values = {
+        "source_kind": annotation.source_kind,
+        "source_detail": annotation.source_detail,
+        "annotator": annotation.annotator,
+        "revision": annotation.revision,
+        "lane": annotation.lane,
+        "source_group": record.source_group,
+        "split": record.split,
+    }
+    return {key: value for key, value in values.items() if value}
 
 
 def _moment(timestamp: str | None) -> datetime | None:
@@ -185,7 +211,9 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
         "problem": as_imported(record, annotation, "problem"),
         "ground_truth_solution": as_imported(record, annotation, "reference_solution"),
         "ground_truth_answer": as_imported(record, annotation, "reference_answer"),
-        "pre_generated_steps": [at[0].text for at in record.positions[: native.get("sampled")] if at],
+        "pre_generated_steps": [
+            at[0].text for at in record.positions[: native.get("sampled")] if at and not at[0].added
+        ],
         "pre_generated_answer": as_imported(record, annotation, "final_answer"),
         "pre_generated_verifier_score": as_imported(record, annotation, "extra").get("verifier_score"),
     }
