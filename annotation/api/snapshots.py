@@ -80,9 +80,9 @@ class SnapshotToCreate(msgspec.Struct):
         Meta(
             description="`splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, "
             "`generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
-            "`revisions` (latest or all), `set_aside`, `gold`, `critiques`, `hints` (included or left_out), "
-            "`consensus` (shares or reliability), `agreement` (`sources`: two or more; `on`: first_error, within_one "
-            "or presence; `keep`: agreeing or differing)."
+            "`revisions` (latest or all), `set_aside`, `gold`, `critiques`, `comments`, `hints` (included or "
+            "left_out), `consensus` (shares or reliability), `agreement` (`sources`: two or more; `on`: first_error, "
+            "within_one or presence; `keep`: agreeing or differing)."
         ),
     ] = {}
 

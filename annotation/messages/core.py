@@ -44,6 +44,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "the pass mark {mark} is higher than the {n} item",
         "the pass mark {mark} is higher than the {n} items",
     ),
+    "person_from_file": "{name} has no account: their labels came in a file.",
     "policy_error": "The policy is invalid: {error}",
     "project_kept": "A project cannot be deleted, because its labels and audit log are permanent. Pause it to stop labelling.",
     "project_name_length": "A project name must have 1 to 200 characters.",

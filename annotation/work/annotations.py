@@ -7,17 +7,23 @@ from prm.vocabulary import MACHINES
 
 
 def latest_annotations(project: Project) -> QuerySet[Annotation]:
-    """The latest revision of each annotation by the project's own annotators."""
+    """The latest revision of each annotation by the project's own annotators, without people from files."""
+    return _latest_by_members(project).filter(annotator__user__isnull=False)
+
+
+def every_latest_annotation(project: Project) -> QuerySet[Annotation]:
+    """The latest revision of each annotation by anybody: annotators, people from files and other sources."""
     later = Annotation.objects.filter(
-        solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
+        solution=OuterRef("solution"), source=OuterRef("source"), annotator=None, revision__gt=OuterRef("revision")
     )
-    return Annotation.objects.filter(project=project, annotator__isnull=False).exclude(Exists(later))
+    of_sources = Annotation.objects.filter(project=project, annotator__isnull=True).exclude(Exists(later))
+    return _latest_by_members(project) | of_sources
 
 
 def own_opinions(project: Project) -> QuerySet[Annotation]:
     """Each person's latest label that is not an adjudication, because an adjudicator has seen the other labels.
 
-    Labels by programs among the members are left out.
+    People from files are included. Labels by programs among the members are left out.
     """
     opinions = Annotation.objects.filter(project=project, annotator__isnull=False, adjudicates=False)
     opinions = opinions.exclude(source__kind__in=MACHINES)
@@ -34,4 +40,11 @@ def is_adjudicated() -> Exists:
 
 def first_annotations(project: Project) -> QuerySet[Annotation]:
     """First revisions by the project's annotators, made before they could look up other labels or the reference."""
-    return Annotation.objects.filter(project=project, annotator__isnull=False, revision=1)
+    return Annotation.objects.filter(project=project, annotator__user__isnull=False, revision=1)
+
+
+def _latest_by_members(project: Project) -> QuerySet[Annotation]:
+    later = Annotation.objects.filter(
+        solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
+    )
+    return Annotation.objects.filter(project=project, annotator__isnull=False).exclude(Exists(later))

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.quality.batches import labels_of_batch
 from annotation.models import Annotation, LabelBatch, Lane, Membership, choices
-from annotation.work.annotations import latest_annotations
+from annotation.work.annotations import every_latest_annotation, latest_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, FirstError, Number, Opening, When
@@ -50,7 +50,7 @@ class LabelFilters(OwnLabelFilters):
 
 
 def _who(label: Annotation) -> str:
-    return label.annotator.user.username if label.annotator else f"{label.source.kind} {label.source.name}"
+    return label.annotator.shown_name if label.annotator else f"{label.source.kind} {label.source.name}"
 
 
 OWN_COLUMNS = [
@@ -77,8 +77,7 @@ def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
         rows = latest_annotations(project).filter(annotator=member)
         filters, columns = OwnLabelFilters(request.GET), OWN_COLUMNS
     else:
-        # with the labels that came in files
-        rows = latest_annotations(project) | project.annotations.filter(annotator__isnull=True)
+        rows = every_latest_annotation(project)
         batches, people = project.label_batches.all(), people_of(project, left=True)
         filters, columns = LabelFilters(request.GET, COLUMNS, annotator=people, batch=batches), COLUMNS
     rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")

@@ -5,10 +5,12 @@ label. Phase 1 has only the completions that one labeller walked through, so the
 record's own fields cannot express is in `native`, and a line with unknown content is stored there whole, so that every
 line is written as it was read.
 
-A written line has more keys than OpenAI's, those of `_ADDED`. Reading restores them.
+A written line has more keys than OpenAI's: `source_kind`, `source_detail`, `annotator`, `revision`, `lane`,
+`inclusion`, `guidelines`, `split` and `source_group`. Reading restores them.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,7 +32,7 @@ from prm.formats.record import (
 )
 from prm.formats.registry import file_format
 from prm.messages import Message
-from prm.vocabulary import SPLITS, FinishReason, RatingState, SourceKind
+from prm.vocabulary import LABEL_LANES, SPLITS, FinishReason, RatingState, SourceKind
 
 
 class _Completion(msgspec.Struct):
@@ -72,17 +74,21 @@ class _Line(msgspec.Struct):
     source_kind: SourceKind | None = None
     source_detail: dict[str, Any] = {}
     source_group: str = ""
-    split: Any = ""  # other files may use the key for anything
-    lane: str = ""
-    inclusion: Inclusion | None = None
-    guidelines: int | None = None
+    # Other files may use these keys for anything.
+    annotator: Any = None
+    revision: Any = None
+    lane: Any = ""
+    inclusion: Any = None
+    guidelines: Any = None
+    split: Any = ""
 
 
 @file_format("prm800k", label="PRM800K", keys=("question", "label", "completions", "finish_reason"))
 def prm800k(value: Any) -> Record:
     """The record of a line; a label without a source kind is a person's, as in OpenAI's own files."""
     line = msgspec.convert(value, _Line)
-    value = {key: part for key, part in value.items() if key not in _ADDED}
+    added = _read_added(line)
+    value = {key: part for key, part in value.items() if key not in _OF_LABEL_AND_PROBLEM and key not in added}
     question, label = line.question, line.label
     positions = [[Completion(text)] for text in question.pre_generated_steps or []]
     sampled = bool(positions)
@@ -91,13 +97,11 @@ def prm800k(value: Any) -> Record:
         positions.pop()
     annotation = RecordAnnotation(
         source_kind=line.source_kind or "human",
-        source_name=line.labeler,
+        source_name="" if "annotator" in added else line.labeler,
         source_detail=line.source_detail,
+        **added,
         finish_reason=label.finish_reason,
         path=path,
-        lane=line.lane,
-        inclusion=line.inclusion,
-        guidelines=line.guidelines,
         first_error=first_error(label.finish_reason, path),
         total_ms=label.total_time if type(label.total_time) is int and 0 <= label.total_time < 2**62 else None,
         submitted_at=_moment(line.timestamp),
@@ -133,12 +137,37 @@ def _lines(record: Record) -> Iterator[dict[str, Any]]:
 
 
 _OWN_KEYS = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
-_ADDED = ("source_kind", "source_detail", "lane", "inclusion", "guidelines", "source_group", "split")
+_OF_LABEL_AND_PROBLEM = ("source_kind", "source_detail", "source_group", "split")
+
+
+def _read_added(line: _Line) -> dict[str, Any]:
+    """The fields of the label that a line of an export states beside OpenAI's own."""
+    added: dict[str, Any] = {}
+    if isinstance(line.annotator, str) and line.annotator == line.labeler:
+        added["annotator"] = line.annotator
+    for key in ("revision", "guidelines"):
+        if type(number := getattr(line, key)) is int and number > 0:
+            added[key] = number
+    if line.lane in LABEL_LANES:
+        added["lane"] = line.lane
+    with suppress(msgspec.ValidationError):
+        added["inclusion"] = msgspec.convert(line.inclusion, Inclusion)
+    return added
 
 
 def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    """The keys of _ADDED that have a value; `source_kind` always has one."""
-    values = {key: getattr(record if key in ("source_group", "split") else annotation, key) for key in _ADDED}
+    """The added keys that have a value; `source_kind` always has one."""
+    values = {
+        "source_kind": annotation.source_kind,
+        "source_detail": annotation.source_detail,
+        "annotator": annotation.annotator,
+        "revision": annotation.revision,
+        "lane": annotation.lane,
+        "inclusion": annotation.inclusion,
+        "guidelines": annotation.guidelines,
+        "source_group": record.source_group,
+        "split": record.split,
+    }
     return {key: value for key, value in values.items() if value}
 
 
@@ -191,7 +220,9 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
         "problem": as_imported(record, annotation, "problem"),
         "ground_truth_solution": as_imported(record, annotation, "reference_solution"),
         "ground_truth_answer": as_imported(record, annotation, "reference_answer"),
-        "pre_generated_steps": [at[0].text for at in record.positions[: native.get("sampled")] if at],
+        "pre_generated_steps": [
+            at[0].text for at in record.positions[: native.get("sampled")] if at and not at[0].added
+        ],
         "pre_generated_answer": as_imported(record, annotation, "final_answer"),
         "pre_generated_verifier_score": as_imported(record, annotation, "extra").get("verifier_score"),
     }

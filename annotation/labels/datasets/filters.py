@@ -27,7 +27,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     - `set_aside`: whether batches that were set aside are included.
     - `gold`: whether gold solutions are included, with the answers in the lanes gold and screening. Naming one of these
       in `lanes` includes them too.
-    - `critiques` that people wrote are left out by default, because their wording could identify the person.
+    - `critiques` that people wrote are left out by default, because their wording could identify the person. So are
+      their `comments` on labels, steps and marked text, and their reasons for giving up.
     - `hints`: leaving them out drops every label in the hint arm, whether or not a score was seen. Labels are
       thus dropped at random, not by who looks at hints.
     - `consensus` combines the ratings of a step by their "shares", or weights them by each annotator's "reliability".
@@ -50,6 +51,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     set_aside: Literal["left_out", "included"] = "left_out"
     gold: Literal["left_out", "included"] = "left_out"
     critiques: Literal["left_out", "included"] = "left_out"
+    comments: Literal["left_out", "included"] = "left_out"
     hints: Literal["left_out", "included"] = "included"
     consensus: str = "shares"
     agreement: AgreementRule | None = None

@@ -109,7 +109,7 @@ def _count_not_held(counts: Mapping[str, Any], kind: str) -> int:
 
 
 def _phrases(codes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[Message]:
-    return (Message(codes[kind], n=n) for kind, n in counts.items())
+    return (Message(code, n=counts[kind]) for kind, code in codes.items() if kind in counts)
 
 
 _LEFT_OUT = {

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.labels.datasets.filters import SnapshotFilters
-from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
+from annotation.labels.datasets.reading import NO_TEXTS, Label, Texts, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import SourceVerdict, passes_rule
 from annotation.labels.quality.reliability import Reliability
@@ -23,17 +23,18 @@ AT_ONCE = 250  # solutions in memory
 
 
 def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Record]:
-    """The records that pass the filters, in order of solution, each with the consensus of its labels.
+    """The records that pass the filters, each with the consensus of its labels.
 
-    All are read from one state of the database. People have pseudonyms; their comments and reasons are left out, and so
-    are their critiques unless the filters include them. Reliability, if the consensus uses it, is fitted to these
-    labels only.
+    They are in the order of the hashes of their problem and their steps, so that two installations with the same labels
+    give the same records. All are read from one state of the database. People have pseudonyms; their comments, reasons
+    and critiques are left out unless the filters include them. Reliability, if the consensus uses it, is fitted to
+    these labels only.
     """
     with _one_moment():
         model = CONSENSUS.get(filters.consensus)
         trust = _fit_trust(model.estimate, project, filters) if model.learns else None
-        critiques = filters.critiques == "included"
-        for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
+        texts = Texts(critiques=filters.critiques == "included", comments=filters.comments == "included")
+        for record, labels in _read(project, _solutions(project, filters), texts=texts):
             latest, chosen = _select(labels, filters)
             if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
                 if isinstance(trust, Reliability):
@@ -52,15 +53,13 @@ def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -
     settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
     shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
 
-    def latest() -> Iterator[Record]:
+    def latest() -> Iterator[tuple[Record, RecordAnnotation | None]]:
         for record, labels in _read(project, shared):
             record.annotations, _ = _select(labels, filters)
-            yield record
+            yield record, None
 
-    gold = _gold(project, filters)
-    truths = {record.solution_id: truth for record, truth in gold}
     alone = _count_single_ratings(project, _solutions(project, filters).exclude(pk__in=shared.values("pk")), filters)
-    return reliability_of(estimate, chain(latest(), (record for record, _ in gold)), truths, alone)
+    return reliability_of(estimate, chain(latest(), _gold(project, filters)), alone)
 
 
 def _count_single_ratings(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
@@ -74,17 +73,15 @@ def _count_single_ratings(project: Project, solutions: QuerySet[Solution], filte
     return counts
 
 
-def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
+def _gold(project: Project, filters: SnapshotFilters) -> Iterator[tuple[Record, RecordAnnotation]]:
     """The hidden gold solutions with the first answers by people who pass the filters, each with its reference."""
     hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=[*HIDDEN_LANES])
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
-    answered = []
     for record, labels in _read(project, _solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))):
         record.annotations, _ = _select([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
-        answered.append((record, truth))
-    return answered
+        yield record, truth
 
 
 @contextmanager
@@ -99,7 +96,7 @@ def _one_moment() -> Iterator[None]:
 
 
 def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]:
-    solutions = Solution.objects.filter(project=project).order_by("id")
+    solutions = Solution.objects.filter(project=project).order_by("problem__text_hash", "content_hash")
     if filters.splits:
         solutions = solutions.filter(split__in=filters.splits)
     if filters.policies:
@@ -114,12 +111,12 @@ def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]
 
 
 def _read(
-    project: Project, solutions: QuerySet[Solution], *, written_critiques: bool = False
+    project: Project, solutions: QuerySet[Solution], *, texts: Texts = NO_TEXTS
 ) -> Iterator[tuple[Record, list[Label]]]:
     """The solutions as records without labels, each with its labels, read in chunks."""
     aside = _some_set_aside(project)
     for chunk in _chunks(solutions):
-        yield from read_solutions(chunk, batches_set_aside=aside, written_critiques=written_critiques)
+        yield from read_solutions(chunk, batches_set_aside=aside, texts=texts)
 
 
 def _some_set_aside(project: Project) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.labels.quality.agreement import count_pairs
+from prm.formats.identity import text_hash
 from prm.formats.path import taken_path
 from prm.formats.record import HintDraw, Inclusion, Rating, Record, RecordAnnotation
 from prm.formats.trl import line_of
@@ -36,7 +37,7 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self._problems: set[int | str] = set()
+        self._problems: set[str] = set()
         self._people: dict[str, set[str]] = {}
         self._reliability: dict[str, dict[str, Any]] = {}
         self._draws: dict[tuple[int, str], _Draw] = {}
@@ -97,7 +98,7 @@ class Tally:
 
     def _add(self, record: Record) -> None:
         self._solutions += 1
-        self._problems.add(record.problem_id or record.problem)
+        self._problems.add(text_hash(record.problem))
         self._count["splits"][record.split] += 1
         self._count["unlabelled"][record.split] += not record.annotations
         self._add_line(record)
