@@ -27,7 +27,10 @@ def guidelines(snapshot: Snapshot) -> str:
     rows = {number or "not known": labels for number, labels in counts.items()}
     numbers = [int(number) for number in counts if number]
     versions = snapshot.project.guideline_versions.filter(number__in=numbers).order_by("number")
-    return "\n\n".join([table("Guidelines", "version", "annotations", rows), *map(_version, versions)])
+    parts = [table("Guidelines", "version", "annotations", rows), *map(_version, versions)]
+    if _has_stated(snapshot, "guidelines"):
+        parts.append("Labels from files state the versions of the project that they came from, not of this one.")
+    return "\n\n".join(parts)
 
 
 def _version(version: GuidelineVersion) -> str:
@@ -53,7 +56,15 @@ def choices(snapshot: Snapshot) -> str:
             f"{origin} | {draw['solutions']} | {_span(draw['least'], draw['most'])} | {draw['weight']:.1f}"
         )
     head = "drawn | labelled solutions here | inclusion probability | sum of weights"
-    return table("How solutions were chosen", "generation, lane", head, rows, columns=5) + "\n\n" + WEIGHTS
+    parts = [table("How solutions were chosen", "generation, lane", head, rows, columns=5), WEIGHTS]
+    if _has_stated(snapshot, "inclusion"):
+        parts.append("Labels from files state the draws of the project that they came from, not of this one.")
+    return "\n\n".join(parts)
+
+
+def _has_stated(snapshot: Snapshot, field: str) -> bool:
+    """Whether labels from files in the project state the field, so that its numbers may be another project's."""
+    return snapshot.project.annotations.filter(stated__has_key=field).exists()
 
 
 def consensus(snapshot: Snapshot) -> str:

@@ -8,7 +8,8 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from annotation.core.errors import DomainError
-from annotation.core.membership.projects import change_project
+from annotation.core.membership.projects import change_project, create_project
+from annotation.files.record_import import import_records
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
@@ -183,3 +184,14 @@ def test_a_licence_that_the_hub_would_not_read_is_refused(project, manager):
         with pytest.raises(DomainError) as refused:
             change_project(by=manager, project=project, policy=CONTROL_ONLY | {"card": card})
         assert refused.value.code == "invalid_policy"
+
+
+def test_a_card_says_that_labels_from_files_have_the_numbers_of_another_project(labelled, manager):
+    own = create_snapshot(by=manager, project=labelled, filters={})
+    assert "Labels from files state" not in dataset_card(own)
+    again = create_project(by=manager, name="Again", slug="again")
+    import_records(project=again, records=list(read_snapshot(own)), by=manager)
+    text = dataset_card(create_snapshot(by=manager, project=again, filters={}))
+    assert "state the versions of the project that they came from" in text
+    assert "state the draws of the project that they came from" in text
+    assert "| 0, control | not known | 4 | 0.4 | 10.0 |" in text
