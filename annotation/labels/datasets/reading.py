@@ -11,7 +11,17 @@ import msgspec
 from annotation.core.statements import fetch_named
 from annotation.labels.quality.batches import is_set_aside
 from annotation.models import Annotation
-from prm.formats.record import Completion, HintDraw, PathPosition, Provenance, Rating, Record, RecordAnnotation, Span
+from prm.formats.record import (
+    Completion,
+    HintDraw,
+    Inclusion,
+    PathPosition,
+    Provenance,
+    Rating,
+    Record,
+    RecordAnnotation,
+    Span,
+)
 
 # JSON is read as text: almost all of it is empty and is not decoded.
 SOLUTIONS = """
@@ -35,7 +45,7 @@ LABELS = """
 SELECT label.solution_id, label.id, label.source_id, label.annotator_id, label.revision,
     source.kind AS source_kind, source.name AS source_name, source.detail AS source_detail, member.pseudonym,
     label.finish_reason, label.first_error, label.progress, label.total_ms, label.submitted_at, label.lane,
-    generation.number AS generation, label.adjudicates,
+    generation.number AS generation, item.inclusion_probability, guidelines.number AS guidelines, label.adjudicates,
     coalesce(dispute.state <> 'withdrawn', false) AS reference_disputed, label.native, label.stated,
     label.comment, label.reason,
     hint.shown AS hint_shown, version.number AS hint_model, hint.seen AS hint_seen
@@ -45,6 +55,7 @@ LEFT JOIN annotation_membership member ON member.id = label.annotator_id
 LEFT JOIN annotation_dispute dispute ON dispute.annotation_id = label.id
 LEFT JOIN annotation_queueitem item ON item.id = label.item_id
 LEFT JOIN annotation_generation generation ON generation.id = item.generation_id
+LEFT JOIN annotation_guidelineversion guidelines ON guidelines.id = label.guidelines_id
 LEFT JOIN annotation_lease lease ON lease.annotator_id = label.annotator_id AND lease.solution_id = label.solution_id
 LEFT JOIN annotation_hint hint ON hint.lease_id = lease.id
 LEFT JOIN annotation_modelversion version ON version.id = hint.model_version_id
@@ -95,10 +106,16 @@ class Label(NamedTuple):
     annotation: RecordAnnotation
 
 
-def read_solutions(
-    ids: Sequence[int], *, batches_set_aside: bool, texts: Texts = NO_TEXTS
-) -> list[tuple[Record, list[Label]]]:
-    """The solutions with these ids, in this order, as records without labels, each with its labels, oldest first.
+class StoredSolution(NamedTuple):
+    """A solution as a record without labels, and its labels, oldest first."""
+
+    id: int
+    record: Record
+    labels: list[Label]
+
+
+def read_solutions(ids: Sequence[int], *, batches_set_aside: bool, texts: Texts = NO_TEXTS) -> list[StoredSolution]:
+    """The solutions with these ids, in this order, with their labels.
 
     Labels of one time are in the order of revision, source and pseudonym, which is the same in every installation.
     Without `batches_set_aside`, no label is set aside.
@@ -116,7 +133,8 @@ def read_solutions(
 
     solutions = {solution.id: solution for solution in fetch_named(SOLUTIONS, {"ids": ids})}
     return [
-        (
+        StoredSolution(
+            pk,
             _record(solutions[pk], steps.get(pk, ()), critiques.get(pk, ())),
             [label(row) for row in rows_of.get(pk, ())],
         )
@@ -189,6 +207,8 @@ def _label(row: Any, aside: set[int], path: list[PathPosition], *, comments: boo
         submitted_at=row.submitted_at,
         lane=row.lane,
         generation=stated.get("generation") if row.generation is None else row.generation,
+        inclusion=_inclusion(row, stated),
+        guidelines=stated.get("guidelines") if row.guidelines is None else row.guidelines,
         adjudicates=row.adjudicates,
         reference_disputed=row.reference_disputed or stated.get("reference_disputed", False),
         native=_object(row.native),
@@ -197,6 +217,12 @@ def _label(row: Any, aside: set[int], path: list[PathPosition], *, comments: boo
         reason=row.reason if comments else "",
     )
     return Label(row.id, (row.source_id, row.annotator_id), row.revision, row.id in aside, annotation)
+
+
+def _inclusion(row: Any, stated: dict[str, Any]) -> Inclusion | None:
+    if row.inclusion_probability is None:
+        return msgspec.convert(stated.get("inclusion"), Inclusion | None)
+    return Inclusion.of(row.inclusion_probability)
 
 
 def _hint(row: Any, stated: dict[str, Any]) -> HintDraw | None:
