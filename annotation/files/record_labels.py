@@ -28,7 +28,7 @@ FIELDS = {
     ),
 }  # fmt: skip
 NO_REASON = "not given in the imported file"
-# In other tables for the platform's own labels.
+# Fields of a label that are in other tables for the platform's own labels.
 STATED = ("source_detail", "generation", "inclusion", "guidelines", "reference_disputed", "hint")
 
 Keys = list[list[int]]  # ids of steps, by position and alternative

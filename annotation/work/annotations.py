@@ -8,16 +8,15 @@ from prm.vocabulary import MACHINES
 
 def latest_annotations(project: Project) -> QuerySet[Annotation]:
     """The latest revision of each annotation by the project's own annotators, without people from files."""
-    return _latest_by_members(project).filter(annotator__user__isnull=False)
+    return current_annotations(project).filter(annotator__user__isnull=False)
 
 
-def every_latest_annotation(project: Project) -> QuerySet[Annotation]:
-    """The latest revision of each annotation by anybody: annotators, people from files and other sources."""
+def current_annotations(project: Project) -> QuerySet[Annotation]:
+    """The labels that lists show: the latest revision of each person's label, and every label by another source."""
     later = Annotation.objects.filter(
-        solution=OuterRef("solution"), source=OuterRef("source"), annotator=None, revision__gt=OuterRef("revision")
+        solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
     )
-    of_sources = Annotation.objects.filter(project=project, annotator__isnull=True).exclude(Exists(later))
-    return _latest_by_members(project) | of_sources
+    return Annotation.objects.filter(~Exists(later), project=project)
 
 
 def own_opinions(project: Project) -> QuerySet[Annotation]:
@@ -41,10 +40,3 @@ def is_adjudicated() -> Exists:
 def first_annotations(project: Project) -> QuerySet[Annotation]:
     """First revisions by the project's annotators, made before they could look up other labels or the reference."""
     return Annotation.objects.filter(project=project, annotator__user__isnull=False, revision=1)
-
-
-def _latest_by_members(project: Project) -> QuerySet[Annotation]:
-    later = Annotation.objects.filter(
-        solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
-    )
-    return Annotation.objects.filter(project=project, annotator__isnull=False).exclude(Exists(later))

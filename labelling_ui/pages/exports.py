@@ -32,9 +32,12 @@ from prm.vocabulary import SPLITS
 HELD = [("left_out", _("left out")), ("included", _("included"))]
 NAMES = {
     "splits": _("Splits"),
+    "domains": _("Domains"),
+    "text": _("Text in the problem or a step"),
     "policies": _("Policy model"),
     "visibilities": _("Visible reasoning"),
     "source_kinds": _("Labels by"),
+    "annotators": _("Annotators"),
     "finish_reasons": _("Ended with"),
     "lanes": _("Lanes"),
     "generations": _("Generations"),
@@ -49,6 +52,7 @@ NAMES = {
     "critiques": _("Critiques"),
     "comments": _("Comments and reasons"),
     "consensus": _("Consensus by"),
+    "min_posterior": _("Minimum posterior of the consensus"),
 }
 CHOICES: dict[str, Mapping[str, Any]] = {
     "splits": dict(choices.SPLITS),

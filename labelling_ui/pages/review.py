@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.quality.review_case import Case, CaseRow, Word, case_of
 from annotation.labels.quality.review_queue import REASONS, next_to_review, review_counts, to_review
 from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution
-from annotation.work.annotations import every_latest_annotation
+from annotation.work.annotations import current_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
@@ -68,7 +68,7 @@ SENT_BACK = [
 def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     words = (
-        every_latest_annotation(project)
+        current_annotations(project)
         .exclude(annotator=None)
         .exclude(lane__in=HIDDEN_LANES)
         .select_related("annotator__user")

@@ -5,12 +5,10 @@ label. Phase 1 has only the completions that one labeller walked through, so the
 record's own fields cannot express is in `native`, and a line with unknown content is stored there whole, so that every
 line is written as it was read.
 
-A written line has more keys than OpenAI's: `source_kind`, `source_detail`, `annotator`, `revision`, `lane`,
-`inclusion`, `guidelines`, `split` and `source_group`. Reading restores them.
+A written line has more keys than OpenAI's, those of `_ADDED`. Reading restores them.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -78,9 +76,9 @@ class _Line(msgspec.Struct):
     annotator: Any = None
     revision: Any = None
     lane: Any = ""
-    inclusion: Any = None
-    guidelines: Any = None
     split: Any = ""
+    inclusion: Inclusion | None = None
+    guidelines: int | None = None
 
 
 @file_format("prm800k", label="PRM800K", keys=("question", "label", "completions", "finish_reason"))
@@ -88,7 +86,7 @@ def prm800k(value: Any) -> Record:
     """The record of a line; a label without a source kind is a person's, as in OpenAI's own files."""
     line = msgspec.convert(value, _Line)
     added = _read_added(line)
-    value = {key: part for key, part in value.items() if key not in _OF_LABEL_AND_PROBLEM and key not in added}
+    value = {key: part for key, part in value.items() if key not in _ADDED or (key in _VAGUE and key not in added)}
     question, label = line.question, line.label
     positions = [[Completion(text)] for text in question.pre_generated_steps or []]
     sampled = bool(positions)
@@ -102,6 +100,8 @@ def prm800k(value: Any) -> Record:
         **added,
         finish_reason=label.finish_reason,
         path=path,
+        inclusion=line.inclusion,
+        guidelines=line.guidelines,
         first_error=first_error(label.finish_reason, path),
         total_ms=label.total_time if type(label.total_time) is int and 0 <= label.total_time < 2**62 else None,
         submitted_at=_moment(line.timestamp),
@@ -137,37 +137,27 @@ def _lines(record: Record) -> Iterator[dict[str, Any]]:
 
 
 _OWN_KEYS = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
-_OF_LABEL_AND_PROBLEM = ("source_kind", "source_detail", "source_group", "split")
+_ADDED = (
+    "source_kind", "source_detail", "annotator", "revision", "lane", "inclusion", "guidelines", "source_group", "split",
+)  # fmt: skip
+_VAGUE = ("annotator", "revision", "lane")  # added keys that count only if they fit
 
 
 def _read_added(line: _Line) -> dict[str, Any]:
-    """The fields of the label that a line of an export states beside OpenAI's own."""
+    """The fields of the label under the keys of _VAGUE."""
     added: dict[str, Any] = {}
     if isinstance(line.annotator, str) and line.annotator == line.labeler:
         added["annotator"] = line.annotator
-    for key in ("revision", "guidelines"):
-        if type(number := getattr(line, key)) is int and number > 0:
-            added[key] = number
+    if type(line.revision) is int and line.revision > 0:
+        added["revision"] = line.revision
     if line.lane in LABEL_LANES:
         added["lane"] = line.lane
-    with suppress(msgspec.ValidationError):
-        added["inclusion"] = msgspec.convert(line.inclusion, Inclusion)
     return added
 
 
 def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    """The added keys that have a value; `source_kind` always has one."""
-    values = {
-        "source_kind": annotation.source_kind,
-        "source_detail": annotation.source_detail,
-        "annotator": annotation.annotator,
-        "revision": annotation.revision,
-        "lane": annotation.lane,
-        "inclusion": annotation.inclusion,
-        "guidelines": annotation.guidelines,
-        "source_group": record.source_group,
-        "split": record.split,
-    }
+    """The keys of _ADDED that have a value; `source_kind` always has one."""
+    values = {key: getattr(record if key in ("source_group", "split") else annotation, key) for key in _ADDED}
     return {key: value for key, value in values.items() if value}
 
 

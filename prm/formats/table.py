@@ -113,6 +113,11 @@ def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
     return Sample(list(columns), rows)
 
 
+def first_rows(head: bytes, most: int) -> list[bytes | Rejection]:
+    """The first rows in the beginning of a file as JSON, undecoded. Raises OSError for an unreadable header."""
+    return [raw for _, raw in islice(_raw_rows(io.BytesIO(), head, Mapping(), 0), most)]
+
+
 def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
     """The mapping, or the proposed one; raises FormatError (`mapping_needed`) if it does not fit the table."""
     mapping = mapping or proposed(sample)

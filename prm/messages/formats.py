@@ -28,6 +28,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "format_rlhflow": "RLHFlow’s chat form",
     "format_swe_agent": "agent runs: SWE-agent trajectories",
     "format_table": "a table of any columns (CSV, Parquet or JSON)",
+    "format_tau_bench": "agent runs: τ-bench",
     "format_trl": "TRL stepwise supervision",
     "format_who_and_when": "agent runs: Who&When",
     "header_not_utf8": "the first row is not UTF-8 text. Save the table as UTF-8 (in a spreadsheet: CSV UTF-8)",

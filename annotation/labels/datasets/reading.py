@@ -106,10 +106,16 @@ class Label(NamedTuple):
     annotation: RecordAnnotation
 
 
-def read_solutions(
-    ids: Sequence[int], *, batches_set_aside: bool, texts: Texts = NO_TEXTS
-) -> list[tuple[Record, list[Label]]]:
-    """The solutions with these ids, in this order, as records without labels, each with its labels, oldest first.
+class StoredSolution(NamedTuple):
+    """A solution as a record without labels, and its labels, oldest first."""
+
+    id: int
+    record: Record
+    labels: list[Label]
+
+
+def read_solutions(ids: Sequence[int], *, batches_set_aside: bool, texts: Texts = NO_TEXTS) -> list[StoredSolution]:
+    """The solutions with these ids, in this order, with their labels.
 
     Labels of one time are in the order of revision, source and pseudonym, which is the same in every installation.
     Without `batches_set_aside`, no label is set aside.
@@ -127,7 +133,8 @@ def read_solutions(
 
     solutions = {solution.id: solution for solution in fetch_named(SOLUTIONS, {"ids": ids})}
     return [
-        (
+        StoredSolution(
+            pk,
             _record(solutions[pk], steps.get(pk, ()), critiques.get(pk, ())),
             [label(row) for row in rows_of.get(pk, ())],
         )

@@ -1,7 +1,7 @@
 """Streams a project's solutions and labels as records, with bounded memory."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
@@ -9,12 +9,12 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.labels.datasets.filters import SnapshotFilters
-from annotation.labels.datasets.reading import NO_TEXTS, Label, Texts, count_ratings, read_solutions
+from annotation.labels.datasets.filters import SnapshotFilters, may_pass
+from annotation.labels.datasets.reading import NO_TEXTS, Label, StoredSolution, Texts, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import SourceVerdict, passes_rule
 from annotation.labels.quality.reliability import Reliability
-from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
+from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution, Step
 from annotation.work.gold.designation import hidden_gold, is_gold
 from prm.consensus import CONSENSUS, Estimate, Trust, Words
 from prm.formats.record import Record, RecordAnnotation
@@ -22,26 +22,40 @@ from prm.formats.record import Record, RecordAnnotation
 AT_ONCE = 250  # solutions in memory
 
 
-def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Record]:
+def stream_records(
+    *, project: Project, filters: SnapshotFilters, among: Collection[int] | None = None
+) -> Iterator[Record]:
     """The records that pass the filters, each with the consensus of its labels.
 
     They are in the order of the hashes of their problem and their steps, so that two installations with the same labels
-    give the same records. All are read from one state of the database. People have pseudonyms; their comments, reasons
-    and critiques are left out unless the filters include them. Reliability, if the consensus uses it, is fitted to
-    these labels only.
+    give the same records. `among` limits them to solutions with these ids.
+
+    All are read from one state of the database. People have pseudonyms; their comments, reasons and critiques are left
+    out unless the filters include them. Reliability, if the consensus uses it, is fitted to these labels only.
     """
+    return (record for _, record in stream_solutions(project=project, filters=filters, among=among))
+
+
+def stream_solutions(
+    *, project: Project, filters: SnapshotFilters, among: Collection[int] | None = None
+) -> Iterator[tuple[int, Record]]:
+    """As `stream_records`, with the id of each solution."""
     with _one_moment():
         model = CONSENSUS.get(filters.consensus)
         trust = _fit_trust(model.estimate, project, filters) if model.learns else None
         texts = Texts(critiques=filters.critiques == "included", comments=filters.comments == "included")
-        for record, labels in _read(project, _solutions(project, filters), texts=texts):
+        solutions = candidate_solutions(project, filters)
+        if among is not None:
+            solutions = solutions.filter(pk__in=among)
+        for pk, record, labels in _read(project, solutions, texts=texts):
             latest, chosen = _select(labels, filters)
             if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
                 if isinstance(trust, Reliability):
                     chosen = [with_reliability(label, trust) for label in chosen]
                 record.annotations = chosen
                 record.consensus = consensus_of(latest, trust)
-                yield record
+                if filters.are_sure(record.consensus):
+                    yield pk, record
 
 
 def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:
@@ -51,14 +65,16 @@ def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -
     """
     several = Solution.objects.annotate(label_count=Count("annotations")).filter(label_count__gt=1).values("pk")
     settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
-    shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
+    shared = candidate_solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
 
     def latest() -> Iterator[tuple[Record, RecordAnnotation | None]]:
-        for record, labels in _read(project, shared):
+        for _, record, labels in _read(project, shared):
             record.annotations, _ = _select(labels, filters)
             yield record, None
 
-    alone = _count_single_ratings(project, _solutions(project, filters).exclude(pk__in=shared.values("pk")), filters)
+    alone = _count_single_ratings(
+        project, candidate_solutions(project, filters).exclude(pk__in=shared.values("pk")), filters
+    )
     return reliability_of(estimate, chain(latest(), _gold(project, filters)), alone)
 
 
@@ -78,7 +94,9 @@ def _gold(project: Project, filters: SnapshotFilters) -> Iterator[tuple[Record, 
     hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=[*HIDDEN_LANES])
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
-    for record, labels in _read(project, _solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))):
+    for _, record, labels in _read(
+        project, candidate_solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))
+    ):
         record.annotations, _ = _select([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
         yield record, truth
@@ -95,10 +113,16 @@ def _one_moment() -> Iterator[None]:
         yield
 
 
-def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]:
+def candidate_solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]:
+    """The solutions that may pass the filters, as far as the database can decide, in the order of `stream_records`."""
     solutions = Solution.objects.filter(project=project).order_by("problem__text_hash", "content_hash")
     if filters.splits:
         solutions = solutions.filter(split__in=filters.splits)
+    if filters.domains:
+        solutions = solutions.filter(problem__domain__in=filters.domains)
+    if filters.text:
+        steps = Step.objects.filter(solution=OuterRef("pk"), text__icontains=filters.text)
+        solutions = solutions.filter(Q(problem__text__icontains=filters.text) | Q(Exists(steps)))
     if filters.policies:
         solutions = solutions.filter(generator__in=filters.policies)
     if filters.visibilities:
@@ -106,14 +130,13 @@ def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]
     if not filters.takes_gold:
         solutions = solutions.exclude(is_gold())
     if filters.min_annotations:
-        solutions = solutions.filter(Exists(Annotation.objects.filter(solution=OuterRef("pk"))))
+        labels = Annotation.objects.filter(may_pass(filters), solution=OuterRef("pk"))
+        solutions = solutions.filter(Exists(labels))
     return solutions
 
 
-def _read(
-    project: Project, solutions: QuerySet[Solution], *, texts: Texts = NO_TEXTS
-) -> Iterator[tuple[Record, list[Label]]]:
-    """The solutions as records without labels, each with its labels, read in chunks."""
+def _read(project: Project, solutions: QuerySet[Solution], *, texts: Texts = NO_TEXTS) -> Iterator[StoredSolution]:
+    """The solutions with their labels, read in chunks."""
     aside = _some_set_aside(project)
     for chunk in _chunks(solutions):
         yield from read_solutions(chunk, batches_set_aside=aside, texts=texts)

@@ -8,7 +8,7 @@ from datetime import datetime
 from annotation.labels.quality.alarm import Judged
 from annotation.labels.quality.batches import in_use
 from annotation.models import HIDDEN_LANES, Lane, ModelVersion, PoolScore, Project
-from annotation.work.annotations import every_latest_annotation, first_annotations
+from annotation.work.annotations import current_annotations, first_annotations
 from annotation.work.gold.designation import active_gold
 from prm.vocabulary import MACHINES
 
@@ -35,7 +35,7 @@ def latest_labels(project: Project) -> list[FirstErrorLabel]:
     A gold reference decides like an adjudication. On hidden gold only a person's first revision counts, because later
     ones may be based on the reference. Answers in screening are left out.
     """
-    ordinary = every_latest_annotation(project).exclude(lane__in=HIDDEN_LANES)
+    ordinary = current_annotations(project).exclude(lane__in=HIDDEN_LANES)
     labels = ordinary | first_annotations(project).filter(lane=Lane.GOLD)
     settled = set(active_gold(project).values_list("annotation", flat=True))
     rows = (

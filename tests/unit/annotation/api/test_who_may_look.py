@@ -49,6 +49,13 @@ OF_A_PROJECT = {
     "answer-checks/": (403, 200, 200),
     "snapshots/": (403, 403, 200),
     "webhooks/": (403, 403, 200),
+    "solutions/": (403, 200, 200),
+    "labels/": (200, 200, 200),
+    "consensus/": (403, 200, 200),
+    "people/": (403, 403, 200),
+    "batches/": (403, 200, 200),
+    "agreement/": (403, 200, 200),
+    "audit/": (403, 403, 200),
 }
 OF_A_JOB = {
     "run": (403, 200, 200),

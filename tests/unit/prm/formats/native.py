@@ -70,11 +70,7 @@ PRM800K = st.fixed_dictionaries(
         "question": _question,
         "label": _label,
     },
-    optional={
-        "batch": TEXT,
-        "inclusion": st.just({"probability": 0.25, "weight": 4.0}),
-        "guidelines": st.integers(1, 9),
-    },
+    optional={"batch": TEXT},
 )
 
 
@@ -230,6 +226,13 @@ def _messages(draw):
 
 
 @st.composite
+def _tau_bench(draw):
+    run = draw(_messages())
+    rest = {"task_id": draw(st.integers(0, 9)), "trial": draw(st.integers(0, 3)), "info": {"task": draw(LEFTOVERS)}}
+    return rest | {"reward": draw(st.sampled_from([0.0, 1.0, 0.5])), "traj": run["messages"]}
+
+
+@st.composite
 def _who_and_when(draw):
     history = draw(st.lists(st.fixed_dictionaries({"content": TEXT, "role": TEXT, "name": TEXT}), min_size=1))
     return {
@@ -262,7 +265,7 @@ def _atif(draw):
 PROCESSBENCH, TRL, PLAIN = _processbench(), _trl(), _plain()
 MATH_SHEPHERD, PRMBENCH, RLHFLOW, MR_BEN = _math_shepherd(), _prmbench(), _rlhflow(), _mr_ben()
 BIG_BENCH_MISTAKE, BEST_OF_N, MESSAGES = _big_bench_mistake(), _best_of_n, _messages()
-WHO_AND_WHEN, ATIF = _who_and_when(), _atif()
+WHO_AND_WHEN, ATIF, TAU_BENCH = _who_and_when(), _atif(), _tau_bench()
 _record_label = st.fixed_dictionaries(
     {
         "source_kind": st.sampled_from(["human", "model_judge", "monte_carlo", "consensus"]),
@@ -275,7 +278,7 @@ _record_label = st.fixed_dictionaries(
         "annotator": st.uuids().map(str),
         "lane": st.sampled_from(["control", "gold"]),
         "generation": st.integers(0, 9),
-        "inclusion": st.just({"probability": 0.25, "weight": 4.0}),
+        "inclusion": st.just({"probability": 0.5, "weight": 2.0}),
         "guidelines": st.integers(1, 9),
         "submitted_at": st.just("2026-11-21T05:00:00.000007Z"),
         "adjudicates": st.just(True),

@@ -26,6 +26,7 @@ from prm.formats.records import records
 from prm.formats.registry import FORMATS
 from prm.formats.rlhflow import rlhflow
 from prm.formats.swe_agent import swe_agent
+from prm.formats.tau_bench import tau_bench
 from prm.formats.trl import rows_of, trl
 from prm.formats.who_and_when import who_and_when
 from tests.real_data import real_data
@@ -81,6 +82,7 @@ def test_plain(lines, array):
         big_bench_mistake,
         best_of_n,
         messages,
+        tau_bench,
         who_and_when,
         atif,
         swe_agent,
