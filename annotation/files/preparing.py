@@ -7,7 +7,7 @@ import msgspec
 from annotation.core.errors import DomainError
 from annotation.files.identity import group_of_text
 from annotation.files.record_faults import empty_steps, fault_of
-from annotation.files.record_labels import is_unnamed
+from annotation.files.record_labels import names_nobody
 from annotation.models import ImportOptions
 from prm.formats.raw import EXCERPT
 from prm.formats.record import Completion, Provenance, Record, Rejection
@@ -41,7 +41,7 @@ def prepare_record(
         # A machine's kind, which only the record itself can state, is never overridden.
         if options.labelled_by != "file" and label.source_kind in PEOPLE:
             label.source_kind = options.labelled_by
-        if options.annotator and is_unnamed(label.source_name):
+        if options.annotator and names_nobody(label):
             label.source_name = options.annotator
     if options.source_groups == "text" and not item.source_group:
         item.source_group = group_of_text(item.problem)

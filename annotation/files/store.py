@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, cast
 from django.db import connection
 from django.utils import timezone
 
-from annotation.files import identity, record_labels
+from annotation.files import record_labels
 from annotation.files.copying import NewRows
 from annotation.files.identity import assign_split, source_group_of
 from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
+from prm.formats.identity import content_hash, text_hash
 from prm.formats.record import Completion, Record, alternative_of
 from prm.vocabulary import StepKind
 
@@ -24,7 +25,7 @@ FIELDS = {
         "id", "project", "problem", "split", "content_hash", "external_id", "generator", "final_answer",
         "final_answer_correct", "outcome_source", "provenance", "extra", "import_job", "created_at",
     ),
-    Step: ("id", "solution", "position", "alternative", "text", "kind"),
+    Step: ("id", "solution", "position", "alternative", "text", "kind", "added"),
     Critique: ("step", "ordinal", "text"),
     **record_labels.FIELDS,
 }  # fmt: skip
@@ -105,7 +106,7 @@ class _Chunk:
         self._now = timezone.now()
         self._rows = NewRows(FIELDS)
         self._labels = record_labels.Labels(project, records, self._rows)
-        self._hashes = [(identity.text_hash(r.problem), identity.content_hash(r)) for r in records]
+        self._hashes = [(text_hash(r.problem), content_hash(r)) for r in records]
         self._problems = self._find_problems()
         self._solutions = self._find_solutions()
 
@@ -159,7 +160,7 @@ class _Chunk:
         if problem is None:
             problem = self._problems[problem_hash] = self._add_problem(record, problem_hash)
         solution = self._solutions.get((problem.id, content))
-        fresh = self._labels.fresh(record)
+        fresh = self._labels.fresh(record, solution.id if solution else None)
         if solution is None:
             solution = self._solutions[problem.id, content] = self._add_solution(record, problem, content)
             steps = self._add_steps(record, solution)
@@ -224,7 +225,8 @@ class _Chunk:
         for position, at in enumerate(record.positions):
             here = solution.keys[position]
             for alternative, (completion, key) in enumerate(zip(at, keys, strict=False)):
-                add(Step, key, solution.id, position, alternative, completion.text, completion.kind)
+                text, kind, added = completion.text, completion.kind, completion.added
+                add(Step, key, solution.id, position, alternative, text, kind, added)
                 here.append(key)
                 for ordinal, critique in enumerate(completion.critiques):
                     add(Critique, key, ordinal, critique)
@@ -242,7 +244,8 @@ class _Chunk:
                 used.add(alternative)
                 if alternative == len(keys):
                     keys.append(self._rows.key(Step))
-                    self._rows.add(Step, keys[-1], solution.id, position, alternative, completion.text, completion.kind)
+                    text, kind = completion.text, completion.kind
+                    self._rows.add(Step, keys[-1], solution.id, position, alternative, text, kind, True)
                     for ordinal, critique in enumerate(completion.critiques):
                         self._rows.add(Critique, keys[-1], ordinal, critique)
                 here.append(keys[alternative])

@@ -50,6 +50,7 @@ NAMES = {
     "set_aside": _("Batches set aside"),
     "gold": _("Gold solutions"),
     "critiques": _("Critiques"),
+    "comments": _("Comments and reasons"),
     "consensus": _("Consensus by"),
     "min_posterior": _("Minimum posterior of the consensus"),
 }
@@ -63,6 +64,7 @@ CHOICES: dict[str, Mapping[str, Any]] = {
     "set_aside": dict(HELD),
     "gold": dict(HELD),
     "critiques": dict(HELD),
+    "comments": dict(HELD),
     "hints": dict(HELD),
     "consensus": {"shares": _("shares"), "reliability": _("reliability")},
 }

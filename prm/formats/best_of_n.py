@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from prm.formats.identity import KEY_DIGITS, solution_key, text_hash
 from prm.formats.reading import other_fields
 from prm.formats.record import Record, sampled, sampled_texts
 from prm.formats.registry import file_format
@@ -57,10 +58,10 @@ def best_of_n(value: Any) -> Record:
 
 @best_of_n.writes(not_held=("labels",))
 def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any]]:
-    """The solution with its original ids, or those of its project."""
+    """The solution with its original ids, else with numbers made of its content."""
     line = {
-        "problem_id": record.problem_id,
-        "candidate_index": record.solution_id,
+        "problem_id": text_hash(record.problem)[:KEY_DIGITS],
+        "candidate_index": int(solution_key(record)[:8], 16),
         "problem": record.problem,
         "reference_answer": record.reference_answer,
         "steps": sampled_texts(record),

@@ -11,6 +11,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "cell_not_object": "Expected an object, got {found}",
     "cell_not_text": "Expected a text, got {cell}",
     "chosen_index_invalid": "Expected null or the index of one of {completions}, got {chosen}",
+    "completion_index_invalid": "Expected the index of one of {completions}, got another number",
     "encoded_as_utf16": "{filename} is in UTF-16. Save it in UTF-8 and upload it again.",
     "error_step_out_of_range": "Expected a step from 1 to {count}, got {number}",
     "export_huggingface": "Hugging Face folder (zip)",

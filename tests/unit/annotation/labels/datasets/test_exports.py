@@ -206,7 +206,7 @@ def test_what_a_line_of_trl_cannot_hold_is_counted_by_its_reason(project, manage
         assert len(lines([exported(snapshot, "trl", neutral=neutral, splits=ALL)])) == expected.solutions
     assert plan_export(snapshot, "prm800k").left_out == {"unlabelled": 1}
     card = dataset_card(snapshot, neutral="drop", splits=ALL)
-    assert "| TRL | 3 | 1 solution whose labels have no path" in card
+    assert "| TRL | 3 | 1 solution without labels; 1 solution whose labels have no path" in card
     assert "1 line ends before a neutral step" in card
 
 
