@@ -169,7 +169,7 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
 def _lane(word: str, column: str) -> LabelLane | Literal[""]:
     if word and word not in LABEL_LANES:
         raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(LABEL_LANES)))
-    return cast(LabelLane | Literal[""], word)
+    return word
 
 
 def _drawn(row: Row, mapping: LabelMapping, label: RecordAnnotation | None) -> RecordAnnotation | None:
