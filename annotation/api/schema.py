@@ -10,10 +10,11 @@ from django.db.models import TextChoices
 from drf_spectacular.drainage import warn
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent, build_parameter_type
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 from msgspec.inspect import StructType, Type, type_info
 
 from annotation.api.errors import ErrorBody
+from annotation.api.examples import find_example
 from annotation.api.paging import PagedView, PageQuery
 from prm.messages import Message
 
@@ -73,6 +74,12 @@ class EndpointSchema(AutoSchema):
         described = self._schema_of(serializer, direction) if _is_described(serializer) else serializer
         answer: dict[str, Any] = super()._get_response_for_code(described, status_code, media_types, direction)
         return answer
+
+    def get_examples(self) -> list[OpenApiExample]:
+        example = find_example(self.get_operation_id())
+        if example is None:
+            return []
+        return [OpenApiExample("Example", example.response, summary=example.request, response_only=True)]
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         return False  # lists are described as such
