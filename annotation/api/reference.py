@@ -79,6 +79,8 @@ def name_type(schema: Schema, *, link: Callable[[str], str], code: Callable[[str
             return f"list of {name(schema.get('items', {}))}"
         case {"type": "object", "additionalProperties": dict(values)}:
             return f"object of {name(values)}"
+        case {"type": kind, "format": form}:
+            return f"{kind} ({form})"
         case {"type": kind}:
             return str(kind)
     return "any"

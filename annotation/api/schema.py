@@ -15,6 +15,7 @@ from msgspec.inspect import StructType, Type, type_info
 
 from annotation.api.errors import ErrorBody
 from annotation.api.examples import find_example
+from annotation.api.field_texts import text_of
 from annotation.api.paging import PagedView, PageQuery
 from prm.messages import Message
 
@@ -94,6 +95,9 @@ class EndpointSchema(AutoSchema):
         optional = _optional_fields(kind) if direction == "response" else {}
         for name, component in components.items():
             component.pop("title", None)
+            for field, schema in component.get("properties", {}).items():
+                if (text := text_of(name.partition("_")[0], field)) is not None:
+                    schema.setdefault("description", text)
             if direction == "response" and "properties" in component:
                 component["required"] = [one for one in component["properties"] if one not in optional.get(name, ())]
             self._register(WHERE[direction].format(name=name).rpartition("/")[2], component)

@@ -38,11 +38,17 @@ FIELDS = [
     Column("meaning", _("Meaning"), write=_prose),
 ]
 
+RESOURCES = [
+    Column("resource", _("Resource"), "name", heading=True),
+    Column("methods", _("Requests"), lambda one: ", ".join(dict.fromkeys(o.method for o in one.operations))),
+    Column("meaning", _("Meaning"), lambda one: one.operations[0].description.partition("\n")[0], write=_prose),
+]
+
 
 @login_required
 def resources(request: HttpRequest) -> HttpResponse:
-    found = read_resources(read_schema()).values()
-    return render(request, "labelling_ui/api_reference.html", {"resources": found})
+    found = list(read_resources(read_schema()).values())
+    return render(request, "labelling_ui/api_reference.html", {"resources": Table(found, RESOURCES)})
 
 
 @login_required
