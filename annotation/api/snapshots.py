@@ -23,6 +23,7 @@ from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import find_project, find_visible
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
+from annotation.labels.datasets.presets import PRESETS, preset_filters
 from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot, export_tag
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
@@ -77,14 +78,23 @@ class SnapshotRow(Row):
 
 
 class SnapshotToCreate(msgspec.Struct):
+    preset: Annotated[
+        str,
+        Meta(
+            description="Begin with the filters of a preset; `filters` replace those of the same name. Default: none.",
+            extra_json_schema={"enum": ["", *PRESETS]},
+        ),
+    ] = ""
     filters: Annotated[
         dict[str, Any],
         Meta(
-            description="`splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, "
-            "`generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
-            "`revisions` (latest or all), `set_aside`, `gold`, `critiques`, `hints` (included or left_out), "
-            "`consensus` (shares or reliability), `agreement` (`sources`: two or more; `on`: first_error, within_one "
-            "or presence; `keep`: agreeing or differing)."
+            description="`splits`, `domains`, `policies`, `visibilities`, `source_kinds`, `annotators` (pseudonyms), "
+            "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
+            "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` "
+            "(1), `min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), "
+            "`set_aside`, `gold`, `critiques`, `hints` (included or left_out), `consensus` (shares or "
+            "reliability), `agreement` (`sources`: two or more; `on`: first_error, within_one or presence; "
+            "`keep`: agreeing or differing)."
         ),
     ] = {}
 
@@ -122,7 +132,8 @@ class Snapshots(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Make a snapshot of the labels that match the filters. Managers only."""
         project = find_project(request.user, slug)
-        filters = read_body(request, SnapshotToCreate).filters
+        body = read_body(request, SnapshotToCreate)
+        filters = preset_filters(project, body.preset, body.filters)
         return Response(
             SnapshotRow.of(create_snapshot(by=caller(request), project=project, filters=filters)), status=201
         )

@@ -36,11 +36,13 @@ from annotation.api import (
     statistics,
     tokens,
     uploads,
+    webhooks,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/", projects.ProjectList.as_view()),
     path("projects/<slug:slug>/", projects.ProjectDetail.as_view()),
+    path("projects/<slug:slug>/guidelines/", projects.GuidelineVersions.as_view()),
     path("projects/<slug:slug>/claim/", claims.ClaimNext.as_view()),
     path("projects/<slug:slug>/annotations/", annotations.Annotations.as_view()),
     path("projects/<slug:slug>/solutions/<int:solution_id>/my-label/", annotations.OwnWork.as_view()),
@@ -110,6 +112,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("import-groups/<int:group_id>/", imports.ImportGroupDetail.as_view()),
     path("projects/<slug:slug>/uploads/", uploads.Uploads.as_view()),
     path("uploads/<uuid:upload_id>/", uploads.UploadDetail.as_view()),
+    path("projects/<slug:slug>/webhooks/", webhooks.Webhooks.as_view()),
+    path("webhooks/<int:webhook_id>/", webhooks.WebhookDetail.as_view()),
+    path("webhooks/<int:webhook_id>/replace-secret/", webhooks.ReplaceSecret.as_view()),
+    path("webhooks/<int:webhook_id>/test/", webhooks.SendTest.as_view()),
+    path("webhooks/<int:webhook_id>/deliveries/", webhooks.Deliveries.as_view()),
+    path("webhooks/<int:webhook_id>/deliveries/<int:delivery_id>/redeliver/", webhooks.Redeliver.as_view()),
     path("snapshots/<int:snapshot_id>/", snapshots.SnapshotDetail.as_view()),
     path("snapshots/<int:snapshot_id>/download/", snapshots.Download.as_view()),
     path("snapshots/<int:snapshot_id>/card/", snapshots.Card.as_view()),

@@ -56,5 +56,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     ),
     "solutions_without_labels": ("{n} solution without labels", "{n} solutions without labels"),
     "unknown_neutral_policy": "'{neutral}' is not a policy for neutral steps. Choose one of: {known}.",
+    "unknown_preset": "There is no preset '{preset}'. Choose one of: {known}.",
     "unknown_split": "There is no split '{split}'. Choose one of: {known}.",
 }

@@ -31,15 +31,14 @@ def practice(request: HttpRequest, member: Membership) -> HttpResponse:
 def _bench(
     request: HttpRequest, member: Membership, *, revise: int | None = None, practice: bool = False
 ) -> HttpResponse:
-    project = member.project
+    project, guidelines = member.project, member.project.current_guidelines
     queue, pace, feedback = project.policies.queue, project.policies.pace, project.policies.screening.feedback
     # The shape is `Config` of frontend/src/config.ts. Guidelines go as text: the island typesets them.
     config = {
         "project": {"slug": project.slug, "name": project.name},
         "csrfToken": get_token(request),
         "apiRoot": "/api/v1",
-        "guidelines": project.guidelines,
-        "examples": project.examples,
+        "guidelines": {"version": guidelines.number, "text": guidelines.text, "examples": guidelines.examples},
         "terms": {
             key: _definition(key) for key in ("first_error", "rating", "unsure", "reference", "hint", "screening")
         },

@@ -115,7 +115,7 @@ FORMATS: Registry[Format] = Registry(
         f"prm.formats.{module}"
         for module in (
             "prm800k", "processbench", "prmbench", "trl", "math_shepherd", "rlhflow", "mr_ben", "big_bench_mistake",
-            "best_of_n", "messages", "who_and_when", "atif", "swe_agent", "plain", "table",
+            "best_of_n", "messages", "tau_bench", "who_and_when", "atif", "swe_agent", "plain", "table",
         )
     ],
 )  # fmt: skip

@@ -46,7 +46,7 @@ def who_and_when(value: Any) -> Record:
     path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
     return Record(
         problem=run.question,
-        positions=[[Completion(_text(message), kind=_kind(message))] for message in run.history],
+        positions=[[Completion(_text(message), kind=_kind(run.history, k))] for k, message in enumerate(run.history)],
         reference_answer=run.ground_truth,
         external_id=run.question_ID,
         final_answer_correct=run.is_correct,
@@ -82,5 +82,9 @@ def _text(message: _Message) -> str:
     return f"{speaker}: {message.content}" if speaker else message.content
 
 
-def _kind(message: _Message) -> StepKind:
-    return "observation" if message.name == TERMINAL else "reasoning"
+def _kind(history: list[_Message], place: int) -> StepKind:
+    """A message with code is a tool call if the terminal's message follows, which runs the code."""
+    if history[place].name == TERMINAL:
+        return "observation"
+    is_run = place + 1 < len(history) and history[place + 1].name == TERMINAL
+    return "tool_call" if is_run and "```" in history[place].content else "reasoning"

@@ -26,6 +26,7 @@ function show(app: JSX.Element): void {
 
 function practise(): void {
   const practice = new Practice({
+    guidelines: config.guidelines,
     api: createPracticeApi(caller, config.project.slug),
     onView: (view) => show(<App config={config} session={practice} view={view} practice={practice} />),
     onPrefetched: (work) => void prepare(textsOf(work)),

@@ -514,6 +514,29 @@ export interface components {
             /** @description The result; null if there is none yet. */
             outcome: string | null;
         };
+        ProjectRow: {
+            /** @description The address of the project. */
+            slug: string;
+            /** @description The name of the project. */
+            name: string;
+            /** @description The guidelines, in Markdown. */
+            guidelines: string;
+            /** @description Number of the current version; 0 if there is none. */
+            guidelines_version: number;
+            /** @description Rated steps that are shown with the guidelines. */
+            examples: components["schemas"]["Example"][];
+            /** @description The label scheme. Omitted fields have their defaults. */
+            scheme: Record<string, never>;
+            /** @description Queue, rounds and training. Omitted fields have their defaults. */
+            policy: Record<string, never>;
+            /**
+             * @description The state.
+             * @enum {string}
+             */
+            state: "active" | "paused";
+            /** @description When it was made. */
+            created_at: string;
+        };
         Receipt: {
             /** @description The id in this installation. */
             id: number;
@@ -665,6 +688,8 @@ export interface components {
             reference_disputed?: boolean;
             /** @description Progress of the solution at its first error: 0 nowhere, 4 all but the end. */
             progress?: number;
+            /** @description Version of the guidelines that the annotator had on the screen; 0 if none. By default the version that applied when the solution was claimed. */
+            guidelines?: number;
             /** @description Hints in the order in which the annotator saw them. */
             hints_seen?: components["schemas"]["SeenHintRequest"][];
         };
@@ -678,6 +703,8 @@ export interface components {
             scheme: components["schemas"]["LabelScheme"];
             /** @description The id of the lease; null without one. */
             lease: components["schemas"]["TaskLease"];
+            /** @description Version of the guidelines that applies; 0 if there are none. */
+            guidelines: number;
             /** @description Null if no score is shown, for any reason. */
             hint: components["schemas"]["TaskHint"] | null;
             /** @description The saved draft; null for none. */

@@ -7,8 +7,7 @@ export const config: Config = {
   project: { slug: "algebra", name: "Algebra" },
   csrfToken: "",
   apiRoot: "/api/v1/",
-  guidelines: "",
-  examples: [],
+  guidelines: { version: 0, text: "", examples: [] },
   terms: Object.fromEntries(
     (["first_error", "rating", "unsure", "reference", "hint", "screening"] as const).map((about) => [
       about,
@@ -54,6 +53,8 @@ export function view(shown: Partial<View> = {}): View {
     heldUntil: null,
     sitting: { done: 0, goal: 0, workedMs: 0, proposal: null, restingSince: null },
     notice: "",
+    guidelines: config.guidelines,
+    guidelinesChanged: false,
     moved: [],
     practice: null,
     ...shown,

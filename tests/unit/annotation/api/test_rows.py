@@ -28,6 +28,7 @@ from annotation.api.solutions import ProblemRow, SolutionRow, StepRow
 from annotation.api.statistics import SourceRow
 from annotation.api.tokens import TokenRow
 from annotation.api.uploads import UploadRow
+from annotation.api.webhooks import DeliveryRow, WebhookRow
 from annotation.models import (
     Annotation,
     AnswerCheck,
@@ -62,6 +63,8 @@ from annotation.models import (
     StepRating,
     TrainingRun,
     Upload,
+    Webhook,
+    WebhookDelivery,
 )
 
 MODELS: dict[type[Row], type] = {
@@ -98,6 +101,8 @@ MODELS: dict[type[Row], type] = {
     StepRow: Step,
     TokenRow: ApiToken,
     UploadRow: Upload,
+    DeliveryRow: WebhookDelivery,
+    WebhookRow: Webhook,
 }
 
 

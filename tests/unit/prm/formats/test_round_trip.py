@@ -25,6 +25,7 @@ from prm.formats.record import Record, Rejection
 from prm.formats.registry import FORMATS
 from prm.formats.rlhflow import rlhflow
 from prm.formats.swe_agent import swe_agent
+from prm.formats.tau_bench import tau_bench
 from prm.formats.trl import rows_of, trl
 from prm.formats.who_and_when import who_and_when
 from tests.real_data import real_data
@@ -72,7 +73,19 @@ def test_plain(lines, array):
 
 @pytest.mark.parametrize(
     "format",
-    [math_shepherd, prmbench, rlhflow, mr_ben, big_bench_mistake, best_of_n, messages, who_and_when, atif, swe_agent],
+    [
+        math_shepherd,
+        prmbench,
+        rlhflow,
+        mr_ben,
+        big_bench_mistake,
+        best_of_n,
+        messages,
+        tau_bench,
+        who_and_when,
+        atif,
+        swe_agent,
+    ],
     ids=lambda format: format.name,
 )
 @given(st.data())
