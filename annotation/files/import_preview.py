@@ -7,11 +7,12 @@ from itertools import islice
 from typing import BinaryIO, cast
 
 from annotation.core.errors import DomainError, translated_format_errors
+from annotation.files.joining import join_labels
 from annotation.files.opening import unpacked_head
 from annotation.files.preparing import prepare_record, splitting_of
 from annotation.files.split_preview import Division, division_of
 from annotation.files.warnings import foreseen_warnings, warnings_in_words
-from annotation.models import ImportOptions
+from annotation.models import ImportOptions, Project
 from prm.formats.detection import detect
 from prm.formats.mapping import Mapping
 from prm.formats.record import Record, Rejection
@@ -55,11 +56,13 @@ def preview_import(
     options: ImportOptions = _DEFAULT,
     tail: bytes = b"",
     size: int = 0,
+    project: Project | None = None,
 ) -> Preview:
     """Preview a file from its first bytes, `head`, which are the `whole` file or its beginning.
 
-    A Parquet file that is not whole also needs its `tail` and the `size` of the file. Raises DomainError
-    (`unknown_format`, `unknown_decomposition`, `unreadable_file`) if the import would not start.
+    Labels are joined to the solutions of the `project`. A Parquet file that is not whole also needs its `tail` and the
+    `size` of the file. Raises DomainError (`unknown_format`, `unknown_decomposition`, `unreadable_file`) if the import
+    would not start.
     """
     splitting, mapping = splitting_of(decomposition, options.thinking), options.mapping
     content = unpacked_head(head, PREVIEW_BYTES)
@@ -89,8 +92,10 @@ def preview_import(
     texts = [item.solution_text for _, item in items if isinstance(item, Record) and item.solution_text]
     division = division_of(texts, splitting)
     read = [(line, prepare_record(line, item, splitting, options)) for line, item in items]
-    records = [(line, item) for line, item in read if isinstance(item, Record)]
-    rejections = [item for _, item in read if isinstance(item, Rejection)]
+    prepared = [(line, item) for line, item in read if isinstance(item, Record)]
+    joined = join_labels(project, prepared)
+    records = [(line, item) for (line, _), item in zip(prepared, joined, strict=True) if isinstance(item, Record)]
+    rejections = [item for item in [*(item for _, item in read), *joined] if isinstance(item, Rejection)]
     return Preview(
         detected,
         records[:SHOWN],

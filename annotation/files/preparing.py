@@ -9,6 +9,7 @@ from annotation.files.identity import group_of_text
 from annotation.files.record_faults import empty_steps, fault_of
 from annotation.files.record_labels import is_unnamed
 from annotation.models import ImportOptions
+from prm.formats.label_lines import LooseLabel
 from prm.formats.raw import EXCERPT
 from prm.formats.record import Completion, Provenance, Record, Rejection
 from prm.messages import Message
@@ -32,7 +33,10 @@ def splitting_of(decomposition: str, thinking: str) -> Splitting:
 def prepare_record(
     line: int, item: Record | Rejection, splitting: Splitting, options: ImportOptions = _DEFAULT
 ) -> Record | Rejection:
-    """The record with its steps, prepared by the options of the import, or a rejection with the reason."""
+    """The record with its steps, prepared by the options of the import, or a rejection with the reason.
+
+    A loose label is checked when it is joined to its solution.
+    """
     if isinstance(item, Rejection):
         return item
     if item.solution_text is not None and (reason := _split(item, item.solution_text, splitting)):
@@ -43,6 +47,8 @@ def prepare_record(
             label.source_kind = options.labelled_by
         if options.annotator and is_unnamed(label.source_name):
             label.source_name = options.annotator
+    if isinstance(item, LooseLabel):
+        return item
     if options.source_groups == "text" and not item.source_group:
         item.source_group = group_of_text(item.problem)
     if fault := fault_of(item) or _refused(item, options):

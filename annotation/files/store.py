@@ -105,7 +105,7 @@ class _Chunk:
         self._now = timezone.now()
         self._rows = NewRows(FIELDS)
         self._labels = record_labels.Labels(project, records, self._rows)
-        self._hashes = [(identity.text_hash(r.problem), identity.content_hash(r)) for r in records]
+        self._hashes = [identity.hashes_of(record) for record in records]
         self._problems = self._find_problems()
         self._solutions = self._find_solutions()
 

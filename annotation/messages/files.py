@@ -53,7 +53,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "problem_end_unclear": "the end of the problem is unclear: use a chat template, or put a blank line after the problem",
     "prompt_messages_invalid": "a prompt must have one user message and one assistant answer",
     "rating_invalid_for_state": "Expected 1, 0 or -1 for a rated step and null for any other",
-    "ratings_or_first_error": "Expected either `ratings` or `first_error`",
     "report_too_large": "the report names more than {n:,} solutions: split it",
     "solution_id_ambiguous": "{n} solutions in this project have this id",
     "solution_id_taken": "another solution in this project already has the id '{id}'",

@@ -291,12 +291,12 @@ def sent_by(request: HttpRequest) -> Sent | None:
     )
 
 
-def preview_of(sent: Sent, *, format: str, posted: QueryDict) -> dict[str, Any]:
+def preview_of(sent: Sent, *, format: str, posted: QueryDict, project: Project | None = None) -> dict[str, Any]:
     """The context of `import_preview.html`: what the fields of a page make of the file, or the `error`."""
     rule = posted.get("decomposition") or "automatic"
     try:
         options = options_of(posted)
-        preview = preview_import(**sent._asdict(), format=format, decomposition=rule, options=options)
+        preview = preview_import(**sent._asdict(), format=format, decomposition=rule, options=options, project=project)
     except DomainError as error:
         return {"error": in_words(error.message)}
     names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
@@ -314,7 +314,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     sent = sent_by(request)
     if sent is None:
         return HttpResponseBadRequest("the first bytes of the file are missing")
-    context = preview_of(sent, format=request.POST.get("format", "auto"), posted=request.POST)
+    context = preview_of(sent, format=request.POST.get("format", "auto"), posted=request.POST, project=member.project)
     return render(request, "labelling_ui/import_preview.html", context)
 
 

@@ -30,7 +30,7 @@ def example(name: str) -> dict:
     return json.loads(EXAMPLES[name]) | (ORIGIN if name == "prmbench" else {})
 
 
-@pytest.mark.parametrize("name", sorted(EXAMPLES))
+@pytest.mark.parametrize("name", sorted(EXAMPLES.keys() - {"labels"}))
 def test_every_format_is_read_as_traces(name: str, tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text(json.dumps(example(name)) + "\n")
@@ -42,6 +42,13 @@ def test_every_format_is_read_as_traces(name: str, tmp_path: Path) -> None:
     assert [source.kind for source in trace.sources] == [label.source_kind for label in record.annotations]
     assert {first_error(trace)} == ({label.first_error for label in record.annotations} or {None})
     assert (trace.labels is None) == (not record.annotations)
+
+
+def test_labels_without_solutions_are_no_traces(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps(example("labels")) + "\n")
+    with pytest.raises(DataError, match="labels without their solutions"):
+        list(read_traces(path))
 
 
 def test_a_file_of_white_space_has_no_traces(tmp_path: Path) -> None:
