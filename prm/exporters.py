@@ -29,7 +29,7 @@ class Exporter:
     `write` takes the records and the policy on neutral steps for formats with two classes. `not_held` names the counts
     of a snapshot that the format cannot express. A line of a `nameless` format has neither its split nor the kind of
     its labels, so a file has labels of one kind, and only the pool unless other splits are requested. `two_classes`
-    marks TRL's lines, whose losses are counted with the snapshot.
+    marks TRL's lines, whose losses are counted with the snapshot. Raise `version` with every change of what is written.
     """
 
     write: Write
@@ -38,6 +38,7 @@ class Exporter:
     not_held: tuple[str, ...] = ()
     nameless: bool = False
     two_classes: bool = False
+    version: int = 1
 
     @property
     def content_type(self) -> str:

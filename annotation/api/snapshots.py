@@ -4,7 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
@@ -21,7 +23,8 @@ from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import find_project, find_visible
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
-from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
+from annotation.labels.datasets.presets import PRESETS, preset_filters
+from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot, export_tag
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
 from prm.exporters import CONTENT_TYPES, EXPORTERS
@@ -75,14 +78,22 @@ class SnapshotRow(Row):
 
 
 class SnapshotToCreate(msgspec.Struct):
+    preset: Annotated[
+        str,
+        Meta(
+            description="Begin with the filters of a preset; `filters` replace those of the same name. Default: none.",
+            extra_json_schema={"enum": ["", *PRESETS]},
+        ),
+    ] = ""
     filters: Annotated[
         dict[str, Any],
         Meta(
-            description="`splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, "
-            "`generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
-            "`revisions` (latest or all), `set_aside`, `gold`, `critiques`, `hints` (included or left_out), "
-            "`consensus` (shares or reliability), `agreement` (`sources`: two or more; `on`: first_error, within_one "
-            "or presence; `keep`: agreeing or differing)."
+            description="`splits`, `domains`, `policies`, `visibilities`, `source_kinds`, `annotators` (pseudonyms), "
+            "`finish_reasons`, `lanes`, `generations` (lists; empty is all), `text` (in the problem or a step), "
+            "`submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `min_posterior` (0 to 1: how sure the "
+            "consensus is of each step), `revisions` (latest or all), `set_aside`, `gold`, `critiques`, `hints` "
+            "(included or left_out), `consensus` (shares or reliability), `agreement` (`sources`: two or more; `on`: "
+            "first_error, within_one or presence; `keep`: agreeing or differing)."
         ),
     ] = {}
 
@@ -120,7 +131,8 @@ class Snapshots(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Make a snapshot of the labels that match the filters. Managers only."""
         project = find_project(request.user, slug)
-        filters = read_body(request, SnapshotToCreate).filters
+        body = read_body(request, SnapshotToCreate)
+        filters = preset_filters(project, body.preset, body.filters)
         return Response(
             SnapshotRow.of(create_snapshot(by=caller(request), project=project, filters=filters)), status=201
         )
@@ -143,12 +155,20 @@ class Download(APIView):
         parameters=query_of(DownloadQuery),
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
-    def get(self, request: Request, snapshot_id: int) -> StreamingHttpResponse:
-        """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark records. Managers only."""
+    def get(self, request: Request, snapshot_id: int) -> HttpResponseBase:
+        """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark records. Managers only.
+
+        The `ETag` depends on the content, the options and the version of the format's writer.
+        """
         snapshot = _find(request, snapshot_id)
         query = read_query(request, DownloadQuery)
+        etag = quote_etag(export_tag(snapshot, query.format, msgspec.structs.asdict(query)))
+        if unchanged := get_conditional_response(request, etag=etag):
+            return unchanged
         content = export_snapshot(snapshot, query.format, neutral=query.neutral, splits=query.splits)
-        return download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
+        file = download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
+        file["ETag"] = etag
+        return file
 
 
 class Card(APIView):

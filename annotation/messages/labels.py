@@ -13,6 +13,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "error_types_left_out": ("{n} error type", "{n} error types"),
     "export_empty": "The file would be empty, because the snapshot has no solutions.",
     "export_empty_after_exclusions": "The file would be empty. Left out: {reasons}.",
+    "filter_id_unknown": "{name} has none with the id {pk}",
+    "filter_needs_fields": "send all of {fields}, or none of them",
     "hint_draws_left_out": ("the hint arm of {n} label", "the hint arms of {n} labels"),
     "invalid_batch": "A batch needs one annotator or one source of this project, and a start before its end.",
     "invalid_filters": "The filters are invalid: {fault}.",
@@ -54,5 +56,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     ),
     "solutions_without_labels": ("{n} solution without labels", "{n} solutions without labels"),
     "unknown_neutral_policy": "'{neutral}' is not a policy for neutral steps. Choose one of: {known}.",
+    "unknown_preset": "There is no preset '{preset}'. Choose one of: {known}.",
     "unknown_split": "There is no split '{split}'. Choose one of: {known}.",
 }

@@ -8,6 +8,7 @@ from annotation.models.choices import HIDDEN_LANES, MEASURING_LANES, Lane, Role
 from annotation.models.example import parse_examples
 from annotation.models.generation import Generation
 from annotation.models.gold import GoldAnswer, ScreeningDecision
+from annotation.models.guideline_version import GuidelineVersion
 from annotation.models.hint import Hint
 from annotation.models.import_job import ImportGroup, ImportJob, ImportOptions, ImportRejection, parse_options
 from annotation.models.job import Job, JobEntry, JobStage, StagedJob
@@ -41,3 +42,4 @@ from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Critique, Solution, Step
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 from annotation.models.upload import Upload
+from annotation.models.webhook import Webhook, WebhookDelivery

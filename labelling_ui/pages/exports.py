@@ -32,12 +32,16 @@ from prm.vocabulary import SPLITS
 HELD = [("left_out", _("left out")), ("included", _("included"))]
 NAMES = {
     "splits": _("Splits"),
+    "domains": _("Domains"),
+    "text": _("Text in the problem or a step"),
     "policies": _("Policy model"),
     "visibilities": _("Visible reasoning"),
     "source_kinds": _("Labels by"),
+    "annotators": _("Annotators"),
     "finish_reasons": _("Ended with"),
     "lanes": _("Lanes"),
     "generations": _("Generations"),
+    "guidelines": _("Guidelines"),
     "hints": _("Labels made with the model's hints"),
     "submitted_from": _("From"),
     "submitted_to": _("Before"),
@@ -47,6 +51,7 @@ NAMES = {
     "gold": _("Gold solutions"),
     "critiques": _("Critiques"),
     "consensus": _("Consensus by"),
+    "min_posterior": _("Minimum posterior of the consensus"),
 }
 CHOICES: dict[str, Mapping[str, Any]] = {
     "splits": dict(choices.SPLITS),

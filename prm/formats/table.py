@@ -16,7 +16,7 @@ import pyarrow
 from prm.errors import FormatError
 from prm.formats import csv_rows, parquet_rows, plain
 from prm.formats.labels import Step, steps_along
-from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
+from prm.formats.mapping import Column, Drawn, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.proposing import propose
 from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
 from prm.formats.reading import Numbered, on_one_line, original_records, parsed_records
@@ -29,8 +29,9 @@ SAMPLED = 100
 LOOKED_AT = 1000
 COLUMNS = (
     "problem", "steps", "step_kinds", "ratings", "first_error", "source_kind", "source_name", "source_policy",
-    "source_rollouts", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "domain",
-    "source_group", "split", "generator", "external_id", "outcome_source",
+    "source_rollouts", *get_args(Drawn), "inclusion_weight", "final_answer", "final_answer_correct",
+    "reference_answer", "reference_solution", "domain", "source_group", "split", "generator", "external_id",
+    "outcome_source",
     *(f"made_by_{field}" for field in get_args(MadeBy)), "extra",
 )  # fmt: skip
 OWN = Mapping(
@@ -45,10 +46,12 @@ OWN = Mapping(
                 policy=Column("source_policy"),
                 rollouts=Column("source_rollouts"),
             ),
+            drawn={field: field for field in get_args(Drawn)},
         )
     ],
     provenance={field: f"made_by_{field}" for field in get_args(MadeBy)},
-    left_out=["first_error", "split"],  # they follow from the ratings and the source group
+    # They follow from the ratings, the source group and the inclusion probability.
+    left_out=["first_error", "split", "inclusion_weight"],
     guarded=True,
     **dict[str, Any](zip(WORDS, WORDS, strict=True)),
 )
@@ -57,6 +60,10 @@ _TYPES = {
     "made_by_temperature": pyarrow.float64(),
     "first_error": pyarrow.int32(),
     "source_rollouts": pyarrow.int64(),
+    "generation": pyarrow.int32(),
+    "inclusion_probability": pyarrow.float64(),
+    "inclusion_weight": pyarrow.float64(),
+    "guidelines": pyarrow.int32(),
     "final_answer_correct": pyarrow.bool_(),
 }
 
@@ -176,6 +183,11 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
         "source_name": label and (label.annotator or label.source_name),
         "source_policy": policy if isinstance(policy := detail.get("policy"), str) else None,
         "source_rollouts": rollouts if type(rollouts := detail.get("rollouts")) is int else None,
+        "lane": label.lane or None if label else None,
+        "generation": label and label.generation,
+        "inclusion_probability": label and label.inclusion and label.inclusion.probability,
+        "inclusion_weight": label and label.inclusion and label.inclusion.weight,
+        "guidelines": label and label.guidelines,
         "domain": record.domain,
         "source_group": record.source_group,
         "split": record.split or None,

@@ -56,6 +56,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "none": "none",
     "not_a_csv_row": "not a valid CSV row: {error}",
     "not_a_junit_report": "Expected a JUnit report that begins with <testsuites> or <testsuite>, got <{tag}>",
+    "not_a_probability": "Expected a probability above 0 and at most 1, got {value}",
     "not_an_object_with_values": "Expected an object with named values",
     "packed_as_zip": "{filename} is a zip archive. Unpack it and upload the files in it.",
     "parquet_cell_unreadable": "has a value that cannot be read as text: {error}",

@@ -1,10 +1,13 @@
 """Filters of snapshots: which solutions and labels a dataset has."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import msgspec
+from django.db.models import Q
 
 from annotation.core.errors import DomainError
 from annotation.models import HIDDEN_LANES, Lane
@@ -12,7 +15,7 @@ from annotation.models.agreement_rule import AgreementRule
 from prm.consensus import CONSENSUS
 from prm.errors import UnknownNameError
 from prm.faults import fault_of
-from prm.formats.record import RecordAnnotation
+from prm.formats.record import Consensus, RecordAnnotation
 from prm.messages import Message
 from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 
@@ -20,7 +23,10 @@ from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """Filters of a snapshot. An empty list includes everything. Times are ISO 8601; `submitted_to` is exclusive.
 
+    - `guidelines` are version numbers. Labels of unknown version have none of them.
     - `policies` are the models that wrote the solutions. A solution of unknown visibility has none of `visibilities`.
+    - `domains` are those of the problems. `text` occurs in the problem or in a step, in upper or lower case.
+    - `annotators` are the pseudonyms of members. Labels of other sources have none, so this filter leaves them out.
     - `min_annotations` counts the labels that pass the other filters; 0 includes solutions without labels.
     - `revisions`: the "latest" of each person on a solution, or "all".
     - `set_aside`: whether batches that were set aside are included.
@@ -30,17 +36,22 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     - `hints`: leaving them out drops every label in the hint arm, whether or not a score was seen. Labels are
       thus dropped at random, not by who looks at hints.
     - `consensus` combines the ratings of a step by their "shares", or weights them by each annotator's "reliability".
+    - `min_posterior` keeps the solutions whose every rated step has one rating with at least this posterior.
     - `agreement` keeps the solutions on which sources agree, or differ. It uses their latest labels, including those
       that the other filters leave out.
     """
 
     splits: list[Split] = []
+    domains: list[str] = []
+    text: str = ""
     policies: list[str] = []
     visibilities: list[Visibility] = []
     source_kinds: list[SourceKind] = []
+    annotators: list[str] = []
     finish_reasons: list[FinishReason] = []
     lanes: list[Lane] = []
     generations: list[int] = []
+    guidelines: list[int] = []
     submitted_from: datetime | None = None
     submitted_to: datetime | None = None
     min_annotations: Annotated[int, msgspec.Meta(ge=0)] = 1
@@ -50,6 +61,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     critiques: Literal["left_out", "included"] = "left_out"
     hints: Literal["left_out", "included"] = "included"
     consensus: str = "shares"
+    min_posterior: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     agreement: AgreementRule | None = None
 
     @property
@@ -60,9 +72,11 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
         """Whether the label passes the filters, whatever its revision."""
         wanted: list[tuple[Collection[Any], Any]] = [
             (self.source_kinds, annotation.source_kind),
+            (self.annotators, annotation.annotator),
             (self.finish_reasons, annotation.finish_reason),
             (self.lanes, annotation.lane),
             (self.generations, annotation.generation),
+            (self.guidelines, annotation.guidelines),
         ]
         moment = annotation.submitted_at
         return (
@@ -72,6 +86,10 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
             and (self.submitted_from is None or (moment is not None and moment >= self.submitted_from))
             and (self.submitted_to is None or (moment is not None and moment < self.submitted_to))
         )
+
+    def are_sure(self, consensus: Iterable[Consensus]) -> bool:
+        """Whether each step's most probable rating has at least the minimum posterior."""
+        return all(max(step.good, step.neutral, step.bad) >= self.min_posterior for step in consensus)
 
 
 def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
@@ -92,9 +110,30 @@ def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
         raise DomainError(Message("invalid_filters", fault=fault), {"field": field}) from None
 
 
+def may_pass(filters: SnapshotFilters) -> Q:
+    """The condition of a label in the database that every label meets which `SnapshotFilters.take` accepts."""
+    wanted = {
+        "source__kind__in": filters.source_kinds,
+        "annotator__pseudonym__in": list(_pseudonyms(filters.annotators)),
+        "finish_reason__in": filters.finish_reasons,
+        "lane__in": filters.lanes,
+        "item__generation__number__in": filters.generations,
+        "submitted_at__gte": filters.submitted_from,
+        "submitted_at__lt": filters.submitted_to,
+    }
+    return Q(**{lookup: value for lookup, value in wanted.items() if value})
+
+
 def describe_filters(filters: Mapping[str, Any]) -> list[str]:
     """A phrase for each stored filter; empty without filters."""
     return [f"{name.replace('_', ' ')}: {_describe_value(value)}" for name, value in filters.items()]
+
+
+def _pseudonyms(names: Collection[str]) -> Iterator[UUID]:
+    """The names that can be a member's pseudonym."""
+    for name in names:
+        with suppress(ValueError):
+            yield UUID(name)
 
 
 def _describe_value(value: Any) -> str:

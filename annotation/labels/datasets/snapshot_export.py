@@ -1,7 +1,10 @@
 """Exports a snapshot in a file format."""
 
-from collections.abc import Collection, Iterator
-from typing import BinaryIO, cast
+import hashlib
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, BinaryIO, cast
+
+import msgspec
 
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
@@ -35,6 +38,16 @@ def export_snapshot(
 def export_name(snapshot: Snapshot, format: str) -> str:
     """A file name with the project, the snapshot and the format."""
     return f"{snapshot.project.slug}-{snapshot.sha256[:12]}-{format}.{EXPORTERS.get(format).suffix}"
+
+
+def export_tag(snapshot: Snapshot, format: str, options: Mapping[str, Any]) -> str:
+    """A tag of an export's bytes: the same content, options and version of the writer give the same tag.
+
+    An unknown format has a tag too; `export_snapshot` rejects it.
+    """
+    version = EXPORTERS.get(format).version if format in EXPORTERS else None
+    stated = [snapshot.pk, snapshot.sha256, format, version, sorted(options.items())]
+    return hashlib.sha256(msgspec.json.encode(stated)).hexdigest()
 
 
 def content_type(format: str) -> str:

@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -40,10 +41,11 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
     parsed = parse_filters(filters)
     tally = Tally()
     records = tally.of(stream_records(project=project, filters=parsed))
-    sha256 = _write(records)
-    counts = tally.counts()
-    if not counts["solutions"]:
+    first = next(records, None)
+    if first is None:
         raise DomainError(Message("nothing_to_snapshot"))
+    sha256 = _write(chain([first], records))
+    counts = tally.counts()
     with transaction.atomic():
         snapshot, created = Snapshot.objects.get_or_create(
             project=project,

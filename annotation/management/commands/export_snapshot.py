@@ -7,12 +7,16 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.labels.datasets.dataset_cards import dataset_card
+from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.plans import plan_export
+from annotation.labels.datasets.presets import PRESETS, preset_filters
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
 from prm.exporters import EXPORTERS
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
+
+FILTERS = 'JSON, such as {"source_kinds": ["human"]}; filters: ' + ", ".join(SnapshotFilters.__struct_fields__)
 
 
 class Command(BaseCommand):
@@ -26,7 +30,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--splits", nargs="+", choices=SPLITS, help="splits in the file (default: all; for TRL, only the pool)"
         )
-        parser.add_argument("--filters", default="{}", help='JSON, such as {"source_kinds": ["human"]}')
+        parser.add_argument(
+            "--preset", default="", choices=["", *PRESETS], help="begin with these filters; --filters replaces some"
+        )
+        parser.add_argument("--filters", default="{}", help=FILTERS)
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
@@ -34,7 +41,8 @@ class Command(BaseCommand):
         try:
             project = Project.objects.get(slug=options["project"])
             filters = msgspec.json.decode(options["filters"], type=dict[str, Any])
-            snapshot = create_snapshot(by=None, project=project, filters=filters)
+            chosen = preset_filters(project, options["preset"], filters)
+            snapshot = create_snapshot(by=None, project=project, filters=chosen)
             content = export_snapshot(snapshot, options["format"], **choices)
         except Project.DoesNotExist:
             raise CommandError(f"There is no project '{options['project']}'.") from None

@@ -15,6 +15,7 @@ from annotation.models import (
     SamplingRun,
     Snapshot,
     TrainingRun,
+    Webhook,
 )
 from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, UserFactory
 
@@ -47,6 +48,14 @@ OF_A_PROJECT = {
     "uploads/": (403, 403, 200),
     "answer-checks/": (403, 200, 200),
     "snapshots/": (403, 403, 200),
+    "webhooks/": (403, 403, 200),
+    "solutions/": (403, 200, 200),
+    "labels/": (200, 200, 200),
+    "consensus/": (403, 200, 200),
+    "people/": (403, 403, 200),
+    "batches/": (403, 200, 200),
+    "agreement/": (403, 200, 200),
+    "audit/": (403, 403, 200),
 }
 OF_A_JOB = {
     "run": (403, 200, 200),
@@ -58,6 +67,7 @@ OF_A_JOB = {
 OF_A_ROW = {
     "import-groups": (403, 403, 200),
     "snapshots": (403, 403, 200),
+    "webhooks": (403, 403, 200),
 }
 
 
@@ -104,6 +114,7 @@ def test_what_an_address_without_the_project_shows(project, statuses, kind):
     row = {
         "import-groups": lambda: ImportGroup.objects.create(project=project),
         "snapshots": lambda: Snapshot.objects.create(project=project, sha256="0" * 64, path="f"),
+        "webhooks": lambda: Webhook.objects.create(project=project, url="https://a.org/", created_by=UserFactory()),
     }[kind]()
     assert statuses(f"{kind}/{row.pk}/") == (*OF_A_ROW[kind], 404, 401)
 

@@ -15,7 +15,7 @@ from prm.formats.detection import detect
 from prm.formats.labels import index_label, rated_label
 from prm.formats.mapping import Column, LabelMapping, Mapping, SourceMapping, StepsMapping, parse_mapping
 from prm.formats.path import taken_path
-from prm.formats.record import Completion, Provenance, Record, Rejection
+from prm.formats.record import Completion, Inclusion, Provenance, Record, Rejection
 from tests.unit.prm.formats import native
 
 STEPS = StepsMapping(["steps"])
@@ -50,6 +50,10 @@ def records(draw):
     for told in labels:
         if told.source_kind == "monte_carlo":
             told.source_detail = {"policy": "p", "rollouts": 8}
+        told.lane = draw(st.sampled_from(["", "control"]))
+        told.generation = draw(st.none() | st.integers(0, 9))
+        told.inclusion = draw(st.none() | st.floats(1e-9, 1).map(Inclusion.of))
+        told.guidelines = draw(st.none() | st.integers(1, 9))
     maybe = st.none() | WORD | RISKY
     return Record(
         problem=draw(WORD | RISKY),
@@ -71,7 +75,10 @@ def records(draw):
 
 def meaning(record):
     labels = [
-        (a.source_kind, a.source_name, a.source_detail, a.first_error, taken_path(a.finish_reason, a.path))
+        (
+            (a.source_kind, a.source_name, a.source_detail, a.lane, a.generation, a.inclusion, a.guidelines),
+            (a.first_error, taken_path(a.finish_reason, a.path)),
+        )
         for a in record.annotations
     ]
     return record.problem, record.positions, record.domain, record.extra, labels

@@ -5,20 +5,24 @@ import io
 import json
 import uuid
 from datetime import UTC, datetime
+from pathlib import Path
 
+import msgspec
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from annotation.api.snapshots import SnapshotToCreate
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import create_project
 from annotation.files.record_faults import fault_of
 from annotation.files.record_import import import_records
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.filters import parse_filters
+from annotation.labels.datasets.filters import SnapshotFilters, parse_filters
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
@@ -39,6 +43,7 @@ from prm.formats.prm800k import prm800k
 from prm.formats.processbench import processbench
 from prm.formats.record import Completion, PathPosition, Provenance, Rating, Record, RecordAnnotation
 from prm.formats.trl import trl
+from tests.factories import AnnotationFactory, MembershipFactory
 from tests.real_data import real_data
 from tests.unit.prm.formats import native
 
@@ -90,7 +95,7 @@ def as_read(line):
     """An exported line without what exports say of the label and its problem."""
     assert line["source_kind"] == "human"
     assert line["split"]
-    return {key: value for key, value in line.items() if key not in ("source_kind", "split", "source_group")}
+    return {key: value for key, value in line.items() if key not in ("source_kind", "lane", "split", "source_group")}
 
 
 def _ratings(project):
@@ -258,12 +263,75 @@ def test_filters_by_split_take_only_those_problems(project):
     assert len(stream(project, min_annotations=0)) == 40
 
 
+def test_filters_by_domain_and_text_take_only_those_solutions(project):
+    geometry, algebra = solution("The circle", rated(1)), solution("An equation", rated(1))
+    geometry.domain, algebra.domain = "geometry", "algebra"
+    algebra.positions[1] = [Completion("Divide by 100% of x_1")]
+    take_in(project, geometry, algebra)
+
+    def problems(**filters):
+        return [record.problem for record in stream(project, **filters)]
+
+    assert problems(domains=["geometry"]) == ["The circle"]
+    assert problems(text="CIRCLE") == ["The circle"]
+    assert problems(text="0% of x_") == ["An equation"]
+    assert problems(text="s2") == ["The circle", "An equation"]
+    assert problems(text="x%1") == []
+
+
+def test_a_filter_by_annotator_takes_only_the_labels_of_that_pseudonym(project, manager):
+    take_in(project, solution("p", rated(1)))
+    people = [MembershipFactory(project=project) for _ in range(2)]
+    for person in people:
+        AnnotationFactory(solution=Solution.objects.get(), annotator=person)
+    wanted = str(people[0].pseudonym)
+    [record] = stream(project, annotators=[wanted])
+    assert [label.annotator for label in record.annotations] == [wanted]
+    assert stream(project, annotators=["nobody"]) == []
+
+
+def test_the_minimum_posterior_drops_solutions_with_an_uncertain_step(project):
+    certain = [rated(1, 1, name="a"), rated(1, 1, name="b")]
+    split = [rated(1, 1, name="a"), rated(1, 0, name="b")]
+    take_in(project, solution("certain", *certain), solution("split", *split))
+    assert [record.problem for record in stream(project, min_posterior=0.5)] == ["certain", "split"]
+    assert [record.problem for record in stream(project, min_posterior=0.6)] == ["certain"]
+
+
+def test_the_api_and_the_command_name_every_filter(capsys):
+    [described] = [field.type for field in msgspec.structs.fields(SnapshotToCreate) if field.name == "filters"]
+    named = described.__metadata__[0].description
+    with pytest.raises(SystemExit):
+        call_command("export_snapshot", "--help")
+    shown = capsys.readouterr().out
+    for name in SnapshotFilters.__struct_fields__:
+        assert f"`{name}`" in named
+        assert name in shown
+
+
+OLD = Path(__file__).parent / "snapshot_of_november_2026.jsonl"
+
+
+def test_an_old_snapshot_comes_out_as_records_to_the_byte(project, settings):
+    """The file was written by the code of that month and is never written again."""
+    content = OLD.read_bytes()
+    sha256 = hashlib.sha256(content).hexdigest()
+    settings.SNAPSHOT_ROOT.mkdir(parents=True, exist_ok=True)
+    (settings.SNAPSHOT_ROOT / f"{sha256}.jsonl").write_bytes(content)
+    counts = {"solutions": 2, "splits": {"pool": 1, "holdout": 1}, "source_kinds": {"human": 3}}
+    snapshot = Snapshot.objects.create(project=project, sha256=sha256, path=f"{sha256}.jsonl", counts=counts)
+    assert b"".join(export_snapshot(snapshot, "records")) == content
+    assert [len(record.annotations) for record in read_snapshot(snapshot)] == [3, 1]
+    assert len(lines(export_snapshot(snapshot, "prm800k"))) == 4
+
+
 @pytest.mark.parametrize(
     ("filters", "field"),
     [
         ({"splits": ["test"]}, "splits[0]"),
         ({"submitted_from": "yesterday"}, "submitted_from"),
         ({"min_annotations": -1}, "min_annotations"),
+        ({"min_posterior": 1.5}, "min_posterior"),
         ({"revisions": "some"}, "revisions"),
         ({"everything": True}, ""),
     ],
@@ -298,9 +366,10 @@ def test_a_snapshot_that_fails_leaves_nothing(project, manager, monkeypatch, set
     assert not Snapshot.objects.exists()
 
 
-def test_nothing_to_freeze_and_a_lost_file_are_said(project, manager):
+def test_nothing_to_freeze_and_a_lost_file_are_said(project, manager, settings):
     with pytest.raises(DomainError, match="No label in this project"):
         create_snapshot(by=manager, project=project, filters={})
+    assert not settings.SNAPSHOT_ROOT.exists() or not list(settings.SNAPSHOT_ROOT.iterdir())
     take_in(project, solution("p", rated(1)))
     snapshot = create_snapshot(by=manager, project=project, filters={})
     snapshot_file(snapshot).unlink()
