@@ -47,8 +47,9 @@ def hashes_of(record: Record) -> tuple[str, str]:
 def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
     """The SHA-256 of a label with its record.
 
-    It excludes the problem's group and split, the solution's provenance, and outcomes set here, so that learning more
-    about a solution does not change the identity of its labels. A label of a stored solution counts with its hashes.
+    It excludes the problem's group and split, the solution's provenance and multiplicity, and outcomes set here, so
+    that learning more about a solution does not change the identity of its labels. A label of a stored solution counts
+    with its hashes.
     """
     if isinstance(record, StoredRecord):
         return hashlib.sha256(msgspec.json.encode([record.text_hash, record.content_hash, annotation])).hexdigest()
@@ -61,6 +62,7 @@ def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
         problem_id=None,
         solution_id=None,
         provenance=None,
+        multiplicity=1,
     )
     if record.outcome_source is not None:
         hashed.outcome_source = None

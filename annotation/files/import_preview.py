@@ -79,7 +79,7 @@ def preview_import(
             stream.seek(0)
             begun = sample(stream)
             mapping = mapping or proposed(begun)
-            if lacks := fault_of(mapping, begun):
+            if lacks := fault_of(mapping, begun, needs_steps=options.no_solution == "refuse"):
                 return Preview(detected, [], [], begun, mapping, lacks, is_csv(content))
         stream.seek(0)
         items = list(islice(reader_of(detected, mapping)(stream), LOOKED_AT))

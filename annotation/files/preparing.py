@@ -6,7 +6,7 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.files.identity import group_of_text
-from annotation.files.record_faults import empty_steps, fault_of
+from annotation.files.record_faults import empty_steps, fault_of, problem_fault
 from annotation.files.record_labels import is_unnamed
 from annotation.models import ImportOptions
 from prm.formats.label_lines import LooseLabel
@@ -51,7 +51,13 @@ def prepare_record(
         return item
     if options.source_groups == "text" and not item.source_group:
         item.source_group = group_of_text(item.problem)
-    if fault := fault_of(item) or _refused(item, options):
+    if item.is_problem_only:
+        fault = (
+            problem_fault(item) if options.no_solution == "keep" else ("steps", Message("neither_steps_nor_solution"))
+        )
+    else:
+        fault = fault_of(item) or _refused(item, options)
+    if fault:
         field, reason = fault
         return Rejection(line=line, field=field, reason=reason, excerpt=item.problem[:EXCERPT])
     return item

@@ -118,10 +118,13 @@ def first_rows(head: bytes, most: int) -> list[bytes | Rejection]:
     return [raw for _, raw in islice(raw_rows(io.BytesIO(), head, Mapping(), 0), most)]
 
 
-def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
-    """The mapping, or the proposed one; raises FormatError (`mapping_needed`) if it does not fit the table."""
+def checked(mapping: Mapping | None, sample: Sample, *, needs_steps: bool = True) -> Mapping:
+    """The mapping, or the proposed one; raises FormatError (`mapping_needed`) if it does not fit the table.
+
+    Unless `needs_steps`, the table may have only problems.
+    """
     mapping = mapping or proposed(sample)
-    if fault := fault_of(mapping, sample):
+    if fault := fault_of(mapping, sample, needs_steps=needs_steps):
         there = ", ".join(sample.columns) or Message("none")
         raise FormatError(
             "mapping_needed", Message("mapping_needed", fault=fault, there=there), {"columns": sample.columns}
@@ -134,11 +137,11 @@ def proposed(sample: Sample) -> Mapping:
     return OWN if set(COLUMNS) <= set(sample.columns) else propose(sample.columns, sample.rows)
 
 
-def fault_of(mapping: Mapping, sample: Sample) -> str:
+def fault_of(mapping: Mapping, sample: Sample, *, needs_steps: bool = True) -> str:
     """Why a mapping does not fit a table with these first rows, in a sentence; empty if it does."""
     if not mapping.problem:
         return Message("problem_column_needed")
-    if mapping.steps is None:
+    if mapping.steps is None and needs_steps:
         return Message("steps_column_needed")
     for column in columns_of(mapping):
         if all(cell_of(row, column) is None for row in sample.rows) and column not in sample.columns:

@@ -49,7 +49,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "n_completions": ("{n} completion", "{n} completions"),
     "n_kinds": ("{n} kind", "{n} kinds"),
     "neither_steps_nor_solution": "Expected `steps` or `solution`, got neither",
-    "no_column_with_steps": "The mapping names no column that holds steps or a solution",
     "no_such_column": "There is no column '{column}'.",
     "no_user_message": "Expected a message with the role user, got none",
     "no_user_request": "Expected a step with the source user, got none",
