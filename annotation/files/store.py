@@ -129,7 +129,7 @@ class _Chunk:
         for record, (problem_hash, content) in zip(self._records, self._hashes, strict=True):
             counts = self._add(record, problem_hash, content)
             solution = self._solutions.get((self._problems[problem_hash].id, content))
-            stored.append((counts, solution and solution.id))
+            stored.append((counts, solution.id if solution else None))
         self._rows.write()
         recounted = [Solution(pk=pk, multiplicity=one.multiplicity) for pk, one in self._recounted.items()]
         Solution.objects.bulk_update(recounted, ["multiplicity"], batch_size=1000)

@@ -49,7 +49,7 @@ RULES = [
     ("sentences", _("at every sentence")),
     ("turns", _("at the turns of an agent (Thought, Action, <tool_call>)")),
 ]
-OPTIONS = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking")
+OPTIONS = ("annotator", "labelled_by", "empty_steps", "no_solution", "source_groups", "thinking")
 
 
 class Files(forms.ClearableFileInput):
@@ -179,6 +179,15 @@ class ImportForm(FilesForm):
         initial="keep",
         required=False,
     )
+    no_solution = forms.ChoiceField(
+        choices=[
+            ("refuse", _("reject the record")),
+            ("keep", _("import the problem, to be sampled")),
+        ],
+        label=_("Problems without a solution"),
+        initial="refuse",
+        required=False,
+    )
     source_groups = forms.ChoiceField(
         choices=[
             ("template", _("problems that differ only in numbers")),
@@ -299,10 +308,13 @@ def preview_of(sent: Sent, *, format: str, posted: QueryDict, project: Project |
         preview = preview_import(**sent._asdict(), format=format, decomposition=rule, options=options, project=project)
     except DomainError as error:
         return {"error": in_words(error.message)}
+    rules = dict(RULES)
+    applied = preview.division.applied.items() if preview.division and rule == "automatic" else ()
     names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
     return {
         "preview": preview,
         "format": names[preview.format],
+        "applied": [(rules[name], n) for name, n in applied],
         "tried": _tried(preview.division),
         **for_page(preview),
     }

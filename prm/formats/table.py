@@ -229,6 +229,11 @@ def is_csv(head: bytes) -> bool:
     return not head.startswith(parquet_rows.MAGIC) and head.removeprefix(BOM).lstrip()[:1] not in (b"{", b"[")
 
 
+def csv_delimiter(head: bytes) -> str:
+    """The detected delimiter of a table with this beginning, "" if it is not CSV."""
+    return csv_rows.delimiter_of([head]) if is_csv(head) else ""
+
+
 def raw_rows(stream: BinaryIO, head: bytes, mapping: Mapping, skip: int) -> Iterator[Raw]:
     """The JSON of each row of a stream whose beginning `head` was already read, after the first `skip`."""
     if not is_csv(head):
