@@ -52,9 +52,16 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "position_repeated": "Expected each position once, got this one twice",
     "problem_end_unclear": "the end of the problem is unclear: use a chat template, or put a blank line after the problem",
     "prompt_messages_invalid": "a prompt must have one user message and one assistant answer",
+    "problems_without_solutions": (
+        "{n} problem has no solution. Sample solutions for it from a policy model.",
+        "{n} problems have no solution. Sample solutions for them from a policy model.",
+    ),
     "rating_invalid_for_state": "Expected 1, 0 or -1 for a rated step and null for any other",
-    "ratings_or_first_error": "Expected either `ratings` or `first_error`",
     "report_too_large": "the report names more than {n:,} solutions: split it",
+    "samples_equal": (
+        "{n} solution equals an earlier one in this file. The two are one solution, which counts as two samples.",
+        "{n} solutions equal earlier ones in this file. Equal ones are one solution, which counts as that many samples.",
+    ),
     "solution_id_ambiguous": "{n} solutions in this project have this id",
     "solution_id_taken": "another solution in this project already has the id '{id}'",
     "solution_id_unknown": "no solution in this project has this id",

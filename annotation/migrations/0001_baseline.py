@@ -1790,6 +1790,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("content_hash", models.CharField(help_text="SHA-256 of the steps as first imported.", max_length=64)),
+                (
+                    "multiplicity",
+                    models.PositiveIntegerField(default=1, help_text="How many equal samples it stands for."),
+                ),
                 ("external_id", models.CharField(blank=True, max_length=200)),
                 (
                     "generator",

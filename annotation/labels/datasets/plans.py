@@ -149,7 +149,7 @@ def _phrases(codes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[Me
     others = (
         Message("solutions_left_out_because", n=n, reason=kind) for kind, n in counts.items() if kind not in codes
     )
-    return chain(known, in_words)
+    return chain(known, others)
 
 
 _LEFT_OUT = {

@@ -24,6 +24,7 @@ FURTHER: dict[str, dict[str, Any]] = {
     "trl": {"note": "n"},
     "messages": {"final_label": 1, "question": "q"},
     "who_and_when": {"question_ID": "1", "ground_truth": "a", "is_correct": False},
+    "labels": {"kind": "human", "comment": "c", "page": 3},
     "plain": {
         "id": 1,
         "reference_solution": "r",
