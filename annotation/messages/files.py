@@ -71,6 +71,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "{n} step ({solutions}) has no text. It is imported as an empty step, so that labels stay aligned.",
         "{n} steps ({solutions}) have no text. They are imported as empty steps, so that labels stay aligned.",
     ),
+    "target_not_writable": "{place} cannot be written: {reason}.",
     "text_empty": "is empty",
     "text_too_long": "is longer than {n} characters",
     "too_many_files": "{place} has {n} files; an import may have at most {max_files}.",

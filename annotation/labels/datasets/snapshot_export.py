@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Literal, cast
 
 import msgspec
+from django.contrib.auth.models import User
 
+from annotation.core import audit
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
@@ -14,6 +16,8 @@ from annotation.models import Snapshot
 from prm.exporters import EXPORTERS, RECORDS
 from prm.formats.raw import CHUNK
 from prm.vocabulary import NeutralPolicy
+
+Via = Literal["page", "api", "command", "job", "schedule"]
 
 
 class _Split(msgspec.Struct):
@@ -45,6 +49,20 @@ def export_snapshot(
     card = partial(dataset_card, snapshot, neutral=neutral, splits=splits, mixed_kinds=mixed_kinds)
     records = (record for record in read_snapshot(snapshot) if record.split in plan.splits)
     return EXPORTERS.get(format).write(records, cast(NeutralPolicy, neutral), card=card)
+
+
+def deliver_snapshot(
+    *, by: User | None, snapshot: Snapshot, format: str, via: Via, target: str = "", **options: Any
+) -> Iterator[bytes]:
+    """As `export_snapshot` with these `options`, for a reader outside of the platform: the audit log has an entry.
+
+    `via` says how the file leaves, and `target` where it is written.
+    """
+    content = export_snapshot(snapshot, format, **options)
+    after = {"format": format, "via": via, "sha256": snapshot.sha256} | ({"target": target} if target else {})
+    stated = {name: value for name, value in options.items() if value}
+    audit.record(by=by, action="snapshot.export", target=snapshot, after=after | stated)
+    return content
 
 
 def export_name(snapshot: Snapshot, format: str) -> str:

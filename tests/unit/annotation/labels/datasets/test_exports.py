@@ -291,7 +291,7 @@ def test_an_edited_file_is_never_read(project, manager):
     }
     member = Membership.objects.get(project=project, user=manager)
     [concern] = [one for one in concerns(member) if "snapshot" in one.label]
-    assert (concern.count, concern.href) == (1, "/p/project/export/")
+    assert (concern.count, concern.href) == (1, "/p/project/datasets/")
     entry = AuditEntry.objects.filter(action="snapshot.changed").first()
     assert entry.before == {"sha256": snapshot.sha256} != entry.after
     path.write_bytes(whole)
