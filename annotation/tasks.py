@@ -129,6 +129,13 @@ def run_export(job_id: int) -> None:
     export_jobs.run_export(job_id)
 
 
+@shared_task(name="datasets.check_contamination")
+def check_contamination(check_id: int) -> None:
+    from annotation.labels.datasets import contamination
+
+    contamination.run_check(check_id)
+
+
 @shared_task(name="datasets.start_due_exports")
 def start_due_exports() -> int:
     from annotation.labels.datasets import export_schedules

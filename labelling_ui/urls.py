@@ -5,8 +5,10 @@ from django.urls import URLPattern, URLResolver, include, path
 from labelling_ui.pages import (
     account,
     comparisons,
+    contamination,
     definitions,
     disputes,
+    export_jobs,
     exports,
     generations,
     gold,
@@ -28,6 +30,7 @@ from labelling_ui.pages import (
     sampling,
     serving,
     simulations,
+    snapshot_diffs,
     solutions,
     workbench,
 )
@@ -100,6 +103,9 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("sample/", sampling.samplings, name="sampling"),
     path("sample/preview/", sampling.preview, name="sampling-preview"),
     path("export/", exports.export, name="export"),
+    path("export/jobs/<int:job_id>/", export_jobs.export_job, name="export-job"),
+    path("export/<int:snapshot_id>/diff/<int:old_id>/", snapshot_diffs.snapshot_diff, name="snapshot-diff"),
+    path("export/<int:snapshot_id>/contamination/", contamination.contamination, name="contamination"),
     path("export/<int:snapshot_id>/card/", exports.card, name="snapshot-card"),
     path("export/<int:snapshot_id>/<slug:format>/", exports.download, name="snapshot-download"),
     path("members/", members.members, name="members"),

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
+from uuid import UUID
 
 import msgspec
 from django.http import HttpResponse, StreamingHttpResponse
@@ -15,18 +16,24 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, read_query
 from annotation.api.downloads import download
+from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import find_project, find_visible
+from annotation.labels.datasets.comparing import Change, SnapshotDiff, diff_snapshots
+from annotation.labels.datasets.contamination import find_benchmark, request_check, take_upload
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
+from prm.contamination import ContaminationReport
 from prm.exporters import CONTENT_TYPES, EXPORTERS
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy, Split
+
+MOST_CHANGES = 1000
 
 Filters = Annotated[
     dict[str, Any],
@@ -175,6 +182,81 @@ class Card(APIView):
         query = read_query(request, CardQuery)
         card = dataset_card(snapshot, neutral=query.neutral, splits=query.splits)
         return HttpResponse(card, content_type="text/markdown; charset=utf-8")
+
+
+class DiffQuery(msgspec.Struct, kw_only=True):
+    limit: Annotated[int, Meta(ge=0, le=MOST_CHANGES, description="The most changes in `changes`.")] = 100
+
+
+class DiffBody(SnapshotDiff, kw_only=True):
+    """The differences between two snapshots: their numbers by reason, and the first of them."""
+
+    changes: list[Change]
+
+
+class SnapshotDifference(APIView):
+    """Two snapshots of a project."""
+
+    @extend_schema(operation_id="diff_snapshots", parameters=query_of(DiffQuery), responses=DiffBody)
+    def get(self, request: Request, snapshot_id: int, old_id: int) -> Response:
+        """The labels that this snapshot adds to, changes in, and lacks from an older one, with reasons. Managers only.
+
+        The reasons come from both files, their filters and the present state of the project.
+        """
+        new, old = _find(request, snapshot_id), _find(request, old_id)
+        limit, changes = read_query(request, DiffQuery).limit, list[Change]()
+        diff = diff_snapshots(old, new, on_change=lambda one: changes.append(one) if len(changes) < limit else None)
+        return Response(DiffBody(**msgspec.structs.asdict(diff), changes=changes))
+
+
+class ContaminationRow(JobRow):
+    """A comparison of a snapshot with a benchmark file, by shared runs of words."""
+
+    roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
+
+    snapshot: Id
+    filename: Annotated[str, Meta(description="Empty if only near-duplicates inside the snapshot are looked for.")]
+    total: Annotated[Count, Meta(description="Solutions in the snapshot.")]
+    done: Count
+    result: Annotated[ContaminationReport | None, Meta(description="Null until the check is done.")]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        report = msgspec.convert(row.result, ContaminationReport) if row.result else None
+        return super().of(row, result=report, **others)
+
+
+class CheckToStart(msgspec.Struct):
+    """The benchmark: a complete `upload`, or a `path` in a `storage`. Without one, only near-duplicates are found."""
+
+    upload: UUID | None = None
+    storage: Annotated[str, Meta(description="The name of an import root.")] = ""
+    path: Annotated[str, Meta(max_length=1000)] = ""
+
+    def __post_init__(self) -> None:
+        if self.upload and self.storage:
+            raise ValueError(Message("uploads_or_storage"))
+
+
+class ContaminationChecks(PagedView):
+    """The contamination checks of a snapshot."""
+
+    @extend_schema(operation_id="list_contamination_checks", request=None, responses=Page[ContaminationRow])
+    def get(self, request: Request, snapshot_id: int) -> Response:
+        """The checks of the snapshot, latest first. Managers only."""
+        checks = _find(request, snapshot_id).contamination_checks.select_related("project", "requested_by")
+        return self.page_of(checks, request, ContaminationRow.of)
+
+    @extend_schema(operation_id="check_contamination", request=CheckToStart, responses={202: ContaminationRow})
+    def post(self, request: Request, snapshot_id: int) -> Response:
+        """Compare the snapshot with a benchmark file, and its problems with each other. Managers only."""
+        body, snapshot, by = read_body(request, CheckToStart), _find(request, snapshot_id), caller(request)
+        if body.upload:
+            benchmark = take_upload(by=by, project=snapshot.project, upload=body.upload)
+        else:
+            benchmark = find_benchmark(body.storage, body.path) if body.storage else None
+        check = request_check(by=by, snapshot=snapshot, benchmark=benchmark)
+        return Response(ContaminationRow.of(check), status=202)
 
 
 def _find(request: Request, snapshot_id: int) -> Snapshot:

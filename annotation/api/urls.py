@@ -103,6 +103,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("uploads/<uuid:upload_id>/", uploads.UploadDetail.as_view()),
     path("snapshots/<int:snapshot_id>/", snapshots.SnapshotDetail.as_view()),
     path("snapshots/<int:snapshot_id>/download/", snapshots.Download.as_view()),
+    path("snapshots/<int:snapshot_id>/diff/<int:old_id>/", snapshots.SnapshotDifference.as_view()),
+    path("snapshots/<int:snapshot_id>/contamination-checks/", snapshots.ContaminationChecks.as_view()),
     path("snapshots/<int:snapshot_id>/card/", snapshots.Card.as_view()),
     path("leases/<int:lease_id>/heartbeat/", leases.Heartbeat.as_view()),
     path("leases/<int:lease_id>/release/", leases.Release.as_view()),

@@ -4,6 +4,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "accepted_marks_left_out": ("{n} step accepted with others", "{n} steps accepted with others"),
     "alternative_ratings_left_out": ("{n} rating of an alternative", "{n} ratings of alternatives"),
     "batch_already_decided": "This batch already has this decision.",
+    "benchmark_unreadable": "The benchmark cannot be read: {reason}",
     "calibration_solutions_left_out": ("{n} calibration solution", "{n} calibration solutions"),
     "consensus_alike": "all annotators equal",
     "consensus_by_reliability": "weighted by each annotator's reliability",
@@ -41,6 +42,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "schedule_never_due": "A scheduled export needs a number of days from 1 to {most}, or must follow promotions.",
     "snapshot_file_changed": "The file of {snapshot} was changed after the snapshot was made (SHA-256 {sha256}). Nothing was read from it. Restore {path} from a backup.",
     "snapshot_file_missing": "The file of {snapshot} is missing from {snapshot_root}. Restore it from a backup.",
+    "snapshots_of_two_projects": "The two snapshots are of different projects. Compare snapshots of one project.",
     "solutions_beginning_neutral": (
         "{n} solution whose first step is neutral",
         "{n} solutions whose first step is neutral",

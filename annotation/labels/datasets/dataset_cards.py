@@ -3,9 +3,11 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from annotation.labels.datasets.contamination import contamination_of
 from annotation.labels.datasets.filters import describe_filters
 from annotation.labels.datasets.plans import plan_export
 from annotation.models import Snapshot
+from prm.contamination import ContaminationReport
 from prm.exporters import EXPORTERS
 
 KINDS = {
@@ -49,6 +51,7 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Colle
         _table("Visibility of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
         _table("Final answers", "outcome (by whom)", "solutions", counts.get("outcomes", {})),
         _table("Lanes", "lane", "annotations", counts["lanes"]),
+        _contamination(snapshot),
         _filters(snapshot.filters),
         _formats(neutral),
         _losses(snapshot, neutral, splits),
@@ -128,6 +131,27 @@ def _hints(counts: Mapping[str, Any]) -> str:
         f"was seen). In the blind arm: {blind}. All others could not have hints. Training on the hint arm partly "
         "trains on a model's opinion. Each annotation in the records states its arm (`hint`), and the filter "
         '`"hints": "left_out"` leaves the hint arm out, in every format.'
+    )
+
+
+def _contamination(snapshot: Snapshot) -> str:
+    """What the checks found; the card says so if there was none."""
+    found = [f"- {_overlap(report)}" for report in contamination_of(snapshot)]
+    return "## Contamination\n\n" + ("\n".join(found) or "Not checked against any benchmark.")
+
+
+def _overlap(report: ContaminationReport) -> str:
+    repeated = (
+        f"{report.duplicates} of {report.distinct_problems} problems are near-duplicates of each other, in "
+        f"{report.duplicate_groups} groups, {report.across_splits} of them across splits (MinHash of runs of 5 words)."
+    )
+    if not report.benchmark:
+        return repeated
+    problems, solutions = report.problems, report.solutions
+    return (
+        f"`{_cell(report.benchmark)}` (SHA-256 `{report.sha256[:12]}`): {problems.found} of {problems.texts} problems "
+        f"share a run of {report.long_run} words or {report.most:.0%} of their runs of {report.short_run} words, and "
+        f"{solutions.found} of {solutions.texts} solutions share {report.most:.0%}. {repeated}"
     )
 
 

@@ -1,6 +1,7 @@
 """Exports over the API: asked for, watched, scheduled; and every download is in the audit log."""
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from rest_framework.test import APIClient
 
@@ -87,3 +88,20 @@ def test_the_exports_of_another_project_are_not_shown(api):
     stranger = APIClient()
     stranger.force_authenticate(MembershipFactory(project=other.project, role="manager").user)
     assert stranger.get(f"{HERE}exports/").status_code == 404
+
+
+def test_two_snapshots_are_compared(api, manager, project, capsys, tmp_path):
+    old = create_snapshot(by=manager, project=project, filters={})
+    import_records(project=project, records=[solution("q", rated(1, 1)), solution("r", rated(1))], by=None)
+    new = create_snapshot(by=manager, project=project, filters={})
+    found = api.get(f"/api/v1/snapshots/{new.pk}/diff/{old.pk}/?limit=1").json()
+    assert (found["old"], found["new"], found["same_labels"]) == (old.sha256, new.sha256, 1)
+    assert sum(found["labels"]["added"].values()) == 2
+    assert [change["kind"] for change in found["changes"]] == ["added"]
+    call_command("diff_snapshots", old.pk, new.pk, out=str(tmp_path / "changes.jsonl"))
+    assert "2 added: " in capsys.readouterr().out
+    assert len((tmp_path / "changes.jsonl").read_text().splitlines()) == 2
+    foreign = SnapshotFactory()
+    assert api.get(f"/api/v1/snapshots/{new.pk}/diff/{foreign.pk}/").status_code == 404
+    with pytest.raises(CommandError, match="different projects"):
+        call_command("diff_snapshots", old.pk, foreign.pk)

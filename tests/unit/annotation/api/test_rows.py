@@ -20,13 +20,14 @@ from annotation.api.queue_items import QueueItemRow
 from annotation.api.reviews import SentBackRow
 from annotation.api.runs import PointRow, RunRow, StageRow
 from annotation.api.samplings import SamplingRow
-from annotation.api.snapshots import SnapshotRow
+from annotation.api.snapshots import ContaminationRow, SnapshotRow
 from annotation.api.statistics import SourceRow
 from annotation.api.tokens import TokenRow
 from annotation.api.uploads import UploadRow
 from annotation.models import (
     AnswerCheck,
     ApiToken,
+    ContaminationCheck,
     Dispute,
     DomainChampion,
     ExportJob,
@@ -56,6 +57,7 @@ MODELS: dict[type[Row], type] = {
     AnswerCheckRow: AnswerCheck,
     ExportJobRow: ExportJob,
     ExportScheduleRow: ExportSchedule,
+    ContaminationRow: ContaminationCheck,
     ComparisonRow: ShadowComparison,
     DisputeRow: Dispute,
     DomainChampionRow: DomainChampion,

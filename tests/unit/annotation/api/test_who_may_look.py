@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
+    ContaminationCheck,
     ExportJob,
     ImportGroup,
     ImportJob,
@@ -17,7 +18,7 @@ from annotation.models import (
     Snapshot,
     TrainingRun,
 )
-from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, UserFactory
+from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SnapshotFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 OF_A_PROJECT = {
@@ -58,6 +59,7 @@ OF_A_JOB = {
     "answers": (403, 200, 200),
     "sampling": (403, 403, 200),
     "export": (403, 403, 200),
+    "overlap": (403, 403, 200),
     "pool": (403, 200, 200),
 }
 OF_A_ROW = {
@@ -97,6 +99,9 @@ def test_what_a_job_shows(project, statuses, kind):
     job = {
         "run": lambda: TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0),
         "import": lambda: ImportJob.objects.create(project=project, filename="f", path="f"),
+        "overlap": lambda: ContaminationCheck.objects.create(
+            project=project, snapshot=SnapshotFactory(project=project)
+        ),
         "export": lambda: ExportJob.objects.create(project=project),
         "answers": lambda: AnswerCheck.objects.create(project=project),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
