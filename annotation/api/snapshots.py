@@ -251,10 +251,9 @@ class ContaminationChecks(PagedView):
     def post(self, request: Request, snapshot_id: int) -> Response:
         """Compare the snapshot with a benchmark file, and its problems with each other. Managers only."""
         body, snapshot, by = read_body(request, CheckToStart), _find(request, snapshot_id), caller(request)
+        benchmark = find_benchmark(body.storage, body.path) if body.storage else None
         if body.upload:
             benchmark = take_upload(by=by, project=snapshot.project, upload=body.upload)
-        else:
-            benchmark = find_benchmark(body.storage, body.path) if body.storage else None
         check = request_check(by=by, snapshot=snapshot, benchmark=benchmark)
         return Response(ContaminationRow.of(check), status=202)
 
