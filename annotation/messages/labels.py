@@ -3,8 +3,8 @@
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "accepted_marks_left_out": ("{n} step accepted with others", "{n} steps accepted with others"),
     "alternative_ratings_left_out": ("{n} rating of an alternative", "{n} ratings of alternatives"),
-    "benchmark_unreadable": "The benchmark cannot be read: {reason}",
     "batch_already_decided": "This batch already has this decision.",
+    "benchmark_unreadable": "The benchmark cannot be read: {reason}",
     "calibration_solutions_left_out": ("{n} calibration solution", "{n} calibration solutions"),
     "consensus_alike": "all annotators equal",
     "consensus_by_reliability": "weighted by each annotator's reliability",
