@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from labelling_ui.pages import (
     account,
+    api_reference,
     comparisons,
     contamination,
     datasets,
@@ -139,6 +140,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/new/preview/", new_project.preview, name="project-create-preview"),
     path("glossary/", definitions.glossary, name="glossary"),
     path("language/", account.language, name="language"),
+    path("api/", api_reference.resources, name="api-reference"),
+    path("api/<slug:name>/", api_reference.resource, name="api-resource"),
     path("tokens/", account.tokens, name="tokens"),
     path("tokens/<int:token_id>/limits/", account.limit, name="token-limits"),
     path("tokens/<int:token_id>/revoke/", account.revoke, name="token-revoke"),

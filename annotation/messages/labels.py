@@ -3,8 +3,8 @@
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "accepted_marks_left_out": ("{n} step accepted with others", "{n} steps accepted with others"),
     "alternative_ratings_left_out": ("{n} rating of an alternative", "{n} ratings of alternatives"),
-    "benchmark_unreadable": "The benchmark cannot be read: {reason}",
     "batch_already_decided": "This batch already has this decision.",
+    "benchmark_unreadable": "The benchmark cannot be read: {reason}",
     "calibration_solutions_left_out": ("{n} calibration solution", "{n} calibration solutions"),
     "consensus_alike": "all annotators equal",
     "consensus_by_reliability": "weighted by each annotator's reliability",
@@ -21,6 +21,10 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "hint_draws_left_out": ("the hint arm of {n} label", "the hint arms of {n} labels"),
     "invalid_batch": "A batch needs one annotator or one source of this project, and a start before its end.",
     "invalid_filters": "The filters are invalid: {fault}.",
+    "labels_merged": (
+        "{n} label merged with another of its solution",
+        "{n} labels merged with others of their solutions",
+    ),
     "lines_ended_before_neutral": ("{n} line ends before a neutral step", "{n} lines end before a neutral step"),
     "lines_ended_before_own_step": (
         "{n} line ends before a step that an annotator wrote",
@@ -30,7 +34,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "{n} line ends before a step that is unsure or not rated",
         "{n} lines end before a step that is unsure or not rated",
     ),
-    "mixed_kinds": "This snapshot has labels of several source kinds ({kinds}), which {format} cannot distinguish. Make a snapshot of one kind (`source_kinds`), or export in another format.",
+    "mixed_kinds": "This snapshot has labels of several source kinds ({kinds}), which {format} cannot distinguish. Make a snapshot of one kind (`source_kinds`), export in another format, or allow it (`mixed_kinds=allow`).",
     "nothing_to_snapshot": "No label in this project matches the filters.",
     "own_steps_not_marked": (
         "{n} step is not marked as written by an annotator",
@@ -57,11 +61,33 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "{n} solution whose first step is unsure or not rated",
         "{n} solutions whose first step is unsure or not rated",
     ),
+    "solutions_left_out_because": ("{n} solution: {reason}", "{n} solutions: {reason}"),
+    "solutions_not_expressible": (
+        "{n} solution that the format cannot express",
+        "{n} solutions that the format cannot express",
+    ),
+    "solutions_of_another_format": (
+        "{n} solution that was not imported in this format",
+        "{n} solutions that were not imported in this format",
+    ),
     "solutions_with_labels_of_no_step": (
         "{n} solution whose labels have no path",
         "{n} solutions whose labels have no path",
     ),
+    "solutions_with_marks_of_the_format": (
+        "{n} solution whose text contains “Step 1” in the problem, or the tag of the format",
+        "{n} solutions whose text contains “Step 1” in the problem, or the tag of the format",
+    ),
+    "solutions_with_unknown_first_error": (
+        "{n} solution whose first error is unknown",
+        "{n} solutions whose first error is unknown",
+    ),
+    "solutions_without_correction": (
+        "{n} solution without a good and a bad step at one position",
+        "{n} solutions without a good and a bad step at one position",
+    ),
     "solutions_without_labels": ("{n} solution without labels", "{n} solutions without labels"),
+    "unknown_mixed_kinds": "'{given}' is not a rule for mixed source kinds. Choose one of: {known}.",
     "unknown_neutral_policy": "'{neutral}' is not a policy for neutral steps. Choose one of: {known}.",
     "unknown_preset": "There is no preset '{preset}'. Choose one of: {known}.",
     "unknown_split": "There is no split '{split}'. Choose one of: {known}.",

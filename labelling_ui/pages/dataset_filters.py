@@ -41,6 +41,7 @@ NAMES = {
     "set_aside": _("Batches set aside"),
     "gold": _("Gold solutions"),
     "critiques": _("Critiques"),
+    "comments": _("Comments and reasons"),
     "consensus": _("Consensus by"),
     "min_posterior": _("Minimum posterior of the consensus"),
 }
@@ -54,6 +55,7 @@ CHOICES: dict[str, Mapping[str, Any]] = {
     "set_aside": dict(HELD),
     "gold": dict(HELD),
     "critiques": dict(HELD),
+    "comments": dict(HELD),
     "hints": dict(HELD),
     "consensus": {"shares": _("shares"), "reliability": _("reliability")},
 }
@@ -72,7 +74,7 @@ GROUPS: list[tuple[Promise, tuple[str, ...]]] = [
         _("Labels"),
         (
             "source_kinds", "annotators", "finish_reasons", "lanes", "generations", "guidelines",
-            "submitted_from", "submitted_to", "hints", "revisions", "set_aside", "critiques",
+            "submitted_from", "submitted_to", "hints", "revisions", "set_aside", "critiques", "comments",
         ),
     ),
     (_("Consensus and agreement"), ("consensus", "min_posterior", *FIELDS)),
@@ -129,6 +131,7 @@ class SnapshotForm(AgreementFields):
     revisions = _one("revisions")
     set_aside = _one("set_aside")
     critiques = _one("critiques")
+    comments = _one("comments")
     consensus = forms.ChoiceField(required=False, label=NAMES["consensus"])
     min_posterior = forms.FloatField(
         required=False, min_value=0, max_value=1, label=NAMES["min_posterior"],

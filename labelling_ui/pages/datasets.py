@@ -130,6 +130,7 @@ def download(request: HttpRequest, member: Membership, snapshot_id: int, format:
     if format not in EXPORTERS:
         raise Http404("There is no such format.")
     splits = [split for split in request.GET.getlist("splits") if split in SPLITS]
+    mixed_kinds = request.GET.get("mixed_kinds", "refuse")
     try:
         content = deliver_snapshot(
             by=signed_in(request),
@@ -138,6 +139,7 @@ def download(request: HttpRequest, member: Membership, snapshot_id: int, format:
             via="page",
             neutral=member.project.policies.neutral,
             splits=splits,
+            mixed_kinds=mixed_kinds,
         )
     except (Forbidden, Missing):
         raise

@@ -92,7 +92,7 @@ def bytes_of(value: int | None) -> str:
 def labelled_by(label: Annotation) -> str:
     """The author of a label: a person's name, or the name of its imported source."""
     if label.annotator:
-        return label.annotator.user.username
+        return label.annotator.shown_name
     return label.source.name or label.source.get_kind_display()
 
 

@@ -59,6 +59,8 @@ STATES = [
     State("home-empty", "/", "stranger"),
     State("home-tokens", "/tokens/"),
     State("home-glossary", "/glossary/"),
+    State("home-api", "/api/"),
+    State("home-api-labels", "/api/labels/"),
     State("home-new-project", "/projects/new/"),
     State("error-not-found", "/nowhere/"),
     State("error-not-allowed", "/p/algebra/settings/", "annotator"),

@@ -12,6 +12,7 @@ from django.utils import translation
 from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
+from annotation.files.preparing import prepare_record
 from annotation.files.rejections import rejected_lines
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.snapshots import create_snapshot
@@ -30,6 +31,7 @@ from prm.audits.finding import Check, conclude
 from prm.formats.record import Rejection
 from prm.formats.registry import FORMATS
 from prm.messages import SENTENCES, Message, as_json, from_json
+from prm.splitting import Splitting
 from prm.training.costs import DATA_SHEET, DeviceEnergy, PackageEnergy
 from tests.factories import make_comparison
 
@@ -181,7 +183,8 @@ def test_why_a_record_was_not_taken(reader: tuple[Client, str], project: Project
     file = tmp_path / "a.jsonl"
     file.write_text('{"steps": ["a"]}\n{"problem": 1, "steps": ["a"]}\n{"problem": "2"}\nno JSON\n')
     with file.open("rb") as stream:
-        found = [item for _, item in FORMATS.get("plain").read(stream, skip=0)]
+        read = FORMATS.get("plain").read(stream, skip=0)
+        found = [prepare_record(line, item, Splitting()) for line, item in read]
     job = ImportJob.objects.create(project=project, filename="a.jsonl", path="x", state="done", rejected=5)
     for one in found:
         ImportRejection.objects.create(job=job, line=one.line, field=one.field, reason=one.reason)
