@@ -7,18 +7,21 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils.html import escape
 
 from annotation.labels.datasets import snapshot_preview
 from annotation.labels.datasets.export_jobs import run_export
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.presets import PRESETS
-from annotation.labels.datasets.snapshots import create_snapshot
+from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
 from annotation.models import AuditEntry, Project, Snapshot
-from labelling_ui.pages.dataset_contents import grouped_formats
+from labelling_ui.pages.dataset_contents import grouped_formats, title_of
 from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm
 from labelling_ui.templatetags.figures import estimate
 from prm.exporters import EXPORTERS
 from tests.factories import SnapshotFactory
+from tests.unit.annotation.labels.datasets.test_exports import by
+from tests.unit.annotation.labels.datasets.test_snapshots import solution, take_in
 
 PAGE = "/p/algebra/datasets/"
 
@@ -124,18 +127,29 @@ def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project) ->
 def test_every_exporter_has_one_place_among_the_downloads(manager: Client, project: Project) -> None:
     grouped = [format for _, formats in grouped_formats() for format in formats]
     assert sorted(grouped) == sorted(EXPORTERS)
-    snapshot = SnapshotFactory(project=project, counts={"splits": {"pool": 1}, "source_kinds": {"human": 1}})
+    snapshot = create_snapshot(by=None, project=project, filters={})
     page = text(manager.get(f"{PAGE}{snapshot.pk}/"))
-    assert [format for format in EXPORTERS if f"/{snapshot.pk}/{format}/" not in page] == []
+    assert [format for format in EXPORTERS if f">{escape(title_of(format))}<" not in page] == []
 
 
 def test_a_snapshots_page_says_before_the_download_what_a_file_leaves_out(manager: Client, project: Project) -> None:
-    counts = {"splits": {"pool": 1, "calibration": 1, "holdout": 2}, "source_kinds": {"human": 4}}
-    snapshot = SnapshotFactory(project=project, counts=counts)
+    take_in(project, *(solution(f"problem {'x' * n}", by("human", 1, 1, 1, name="ann")) for n in range(40)))
+    snapshot = create_snapshot(by=None, project=project, filters={})
+    count = snapshot.counts["splits"]
     page = text(manager.get(f"{PAGE}{snapshot.pk}/"))
-    assert "<li>1 calibration solution</li><li>2 holdout solutions</li>" in page
+    assert f"<li>{count['calibration']} calibration solutions</li><li>{count['holdout']} holdout solutions</li>" in page
     assert f"{PAGE}{snapshot.pk}/trl/?splits=pool&amp;splits=calibration&amp;splits=holdout" in page
-    assert "the file is missing" in page
+    snapshot_file(snapshot).unlink()
+    assert "the file is missing" in text(manager.get(f"{PAGE}{snapshot.pk}/"))
+
+
+def test_a_format_that_cannot_state_kinds_mixes_them_only_on_request(manager: Client, project: Project) -> None:
+    take_in(project, solution("p", by("human", 1, 1, 1, name="ann"), by("model_judge", 1, 1, 1, name="judge")))
+    snapshot = create_snapshot(by=None, project=project, filters={})
+    address = f"{PAGE}{snapshot.pk}/trl/"
+    assert "which TRL cannot distinguish" in text(manager.get(address, follow=True))
+    assert f'href="{address}?mixed_kinds=allow"' in text(manager.get(f"{PAGE}{snapshot.pk}/"))
+    assert b"completions" in b"".join(manager.get(f"{address}?mixed_kinds=allow"))
 
 
 def test_an_empty_or_changed_file_is_refused_on_the_page(manager: Client, project: Project, tmp_path: Path) -> None:
@@ -172,7 +186,7 @@ def test_a_row_shows_who_made_the_snapshot_and_how_large_it_is(
 def test_a_snapshot_is_compared_with_the_last_one_of_the_same_filters(manager: Client, project: Project) -> None:
     first = create_snapshot(by=None, project=project, filters={})
     other = create_snapshot(by=None, project=project, filters={"source_kinds": ["human"]})
-    last = SnapshotFactory(project=project, filters={}, counts={})
+    last = SnapshotFactory(project=project, filters={}, counts=first.counts, path=first.path)
     page = text(manager.get(PAGE))
     assert f"{PAGE}{last.pk}/diff/{first.pk}/" in page
     assert f"{PAGE}{other.pk}/diff/{first.pk}/" in page, "the one before, if none has the same filters"
