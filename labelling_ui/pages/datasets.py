@@ -77,19 +77,21 @@ def datasets(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """Show what a snapshot with the form's filters would contain."""
+    """Show what a snapshot with the form's filters would contain, and the formats of the preset or the others."""
     project = member.project
+    preset = PRESETS.get(request.GET.get("preset", ""), PRESETS[FIRST])
+    others = "others" in request.GET
+    formats = [format for format in EXPORTERS if format not in preset.formats] if others else preset.formats
     form = SnapshotForm(request.POST, project=project)
-    context: dict[str, Any] = {"form": form}
+    context: dict[str, Any] = {"form": form, "chosen": preset, "others": others}
     if form.is_valid():
+        neutral = project.policies.neutral
         try:
-            shown = preview_snapshot(project, form.filters(), neutral=project.policies.neutral)
+            context["preview"] = preview_snapshot(project, form.filters(), formats=formats, neutral=neutral)
         except DomainError as error:
             context["error"] = in_reader_words(error.message)
         else:
-            preset = PRESETS.get(request.GET.get("preset", ""), PRESETS[FIRST])
-            context["preview"] = shown
-            context["contents"] = Contents(shown.counts, shown.plans, shown.exact, preset.formats)
+            context["contents"] = Contents.of_preview(context["preview"])
     return render(request, "labelling_ui/dataset_preview.html", context)
 
 
@@ -103,7 +105,7 @@ def snapshot(request: HttpRequest, member: Membership, snapshot_id: int) -> Http
         "snapshot": shown,
         "filters": describe_filters(shown.filters),
         "size": size_of_snapshot(shown),
-        "contents": Contents(shown.counts, list(plans.values())),
+        "contents": Contents(shown.counts),
         "groups": [
             (title, [_file(shown, plans[name], neutral) for name in names]) for title, names in grouped_formats()
         ],

@@ -79,7 +79,12 @@ def test_a_preview_shows_the_contents_and_makes_nothing(manager: Client, project
     assert "Solutions in the dataset: 1. Labels: 2." in shown
     assert "for 1 problem<" in shown
     assert "people 2" in shown
-    assert shown.index("Parquet") < shown.index("Other formats") < shown.index("PRM800K")
+    assert shown.index("Parquet") < shown.index("Other formats")
+    assert "PRM800K" not in shown
+    others = preview(manager, "share&others", min_annotations=1)
+    assert "PRM800K" in others
+    assert "Parquet</th>" not in others.replace("TRL, Parquet", "")
+    assert "Solutions in the dataset" not in others
     assert not Snapshot.objects.exists()
 
 
