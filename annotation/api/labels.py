@@ -79,6 +79,7 @@ class LabelRow(Row):
         "source_name": "source.name",
         "generation": "item.generation.number",
         "inclusion_probability": "item.inclusion_probability",
+        "guidelines": "guidelines.number",
     }
     of_staff: ClassVar[tuple[str, ...]] = (
         "source_kind", "source_name", "annotator", "split", "lane", "generation", "inclusion_probability",
@@ -103,6 +104,9 @@ class LabelRow(Row):
     comment: Annotated[str, Meta(description="The annotator's comment on the solution.")]
     total_ms: Annotated[Milliseconds | None, Meta(description="Active time on the solution; null if unknown.")]
     submitted_at: Annotated[datetime, Meta(description="When it was submitted.")]
+    guidelines: Annotated[
+        int | None, Meta(description="Version of the guidelines that the annotator had on the screen; null for none.")
+    ]
     source_kind: Annotated[SourceKind | UnsetType, Meta(description="What the label comes from.")] = UNSET
     source_name: Annotated[
         str | UnsetType, Meta(description="The model or the labeller in a file; empty for the project's members.")
@@ -180,8 +184,17 @@ def _rows(member: Membership, labels: QuerySet[Annotation]) -> QuerySet[Annotati
     path = PathStep.objects.select_related("chosen").defer("chosen__text", "native")
     return (
         labels.annotate(set_aside=ExpressionWrapper(is_set_aside(), output_field=BooleanField()))
-        .select_related("solution", "source", "annotator", "item__generation", "lease__hint__model_version")
-        .defer("solution__extra", "solution__provenance", "native", "lease__hint__model_version__manifest")
+        .select_related(
+            "solution", "source", "annotator", "item__generation", "lease__hint__model_version", "guidelines"
+        )
+        .defer(
+            "guidelines__text",
+            "guidelines__examples",
+            "solution__extra",
+            "solution__provenance",
+            "native",
+            "lease__hint__model_version__manifest",
+        )
         .prefetch_related(Prefetch("ratings", ratings), Prefetch("path", path))
         .order_by("-submitted_at", "-pk")
     )
