@@ -178,6 +178,13 @@ SHOWN: dict[type[Model], Shown] = {
     ),
     models.SampledProblem: Shown("id run problem position state accepted error", "=run__id error"),
     models.Snapshot: Shown("id project sha256 created_by created_at", "sha256"),
+    models.ExportSchedule: Shown("id project name root path every_days after_promotion active", "name path"),
+    models.ExportJob: Shown(
+        "id project schedule snapshot target state done created_at finished_at", "target error project__slug"
+    ),
+    models.ContaminationCheck: Shown(
+        "id project snapshot filename state done created_at finished_at", "filename error project__slug"
+    ),
     # Rounds and models
     models.TrainingRun: Shown(
         "project number state trigger requested_by heartbeat_at created_at",

@@ -32,7 +32,9 @@ from prm.messages import Message
 
 
 class ReviewsQuery(msgspec.Struct):
-    reason: Literal["", "disagreement", "dispute", "doubt"] = ""
+    reason: Annotated[
+        Literal["", "disagreement", "dispute", "doubt"], Meta(description="Why it waits; all reasons if left out.")
+    ] = ""
 
 
 class WaitingSolution(Row):
@@ -209,7 +211,7 @@ class SentBackRow(Row):
 
 
 class SentBackQuery(msgspec.Struct):
-    state: SentBack.State | UnsetType = UNSET
+    state: Annotated[SentBack.State | UnsetType, Meta(description="Whether the request is open.")] = UNSET
 
 
 class LabelToSendBack(msgspec.Struct):

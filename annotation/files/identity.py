@@ -6,26 +6,49 @@ import uuid
 
 import msgspec
 
-from prm.formats.identity import normalised
+from prm.formats.identity import content_hash, normalised, text_hash
 from prm.formats.record import Record, RecordAnnotation
 from prm.vocabulary import Split
 
+
+class StoredRecord(Record):
+    """A solution in the project, with the hashes under which it is stored.
+
+    Steps that labels added to it do not change them.
+    """
+
+    text_hash: str = ""
+    content_hash: str = ""
+
+
 _LABELS = uuid.UUID("6b0f5d0e-58a5-4e0f-9d6c-3a0c2a3d4f11")
+
+
+def hashes_of(record: Record) -> tuple[str, str]:
+    """The hashes of a record's problem and of its steps."""
+    if isinstance(record, StoredRecord):
+        return record.text_hash, record.content_hash
+    return text_hash(record.problem), content_hash(record)
 
 
 def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
     """The SHA-256 of a label with its record.
 
-    It excludes the problem's group and split, the solution's provenance, and outcomes set here, so that learning more
-    about a solution does not change the identity of its labels. It excludes the revision, which only some formats have.
+    It excludes the problem's group and split, the solution's provenance and multiplicity, and outcomes set here, so
+    that learning more about a solution does not change the identity of its labels. It excludes the revision, which only
+    some formats have. A label of a stored solution counts with its hashes.
     """
+    label = msgspec.structs.replace(annotation, revision=None)
+    if isinstance(record, StoredRecord):
+        return hashlib.sha256(msgspec.json.encode([record.text_hash, record.content_hash, label])).hexdigest()
     hashed = msgspec.structs.replace(
         record,
-        annotations=[msgspec.structs.replace(annotation, revision=None)],
+        annotations=[label],
         consensus=[],
         split="",
         source_group="",
         provenance=None,
+        multiplicity=1,
     )
     if record.outcome_source is not None:
         hashed.outcome_source = None

@@ -13,11 +13,8 @@ MAX_REVISION = 1_000_000
 
 def fault_of(record: Record) -> tuple[str, Message] | None:
     """The field and the reason for which a record must be rejected; None if it is valid."""
-    if not record.problem.strip():
-        return "problem", Message("text_empty")
-    for field, longest in LENGTHS.items():
-        if len(getattr(record, field)) > longest:
-            return field, Message("text_too_long", n=longest)
+    if fault := problem_fault(record):
+        return fault
     if not any(record.positions):
         return "steps", Message("no_steps")
     if len(record.positions) > MAX_POSITIONS:
@@ -28,6 +25,16 @@ def fault_of(record: Record) -> tuple[str, Message] | None:
         fault = _annotation_fault(record, annotation)
         if fault:
             return f"annotations[{number}].{fault[0]}", fault[1]
+    return None
+
+
+def problem_fault(record: Record) -> tuple[str, Message] | None:
+    """As `fault_of`, without the steps and the labels."""
+    if not record.problem.strip():
+        return "problem", Message("text_empty")
+    for field, longest in LENGTHS.items():
+        if len(getattr(record, field)) > longest:
+            return field, Message("text_too_long", n=longest)
     return None
 
 

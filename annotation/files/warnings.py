@@ -24,6 +24,8 @@ def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts:
         "solutions_with_empty_steps": len(empty),
         "unnamed_labels": counts.unnamed,
         "revised_labels": counts.revised,
+        "equal_samples": counts.repeated,
+        "problems_without_solutions": sum(not record.positions for record in records),
     }
     return {**warnings, **{name: warnings.get(name, 0) + n for name, n in new.items() if n}}
 
@@ -73,6 +75,10 @@ def warnings_in_words(warnings: Mapping[str, int]) -> list[Message]:
         sentences.append(Message("labels_differ_without_annotator", n=n))
     if n := warnings.get("revised_labels"):
         sentences.append(Message("labels_replaced", n=n))
+    if n := warnings.get("equal_samples"):
+        sentences.append(Message("samples_equal", n=n))
+    if n := warnings.get("problems_without_solutions"):
+        sentences.append(Message("problems_without_solutions", n=n))
     if n := warnings.get("empty_steps"):
         sentences.append(
             Message(

@@ -30,6 +30,7 @@ class Solution(models.Model):
     outcome_source = models.CharField(max_length=8, choices=choices.OUTCOME_SOURCES, blank=True)
     provenance = models.JSONField(default=dict, blank=True)
     extra = models.JSONField(default=dict, blank=True)
+    multiplicity = models.PositiveIntegerField(default=1, help_text="How many equal samples it stands for.")
     import_job = models.ForeignKey(
         "annotation.ImportJob", null=True, blank=True, on_delete=models.SET_NULL, related_name="solutions"
     )

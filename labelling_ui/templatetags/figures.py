@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotation.core import wording
 from annotation.models import Annotation, Lane, Membership, choices
 from labelling_ui import words
-from labelling_ui.numbers import decimal, signed
+from labelling_ui.numbers import decimal, rounded, signed
 from prm.acquisition import FUNCTIONS
 
 register = template.Library()
@@ -28,6 +28,12 @@ NOTHING = "–"
 def count(value: int | None) -> str:
     """1234 -> 1,234, in the reader's language."""
     return NOTHING if value is None else intcomma(value)
+
+
+@register.filter
+def estimate(value: int, exact: bool = False) -> str:
+    """80312 -> about 80,000; an exact number has all digits."""
+    return count(value) if exact else _("about %(n)s") % {"n": count(rounded(value))}
 
 
 @register.filter

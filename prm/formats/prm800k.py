@@ -29,8 +29,9 @@ from prm.formats.record import (
     stored_line,
 )
 from prm.formats.registry import file_format
+from prm.formats.writing import STEP_WISE, Loss
 from prm.messages import Message
-from prm.vocabulary import LABEL_LANES, SPLITS, FinishReason, RatingState, SourceKind
+from prm.vocabulary import LABEL_LANES, SPLITS, FinishReason, NeutralPolicy, RatingState, SourceKind
 
 
 class _Completion(msgspec.Struct):
@@ -129,9 +130,11 @@ def prm800k(value: Any) -> Record:
     return record
 
 
-@prm800k.writes
-def _lines(record: Record) -> Iterator[dict[str, Any]]:
+@prm800k.writes(nameless=False, not_held=STEP_WISE)
+def _lines(record: Record, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     """A line for each annotation, without comments and reasons."""
+    if not record.annotations:
+        yield Loss("unlabelled")
     for annotation in record.annotations:
         yield _native(record, annotation) | _added(record, annotation)
 

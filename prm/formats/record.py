@@ -14,6 +14,7 @@ import msgspec
 from prm.vocabulary import FinishReason, LabelLane, OutcomeSource, RatingState, SourceKind, StepKind, Visibility
 
 LONGEST_PROMPT = 100_000
+MOST_EQUAL = 1_000_000  # samples of one solution
 _Name = Annotated[str, msgspec.Meta(max_length=200)]
 _Text = Annotated[str, msgspec.Meta(max_length=LONGEST_PROMPT)]
 
@@ -172,7 +173,8 @@ class Consensus(msgspec.Struct, omit_defaults=True, gc=False):
 class Record(msgspec.Struct, omit_defaults=True):
     """One solution. `solution_text` is a text that is not split into steps yet; `positions` is then empty.
 
-    It has no id of the installation that exported it: `identity` names it by its content. An outcome
+    It has neither steps nor a text if the file has only the problem. `multiplicity` counts equal samples, which are one
+    solution. It has no id of the installation that exported it: `identity` names it by its content. An outcome
     (`final_answer_correct`) without a source comes from the file.
     """
 
@@ -192,8 +194,14 @@ class Record(msgspec.Struct, omit_defaults=True):
     outcome_source: OutcomeSource | None = None
     provenance: Provenance | None = None
     extra: dict[str, Any] = {}
+    multiplicity: Annotated[int, msgspec.Meta(ge=1, le=MOST_EQUAL)] = 1
     annotations: list[RecordAnnotation] = []
     consensus: list[Consensus] = []
+
+    @property
+    def is_problem_only(self) -> bool:
+        """Whether the file has the problem without a solution and labels."""
+        return self.solution_text is None and not self.positions and not self.annotations
 
 
 def sampled(texts: Iterable[str]) -> list[list[Completion]]:

@@ -50,6 +50,7 @@ def trace_of(record: Record) -> Trace:
         alternatives=_alternatives(record, agreed, posteriors),
         sources=[LabelSource(a.source_kind, a.annotator or a.source_name, a.first_error) for a in record.annotations],
         final_answer_correct=record.final_answer_correct if as_sampled else None,
+        multiplicity=record.multiplicity,
     )
 
 

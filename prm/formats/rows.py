@@ -36,14 +36,15 @@ def cell_of(row: Row, column: str) -> Any:
 
 
 def record_of(row: Any, mapping: Mapping) -> Record:
-    """The record of a row. Raises Unreadable naming the column."""
+    """The record of a row, only its problem if the mapping names no steps. Raises Unreadable naming the column."""
     if not isinstance(row, dict):
         raise Unreadable("", Message("not_an_object_with_values"))
-    if mapping.steps is None:
-        raise Unreadable("", Message("no_column_with_steps"))
-    steps, solution_text = _steps(row, mapping.steps)
-    kinds = _kinds(row, mapping.steps, len(steps))
-    labels = [_drawn(row, mapped, _label(row, mapped, kinds)) for mapped in mapping.labels]
+    steps, solution_text, kinds = list[str](), None, list[StepKind]()
+    if mapping.steps:
+        steps, solution_text = _steps(row, mapping.steps)
+        kinds = _kinds(row, mapping.steps, len(steps))
+    mapped_labels = mapping.labels if mapping.steps else []
+    labels = [_drawn(row, mapped, _label(row, mapped, kinds)) for mapped in mapped_labels]
 
     def text(column: str) -> str:
         return cells.text(cell_of(row, column), column) if column else ""
@@ -169,7 +170,7 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
 def _lane(word: str, column: str) -> LabelLane | Literal[""]:
     if word and word not in LABEL_LANES:
         raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(LABEL_LANES)))
-    return cast(LabelLane | Literal[""], word)
+    return word
 
 
 def _drawn(row: Row, mapping: LabelMapping, label: RecordAnnotation | None) -> RecordAnnotation | None:

@@ -1,15 +1,17 @@
 """Dataset cards: what was labelled, by whom and how."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from annotation.labels.datasets import card_methods
 from annotation.labels.datasets.card_header import card_header
+from annotation.labels.datasets.contamination import contamination_of
 from annotation.labels.datasets.filters import describe_filters
-from annotation.labels.datasets.markdown import table
-from annotation.labels.datasets.plans import plan_export
+from annotation.labels.datasets.markdown import cell, table
+from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.models import Snapshot
 from annotation.models.policy import CardPolicy
+from prm.contamination import ContaminationReport
 from prm.exporters import EXPORTERS
 
 KINDS = {
@@ -29,11 +31,14 @@ NEUTRAL = {
 }
 
 
-def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Collection[str] | None = None) -> str:
-    """The card of a snapshot, in Markdown with a YAML header.
-
-    `neutral` and `splits` are the options of the export that it describes.
-    """
+def dataset_card(
+    snapshot: Snapshot,
+    *,
+    neutral: str = "positive",
+    splits: Collection[str] | None = None,
+    mixed_kinds: str = "refuse",
+) -> str:
+    """The card of a snapshot, in Markdown with a YAML header; the options are those of the export it describes."""
     counts = snapshot.counts
     sections = [
         card_header(snapshot),
@@ -63,9 +68,10 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Colle
         table("Visibility of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
         table("Final answers", "outcome (by whom)", "solutions", counts.get("outcomes", {})),
         table("Lanes", "lane", "annotations", counts["lanes"]),
+        _contamination(snapshot),
         _filters(snapshot.filters),
         _formats(neutral),
-        _losses(snapshot, neutral, splits),
+        _losses([plan_export(snapshot, f, neutral=neutral, splits=splits, mixed_kinds=mixed_kinds) for f in EXPORTERS]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -153,6 +159,27 @@ def _hints(counts: Mapping[str, Any]) -> str:
     )
 
 
+def _contamination(snapshot: Snapshot) -> str:
+    """What the checks found; the card says so if there was none."""
+    found = [f"- {_overlap(report)}" for report in contamination_of(snapshot)]
+    return "## Contamination\n\n" + ("\n".join(found) or "Not checked against any benchmark.")
+
+
+def _overlap(report: ContaminationReport) -> str:
+    repeated = (
+        f"{report.duplicates} of {report.distinct_problems} problems are near-duplicates of each other, in "
+        f"{report.duplicate_groups} groups, {report.across_splits} of them across splits (MinHash of runs of 5 words)."
+    )
+    if not report.benchmark:
+        return repeated
+    problems, solutions = report.problems, report.solutions
+    return (
+        f"`{cell(report.benchmark)}` (SHA-256 `{report.sha256[:12]}`): {problems.found} of {problems.texts} problems "
+        f"share a run of {report.long_run} words or {report.most:.0%} of their runs of {report.short_run} words, and "
+        f"{solutions.found} of {solutions.texts} solutions share {report.most:.0%}. {repeated}"
+    )
+
+
 def _filters(filters: Mapping[str, Any]) -> str:
     bullets = [f"- {phrase}" for phrase in describe_filters(filters)]
     return "## Filters\n\n" + ("\n".join(bullets) or "None: the latest revision of every annotation.")
@@ -165,17 +192,26 @@ def _formats(neutral: str) -> str:
         "`flagged` true) and finish reasons. With `source_kind` and `split`.\n"
         "- TRL stepwise supervision: one line per solution, along the consensus path, up to and including the "
         f"first error. Neutral steps {NEUTRAL[neutral]}. A line ends before a step that is unsure, not "
-        "rated, or written by an annotator, because it is neither yes nor no. Lines have no split and no source kind: "
-        "the file has only the pool unless other splits are requested, and labels of one kind.\n"
-        "- CSV and Parquet: one row per label, with `split` and `source_kind`."
+        "rated, or written by an annotator, because it is neither yes nor no.\n"
+        "- CSV, Parquet and the Hugging Face folder: one row per label, with `split` and `source_kind`. The folder "
+        "calls the pool `train`, calibration `validation` and the holdout `test`.\n"
+        "- All formats but these and the records have neither split nor source kind. Their files have only the pool "
+        "unless other splits are requested, and labels of one kind unless several are allowed."
     )
 
 
-def _losses(snapshot: Snapshot, neutral: str, splits: Collection[str] | None) -> str:
+def _losses(plans: Sequence[Plan]) -> str:
     rows = {}
-    for format in EXPORTERS:
-        plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
-        lost = "; ".join(plan.sentences()) or "nothing"
-        solutions = 0 if plan.refusal else plan.solutions
-        rows[EXPORTERS.get(format).title] = f"{solutions} | {plan.refusal.message if plan.refusal else lost}"
-    return table("What each format leaves out", "format", "solutions | left out", rows, columns=3)
+    for plan in plans:
+        exporter = EXPORTERS.get(plan.format)
+        lost = plan.refusal.message if plan.refusal else "; ".join(plan.sentences()) or "nothing"
+        rows[exporter.title] = f"{0 if plan.refusal else plan.solutions} | {lost} | {exporter.version}"
+    parts = [table("What each format leaves out", "format", "solutions | left out | writer's version", rows, columns=4)]
+    if mixed := {plan.format: plan.mixed_kinds for plan in plans if plan.mixed_kinds and not plan.refusal}:
+        kinds = ", ".join(f"{kind}: {n}" for kind, n in next(iter(mixed.values())).items())
+        parts.append(
+            f"By request, these files mix labels of several source kinds ({kinds}) without saying which is which: "
+            + ", ".join(f"`{format}`" for format in mixed)
+            + "."
+        )
+    return "\n\n".join(parts)

@@ -123,9 +123,10 @@ def may_pass(filters: SnapshotFilters) -> Q:
         "submitted_at__lt": filters.submitted_to,
     }
     condition = Q(**{lookup: value for lookup, value in wanted.items() if value})
-    numbers = filters.generations
-    if numbers:
+    if numbers := filters.generations:
         condition &= Q(item__generation__number__in=numbers) | Q(stated__generation__in=numbers)
+    if numbers := filters.guidelines:
+        condition &= Q(guidelines__number__in=numbers) | Q(stated__guidelines__in=numbers)
     return condition
 
 

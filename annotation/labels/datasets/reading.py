@@ -28,7 +28,7 @@ SOLUTIONS = """
 SELECT solution.id, problem.text AS problem, problem.source_group, solution.split,
     problem.domain, problem.reference_answer, problem.reference_solution, problem.extra AS problem_extra,
     solution.external_id, solution.generator, solution.final_answer, solution.final_answer_correct,
-    solution.outcome_source, solution.provenance, solution.extra
+    solution.outcome_source, solution.provenance, solution.extra, solution.multiplicity
 FROM annotation_solution solution JOIN annotation_problem problem ON problem.id = solution.problem_id
 WHERE solution.id = ANY(%(ids)s)
 """
@@ -188,6 +188,7 @@ def _record(solution: Any, steps: Rows, critiques: Rows) -> Record:
         outcome_source=solution.outcome_source or None,
         provenance=None if solution.provenance == "{}" else msgspec.json.decode(solution.provenance, type=Provenance),
         extra=_object(solution.extra),
+        multiplicity=solution.multiplicity,
     )
 
 

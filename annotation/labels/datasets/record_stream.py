@@ -1,7 +1,7 @@
 """Streams a project's solutions and labels as records, with bounded memory."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
@@ -24,7 +24,7 @@ AT_ONCE = 250  # solutions in memory
 
 def stream_records(
     *, project: Project, filters: SnapshotFilters, among: Collection[int] | None = None
-) -> Iterator[Record]:
+) -> Generator[Record]:
     """The records that pass the filters, each with the consensus of its labels.
 
     They are in the order of the hashes of their problem and their steps, so that two installations with the same labels
@@ -56,6 +56,11 @@ def stream_solutions(
                 record.consensus = consensus_of(latest, trust)
                 if filters.are_sure(record.consensus):
                     yield pk, record
+
+
+def count_candidates(*, project: Project, filters: SnapshotFilters) -> int:
+    """The number of solutions that `stream_records` reads; fewer may pass the filters of labels."""
+    return candidate_solutions(project, filters).count()
 
 
 def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:

@@ -233,6 +233,13 @@ def _tau_bench(draw):
 
 
 @st.composite
+def _labels(draw):
+    ratings = {"ratings": draw(st.lists(st.sampled_from([1, 0, -1, None]), min_size=1, max_size=3))}
+    label = ratings if draw(st.booleans()) else {"first_error": draw(st.integers(-1, 3))}
+    return {"solution": draw(st.sampled_from(["a-1", "7"])), "annotator": draw(st.sampled_from(["x", "y"])), **label}
+
+
+@st.composite
 def _who_and_when(draw):
     history = draw(st.lists(st.fixed_dictionaries({"content": TEXT, "role": TEXT, "name": TEXT}), min_size=1))
     return {
@@ -265,7 +272,7 @@ def _atif(draw):
 PROCESSBENCH, TRL, PLAIN = _processbench(), _trl(), _plain()
 MATH_SHEPHERD, PRMBENCH, RLHFLOW, MR_BEN = _math_shepherd(), _prmbench(), _rlhflow(), _mr_ben()
 BIG_BENCH_MISTAKE, BEST_OF_N, MESSAGES = _big_bench_mistake(), _best_of_n, _messages()
-WHO_AND_WHEN, ATIF, TAU_BENCH = _who_and_when(), _atif(), _tau_bench()
+WHO_AND_WHEN, ATIF, TAU_BENCH, LABELS = _who_and_when(), _atif(), _tau_bench(), _labels()
 _record_label = st.fixed_dictionaries(
     {
         "source_kind": st.sampled_from(["human", "model_judge", "monte_carlo", "consensus"]),
