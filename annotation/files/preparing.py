@@ -7,7 +7,7 @@ import msgspec
 from annotation.core.errors import DomainError
 from annotation.files.identity import group_of_text
 from annotation.files.record_faults import empty_steps, fault_of, problem_fault
-from annotation.files.record_labels import is_unnamed
+from annotation.files.record_labels import names_nobody
 from annotation.models import ImportOptions
 from prm.formats.label_lines import LooseLabel
 from prm.formats.raw import EXCERPT
@@ -45,7 +45,7 @@ def prepare_record(
         # A machine's kind, which only the record itself can state, is never overridden.
         if options.labelled_by != "file" and label.source_kind in PEOPLE:
             label.source_kind = options.labelled_by
-        if options.annotator and is_unnamed(label.source_name):
+        if options.annotator and names_nobody(label):
             label.source_name = options.annotator
     if isinstance(item, LooseLabel):
         return item

@@ -8,6 +8,7 @@ MAX_POSITIONS = 10_000
 LENGTHS = {"source_group": 200, "domain": 100, "external_id": 200, "generator": 200}
 MAX_SOURCE_NAME = 200
 MAX_MS = 2**62
+MAX_REVISION = 1_000_000
 
 
 def fault_of(record: Record) -> tuple[str, Message] | None:
@@ -46,6 +47,10 @@ def empty_steps(record: Record) -> list[int]:
 def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str, Message] | None:
     if len(annotation.source_name) > MAX_SOURCE_NAME:
         return "source_name", Message("text_too_long", n=MAX_SOURCE_NAME)
+    if len(annotation.annotator or "") > MAX_SOURCE_NAME:
+        return "annotator", Message("text_too_long", n=MAX_SOURCE_NAME)
+    if annotation.revision is not None and annotation.revision > MAX_REVISION:
+        return "revision", Message("number_too_high", n=annotation.revision, most=MAX_REVISION)
     if annotation.total_ms is not None and not 0 <= annotation.total_ms < MAX_MS:
         return "total_ms", Message("milliseconds_negative", n=annotation.total_ms)
     if annotation.first_error is not None and not -1 <= annotation.first_error < len(record.positions):

@@ -24,7 +24,7 @@ FIELDS = {
         "id", "project", "problem", "split", "content_hash", "external_id", "generator", "final_answer",
         "final_answer_correct", "outcome_source", "provenance", "extra", "multiplicity", "import_job", "created_at",
     ),
-    Step: ("id", "solution", "position", "alternative", "text", "kind"),
+    Step: ("id", "solution", "position", "alternative", "text", "kind", "added"),
     Critique: ("step", "ordinal", "text"),
     **record_labels.FIELDS,
 }  # fmt: skip
@@ -185,7 +185,7 @@ class _Chunk:
         if not record.positions:
             return DUPLICATE if is_known else NEW
         solution = self._solutions.get((problem.id, content))
-        fresh = self._labels.fresh(record)
+        fresh = self._labels.fresh(record, solution.id if solution else None)
         if solution is None:
             solution = self._solutions[problem.id, content] = self._add_solution(record, problem, content)
             steps = self._add_steps(record, solution)
@@ -268,7 +268,8 @@ class _Chunk:
         for position, at in enumerate(record.positions):
             here = solution.keys[position]
             for alternative, (completion, key) in enumerate(zip(at, keys, strict=False)):
-                add(Step, key, solution.id, position, alternative, completion.text, completion.kind)
+                text, kind, added = completion.text, completion.kind, completion.added
+                add(Step, key, solution.id, position, alternative, text, kind, added)
                 here.append(key)
                 for ordinal, critique in enumerate(completion.critiques):
                     add(Critique, key, ordinal, critique)
@@ -286,7 +287,8 @@ class _Chunk:
                 used.add(alternative)
                 if alternative == len(keys):
                     keys.append(self._rows.key(Step))
-                    self._rows.add(Step, keys[-1], solution.id, position, alternative, completion.text, completion.kind)
+                    text, kind = completion.text, completion.kind
+                    self._rows.add(Step, keys[-1], solution.id, position, alternative, text, kind, True)
                     for ordinal, critique in enumerate(completion.critiques):
                         self._rows.add(Critique, keys[-1], ordinal, critique)
                 here.append(keys[alternative])

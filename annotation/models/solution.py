@@ -58,13 +58,17 @@ class Solution(models.Model):
 
 
 class Step(models.Model):
-    """A completion at a position of a solution; a position can have several alternatives."""
+    """A completion at a position of a solution; a position can have several alternatives.
+
+    An `added` one came with an imported label and was not sampled with the solution.
+    """
 
     solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="steps", db_index=False)
     position = models.PositiveIntegerField()
     alternative = models.PositiveIntegerField(default=0)
     text = models.TextField(blank=True)
     kind = models.CharField(max_length=12, choices=choices.STEP_KINDS, default="reasoning")
+    added = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["position", "alternative"]

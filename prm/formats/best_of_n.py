@@ -11,12 +11,14 @@ from typing import Annotated, Any
 
 import msgspec
 
+from prm.formats.identity import KEY_DIGITS, solution_key, text_hash
 from prm.formats.reading import other_fields
 from prm.formats.record import MOST_EQUAL, Record, sampled, sampled_texts
 from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
+from prm.vocabulary import NeutralPolicy
 
 
 class _Line(msgspec.Struct):
@@ -57,12 +59,12 @@ def best_of_n(value: Any) -> Record:
     )
 
 
-@best_of_n.writes
-def _lines(record: Record) -> list[dict[str, Any]]:
-    """The solution with its original ids, or those of its project."""
+@best_of_n.writes(not_held=("labels",))
+def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any]]:
+    """The solution with its original ids, else with numbers made of its content."""
     line = {
-        "problem_id": record.problem_id,
-        "candidate_index": record.solution_id,
+        "problem_id": text_hash(record.problem)[:KEY_DIGITS],
+        "candidate_index": int(solution_key(record)[:8], 16),
         "problem": record.problem,
         "reference_answer": record.reference_answer,
         "steps": sampled_texts(record),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import msgspec
 
@@ -12,7 +12,16 @@ from prm.formats.mapping import Column, Drawn, LabelMapping, MadeBy, Mapping, So
 from prm.formats.reading import Unreadable, validation_fault
 from prm.formats.record import Completion, Inclusion, Provenance, Record, RecordAnnotation
 from prm.messages import Message
-from prm.vocabulary import OUTCOME_SOURCES, SOURCE_KINDS, STEP_KINDS, OutcomeSource, SourceKind, StepKind
+from prm.vocabulary import (
+    LABEL_LANES,
+    OUTCOME_SOURCES,
+    SOURCE_KINDS,
+    STEP_KINDS,
+    LabelLane,
+    OutcomeSource,
+    SourceKind,
+    StepKind,
+)
 
 Row = dict[str, Any]
 
@@ -170,13 +179,19 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
     return annotation
 
 
+def _lane(word: str, column: str) -> LabelLane | Literal[""]:
+    if word and word not in LABEL_LANES:
+        raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(LABEL_LANES)))
+    return word
+
+
 def _drawn(row: Row, mapping: LabelMapping, label: RecordAnnotation | None) -> RecordAnnotation | None:
     """The label with the cells of `mapping.drawn`."""
     if label is None or not mapping.drawn:
         return label
     column: dict[str, str] = {field: mapping.drawn.get(field, "") for field in get_args(Drawn)}
     value = {field: cell_of(row, name) for field, name in column.items()}
-    label.lane = "" if value["lane"] is None else cells.text(value["lane"], column["lane"])
+    label.lane = _lane("" if value["lane"] is None else cells.text(value["lane"], column["lane"]), column["lane"])
     label.generation = cells.whole_number(value["generation"], column["generation"])
     label.guidelines = cells.whole_number(value["guidelines"], column["guidelines"])
     chance = cells.number(value["inclusion_probability"], column["inclusion_probability"])

@@ -14,6 +14,7 @@ import msgspec
 import pyarrow
 
 from prm.errors import FormatError
+from prm.exporters import exporter
 from prm.formats import csv_rows, parquet_rows, plain
 from prm.formats.labels import Step, steps_along
 from prm.formats.mapping import Column, Drawn, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
@@ -23,7 +24,9 @@ from prm.formats.reading import Numbered, on_one_line, original_records, parsed_
 from prm.formats.record import Provenance, Record, RecordAnnotation, Rejection, as_imported
 from prm.formats.registry import FORMATS, LABELS, TABLE, Format, Reader
 from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
+from prm.formats.writing import ALONG_PATH, About, Exporter, encode_parquet
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
 SAMPLED = 100
 LOOKED_AT = 1000
@@ -66,6 +69,10 @@ _TYPES = {
     "guidelines": pyarrow.int32(),
     "final_answer_correct": pyarrow.bool_(),
 }
+
+SCHEMA = pyarrow.schema(
+    [(name, pyarrow.list_(_LISTS[name]) if name in _LISTS else _TYPES.get(name, pyarrow.string())) for name in COLUMNS]
+)
 
 
 class Sample(NamedTuple):
@@ -149,25 +156,13 @@ def fault_of(mapping: Mapping, sample: Sample, *, needs_steps: bool = True) -> s
     return ""
 
 
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """The bytes of a CSV file; of several alternatives at a position, only that on the label's path is written."""
-    return csv_rows.write_rows(rows_of(records), COLUMNS)
+def rows(record: Record, neutral: NeutralPolicy) -> Iterator[Row]:
+    """A row of COLUMNS for each label, or one for a solution without labels.
 
-
-def write_parquet(records: Iterable[Record]) -> Iterator[bytes]:
-    """The bytes of a Parquet file with the same columns."""
-    fields = [
-        (name, pyarrow.list_(_LISTS[name]) if name in _LISTS else _TYPES.get(name, pyarrow.string()))
-        for name in COLUMNS
-    ]
-    return parquet_rows.write_rows(rows_of(records), pyarrow.schema(fields))
-
-
-def rows_of(records: Iterable[Record]) -> Iterator[Row]:
-    """A row of COLUMNS for each label, or one for a solution without labels."""
-    for record in records:
-        labels: list[RecordAnnotation | None] = [*record.annotations] or [None]
-        yield from (_row(record, label) for label in labels)
+    Of several alternatives at a position, a row has the one on its label's path.
+    """
+    labels: list[RecordAnnotation | None] = [*record.annotations] or [None]
+    return (_row(record, label) for label in labels)
 
 
 def _row(record: Record, label: RecordAnnotation | None) -> Row:
@@ -263,4 +258,12 @@ def _rewound(stream: BinaryIO) -> BinaryIO:
     return stream
 
 
-FORMATS.add(TABLE, Format(TABLE, Message("format_table"), read, writer=write), module=__name__)
+def _encode_csv(rows: Iterable[Row], about: About) -> Iterator[bytes]:
+    return csv_rows.write_rows(rows, COLUMNS)
+
+
+CSV = Exporter("csv", "CSV", rows, _encode_csv, "csv", not_held=ALONG_PATH, nameless=False)
+FORMATS.add(TABLE, Format(TABLE, Message("format_table"), read, exporter=CSV), module=__name__)
+exporter(
+    "parquet", title="Parquet", suffix="parquet", encode=encode_parquet(SCHEMA), not_held=ALONG_PATH, nameless=False
+)(rows)

@@ -24,7 +24,7 @@ from annotation.loop.rounds import failures
 from annotation.models import AuditEntry, ImportJob, ImportRejection, ModelVersion, Preference, Project, TrainingRun
 from annotation.models.model_version import AuditFinding, AuditSummary
 from labelling_ui import words
-from labelling_ui.pages.exports import NAMES
+from labelling_ui.pages.dataset_filters import NAMES
 from labelling_ui.selectors.training import costs_of
 from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
@@ -148,9 +148,9 @@ def test_what_a_snapshot_was_asked_for(reader: tuple[Client, str], project: Proj
         "Before: 1 Mar 2099; Differ on the first error: people, model judges:gauge",
         GERMAN: "Aufteilungen: Pool; Labels von: Personen, ",
     }
-    assert told[language] in page(client, "/p/algebra/export/").replace("&#x27;", "’")
+    assert told[language] in page(client, "/p/algebra/datasets/").replace("&#x27;", "’")
     assert {*NAMES, "agreement"} == {*SnapshotFilters.__struct_fields__}, "each filter has its words"
-    rows = client.get("/p/algebra/export/?download=csv").getvalue().decode()
+    rows = client.get("/p/algebra/datasets/?download=csv").getvalue().decode()
     assert "source kinds: human, model_judge" in rows
 
 

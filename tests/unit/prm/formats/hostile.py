@@ -31,6 +31,15 @@ FURTHER: dict[str, dict[str, Any]] = {
         "outcome_source": "given",
         "provenance": {"policy": "p", "temperature": 0.5, "seed": 1, "settings": {"top_p": 1}},
     },
+    "records": {
+        "source_group": "g",
+        "split": "pool",
+        "reference_answer": "4",
+        "provenance": {"policy": "p", "temperature": 0.5},
+        "outcome_source": "given",
+        "final_answer_correct": False,
+        "consensus": [{"position": 0, "alternative": 0, "good": 1.0, "neutral": 0.0, "bad": 0.0, "votes": 1}],
+    },
     "swe_agent": {
         "instance_id": "i",
         "environment": "e",
