@@ -79,6 +79,7 @@ LINES = {
         "history": [{"content": text} for text in ("a", "", "c", "d")],
         "mistake_step": "2",
     },
+    "records": {"problem": "p", "positions": [[{"text": text}] for text in ("a", "", "c", "d")]},
     "plain": {"problem": "p", "steps": ["a", "", "c", "d"]},
 }
 

@@ -6,7 +6,8 @@ import pytest
 
 from annotation.core.wording import in_words
 from annotation.files.import_preview import preview_import
-from annotation.models import Annotation, ImportOptions, Solution, Step
+from annotation.models import Annotation, ImportOptions, Problem, Solution, Step
+from prm.formats.identity import key_of
 
 pytestmark = pytest.mark.django_db
 
@@ -32,13 +33,14 @@ def refusals(job):
     return [(row.line, row.field, str(in_words(row.reason))) for row in job.rejections.all()]
 
 
-def test_labels_are_joined_by_the_id_of_the_file_or_by_stepmarks_number(import_content):
+def test_labels_are_joined_by_the_id_of_the_file_or_by_stepmarks_key_or_number(import_content):
     import_content(SOLUTIONS)
     second = Solution.objects.get(external_id="a-1")
+    key = key_of(Problem.objects.get(text="p2").text_hash, Solution.objects.get(external_id="a-2").content_hash)
     content = [
         label(ratings=[1, None, -1], annotator="ann", comment="see step 3"),
         {"solution": second.pk, "first_error": -1, "annotator": "ann"},
-        label(2, first_error=0, kind="model_judge", annotator="judge-2"),
+        {"solution": key, "first_error": 0, "kind": "model_judge", "annotator": "judge-2"},
     ]
     job = import_content(content, name="labels.jsonl")
     assert (job.format, counts(job)) == ("labels", (3, 0, 0, 3)), refusals(job)
