@@ -47,7 +47,8 @@ Filters = Annotated[
         "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
         "`min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), `set_aside`, "
         "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or reliability), "
-        "`agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or differing)."
+        "`agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or "
+        "differing)."
     ),
 ]
 
@@ -281,10 +282,9 @@ class ContaminationChecks(PagedView):
     def post(self, request: Request, snapshot_id: int) -> Response:
         """Compare the snapshot with a benchmark file, and its problems with each other. Managers only."""
         body, snapshot, by = read_body(request, CheckToStart), _find(request, snapshot_id), caller(request)
+        benchmark = find_benchmark(body.storage, body.path) if body.storage else None
         if body.upload:
             benchmark = take_upload(by=by, project=snapshot.project, upload=body.upload)
-        else:
-            benchmark = find_benchmark(body.storage, body.path) if body.storage else None
         check = request_check(by=by, snapshot=snapshot, benchmark=benchmark)
         return Response(ContaminationRow.of(check), status=202)
 

@@ -12,7 +12,7 @@ from prm.formats.reading import Unreadable
 from prm.formats.record import Record
 from prm.formats.registry import file_format
 from prm.messages import Message
-from prm.vocabulary import SPLITS
+from prm.vocabulary import SPLITS, NeutralPolicy
 
 
 @file_format("records", label=Message("export_records"), keys=("problem", "positions"))
@@ -31,6 +31,6 @@ def records(value: Any) -> Record:
     return record
 
 
-@records.writes
-def _lines(record: Record) -> list[Record]:
+@records.writes(not_held=(), nameless=False)
+def _lines(record: Record, neutral: NeutralPolicy) -> list[Record]:
     return [record]

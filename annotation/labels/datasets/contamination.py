@@ -111,7 +111,7 @@ def _local_copy(check: ContaminationCheck) -> Iterator[Path]:
         path = Path(folder) / (Path(check.filename).name or "benchmark")
         try:
             with open_content(check.path) as content, path.open("wb") as copy:
-                shutil.copyfileobj(content.stream, copy)  # type: ignore[misc]
+                shutil.copyfileobj(content.stream, copy)
         except OSError as error:
             fault = Message("path_error", path=check.filename, error=error.strerror or str(error))
             raise DomainError(Message("benchmark_unreadable", reason=fault)) from None
