@@ -1,6 +1,6 @@
 """The consensus of the labels of each solution."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import msgspec
 from django.db.models import Exists, OuterRef
@@ -20,6 +20,7 @@ from annotation.labels.list_filters import SolutionFilter
 from annotation.models import Annotation
 from annotation.work.gold.designation import is_gold
 from prm.consensus import CONSENSUS
+from prm.formats.record import Record
 from prm.vocabulary import SourceKind, Split
 
 # A method that learns is fitted to all labels, which takes too long for one page.
@@ -75,19 +76,20 @@ class Consensus(PagedView):
         page, following = self.read_page(rows.only("project"), request)
         filters = SnapshotFilters(source_kinds=query.source_kinds, consensus=query.method)
         records = stream_records(project=project, filters=filters, among=[row.pk for row in page])
-        results = [
-            ConsensusRow(
-                solution=record.solution_id,
-                external_id=record.external_id,
-                split=record.split,
-                method=query.method,
-                source_kinds=sorted({label.source_kind for label in record.annotations}),
-                labels=len(record.annotations),
-                steps=[
-                    ConsensusStep(*(getattr(step, name) for name in ConsensusStep.__struct_fields__))
-                    for step in record.consensus
-                ],
-            )
-            for record in records
-        ]
-        return Response(Page(following, results[::-1]))
+        return Response(Page(following, [_row(record, query.method) for record in records][::-1]))
+
+
+def _row(record: Record, method: str) -> ConsensusRow:
+    assert record.solution_id is not None  # the record is of a stored solution
+    return ConsensusRow(
+        solution=record.solution_id,
+        external_id=record.external_id,
+        split=cast(Split, record.split),
+        method=method,
+        source_kinds=sorted({label.source_kind for label in record.annotations}),
+        labels=len(record.annotations),
+        steps=[
+            ConsensusStep(*(getattr(step, name) for name in ConsensusStep.__struct_fields__))
+            for step in record.consensus
+        ],
+    )
