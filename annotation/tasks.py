@@ -143,6 +143,27 @@ def check_answers(check_id: int) -> None:
     answer_checks.run_answer_check(check_id)
 
 
+@shared_task(name="datasets.export")
+def run_export(job_id: int) -> None:
+    from annotation.labels.datasets import export_jobs
+
+    export_jobs.run_export(job_id)
+
+
+@shared_task(name="datasets.check_contamination")
+def check_contamination(check_id: int) -> None:
+    from annotation.labels.datasets import contamination
+
+    contamination.run_check(check_id)
+
+
+@shared_task(name="datasets.start_due_exports")
+def start_due_exports() -> int:
+    from annotation.labels.datasets import export_schedules
+
+    return export_schedules.start_due_exports()
+
+
 @shared_task(name="sampling.run")
 def run_sampling(run_id: int) -> None:
     from annotation.loop.sampling import run_body

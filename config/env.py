@@ -66,7 +66,8 @@ def require_production() -> None:
         faults.append("DATABASE_URL is not set.")
     else:
         faults += _faults_of(database)
-    faults += _faults_of(lambda: policy_endpoints({})) + _faults_of(import_roots)
+    faults += _faults_of(lambda: policy_endpoints({}))
+    faults += _faults_of(import_roots) + _faults_of(export_roots)
     if faults:
         sys.stderr.write("\n- ".join(["Stepmark cannot start. Correct these settings:", *sorted(faults)]) + "\n")
         raise SystemExit(3)
@@ -163,22 +164,26 @@ def policy_endpoints(default: dict[str, dict[str, str]]) -> dict[str, dict[str, 
 
 def import_roots() -> dict[str, dict[str, Any]]:
     """IMPORT_ROOTS: the places to import from by name, each with its `url` and optional fsspec `options`."""
-    if not env.str("IMPORT_ROOTS", ""):
-        return {}
-    roots = env.json("IMPORT_ROOTS")
+    return _checked_roots("IMPORT_ROOTS", env.json("IMPORT_ROOTS") if env.str("IMPORT_ROOTS", "") else {})
+
+
+def export_roots() -> dict[str, dict[str, Any]]:
+    """EXPORT_ROOTS: the places to export to, in the same form."""
+    return _checked_roots("EXPORT_ROOTS", env.json("EXPORT_ROOTS") if env.str("EXPORT_ROOTS", "") else {})
+
+
+def _checked_roots(setting: str, roots: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(roots, dict):
-        raise ImproperlyConfigured('IMPORT_ROOTS must be a JSON object: {"name": {"url": "s3://bucket/folder"}}.')
+        raise ImproperlyConfigured(f'{setting} must be a JSON object: {{"name": {{"url": "s3://bucket/folder"}}}}.')
     for name, root in roots.items():
         if not isinstance(root, dict) or not {"url"} <= root.keys() <= {"url", "options"}:
-            raise ImproperlyConfigured(
-                f"IMPORT_ROOTS: {name!r} must have a `url`, may have `options`, and nothing else."
-            )
+            raise ImproperlyConfigured(f"{setting}: {name!r} must have a `url`, may have `options`, and nothing else.")
         if not isinstance(root["url"], str) or "://" not in root["url"] or "::" in root["url"]:
             raise ImproperlyConfigured(
-                f"IMPORT_ROOTS: the `url` of {name!r} must begin with a scheme such as s3://, https:// or file://."
+                f"{setting}: the `url` of {name!r} must begin with a scheme such as s3://, https:// or file://."
             )
         if not isinstance(root.get("options", {}), dict):
-            raise ImproperlyConfigured(f"IMPORT_ROOTS: the `options` of {name!r} must be a JSON object.")
+            raise ImproperlyConfigured(f"{setting}: the `options` of {name!r} must be a JSON object.")
     return roots
 
 

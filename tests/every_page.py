@@ -9,7 +9,17 @@ from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 
 from annotation.core.webhooks.events import EVENTS
-from annotation.models import ImportJob, Project, SamplingRun, ServedScore, SimulationRun, TrainingRun, Webhook
+from annotation.labels.datasets.snapshots import create_snapshot
+from annotation.models import (
+    ExportJob,
+    ImportJob,
+    Project,
+    SamplingRun,
+    ServedScore,
+    SimulationRun,
+    TrainingRun,
+    Webhook,
+)
 from labelling_ui import urls
 from labelling_ui.pages.settings.views import PAGES as SETTINGS
 from tests.factories import SnapshotFactory
@@ -34,9 +44,11 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
     """The arguments of the addresses of pages that show one row, by URL name."""
     solution = {"solution_id": project.solutions.order_by("pk").first().pk}
     snapshot = SnapshotFactory(project=project)
+    older, newer = (create_snapshot(by=None, project=project, filters={"min_annotations": n}) for n in (0, 1))
     simulation = SimulationRun.objects.create(
         project=project, snapshot=snapshot, functions=["random"], seeds=2, budget=5, state="running", progress=0.5
     )
+    export = ExportJob.objects.create(project=project, target="/exports", state="running", total=9, done=4)
     sampling = SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=4, prompt="Go: {problem}")
     served = ServedScore.objects.create(
         request=uuid.uuid4(),
@@ -68,7 +80,11 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "generation": [{"number": 0}],
         "model": [{"number": 1}],
         "settings-page": [{"name": kind.name} for kind in SETTINGS],
+        "contamination": [{"snapshot_id": newer.pk}],
+        "export-job": [{"job_id": export.pk}],
+        "snapshot-diff": [{"snapshot_id": newer.pk, "old_id": older.pk}],
         "simulation": [{"simulation_id": simulation.pk}],
+        "snapshot": [{"snapshot_id": snapshot.pk}],
         "sampling-run": [{"run_id": sampling.pk}],
         "served-score": [{"row_id": served.pk}],
         "run": [{"number": TrainingRun.objects.get().number}],

@@ -15,7 +15,7 @@ from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id, Position, one_of
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.datasets.filters import SnapshotFilters
-from annotation.labels.datasets.record_stream import stream_records
+from annotation.labels.datasets.record_stream import stream_solutions
 from annotation.labels.list_filters import SolutionFilter
 from annotation.models import Annotation
 from annotation.work.gold.designation import is_gold
@@ -75,14 +75,14 @@ class Consensus(PagedView):
         rows = query.narrow(project, project.solutions.filter(labelled).exclude(is_gold()).order_by("-pk"))
         page, following = self.read_page(rows.only("project"), request)
         filters = SnapshotFilters(source_kinds=query.source_kinds, consensus=query.method)
-        records = stream_records(project=project, filters=filters, among=[row.pk for row in page])
-        return Response(Page(following, [_row(record, query.method) for record in records][::-1]))
+        ids = [row.pk for row in page]
+        records = dict(stream_solutions(project=project, filters=filters, among=ids))
+        return Response(Page(following, [_row(pk, records[pk], query.method) for pk in ids if pk in records]))
 
 
-def _row(record: Record, method: str) -> ConsensusRow:
-    assert record.solution_id is not None  # the record is of a stored solution
+def _row(solution: int, record: Record, method: str) -> ConsensusRow:
     return ConsensusRow(
-        solution=record.solution_id,
+        solution=solution,
         external_id=record.external_id,
         split=cast(Split, record.split),
         method=method,

@@ -6,6 +6,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.exports import ExportJobRow
 from annotation.api.imports import ImportRow
 from annotation.api.job_rows import JobRow
 from annotation.api.model_jobs import ModelJobRow
@@ -13,20 +14,33 @@ from annotation.api.outcomes import AnswerCheckRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.runs import WatchedRun
 from annotation.api.samplings import SamplingRow
+from annotation.api.snapshots import ContaminationRow
 from annotation.core.lifecycle import cancel_job, find_job, load_jobs
 from annotation.core.membership.access import STAFF, find_project
 from annotation.loop import resuming
-from annotation.models import AnswerCheck, ImportJob, Job, JobEntry, ModelJob, SamplingRun, TrainingRun
+from annotation.models import (
+    AnswerCheck,
+    ContaminationCheck,
+    ExportJob,
+    ImportJob,
+    Job,
+    JobEntry,
+    ModelJob,
+    SamplingRun,
+    TrainingRun,
+)
 
 # Kinds that show more than every job does.
 ROWS: dict[str, type[JobRow]] = {
     AnswerCheck.KIND: AnswerCheckRow,
+    ContaminationCheck.KIND: ContaminationRow,
+    ExportJob.KIND: ExportJobRow,
     ImportJob.KIND: ImportRow,
     ModelJob.KIND: ModelJobRow,
     SamplingRun.KIND: SamplingRow,
     TrainingRun.KIND: WatchedRun,
 }
-AnyJob = AnswerCheckRow | ImportRow | ModelJobRow | SamplingRow | WatchedRun | JobRow
+AnyJob = AnswerCheckRow | ContaminationRow | ExportJobRow | ImportRow | ModelJobRow | SamplingRow | WatchedRun | JobRow
 
 
 class Jobs(PagedView):
@@ -45,7 +59,7 @@ class JobDetail(APIView):
 
     @extend_schema(operation_id="get_job", responses=AnyJob)
     def get(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
-        """A job with the details of its kind. Reviewers and managers only; imports and samplings: managers only."""
+        """A job with the details of its kind. Reviewers and managers; what moves data: managers only."""
         return _answer(_find(request, slug, kind, job_id))
 
 

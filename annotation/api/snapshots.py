@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
+from uuid import UUID
 
 import msgspec
 from django.http import HttpResponse, HttpResponseBase
@@ -17,19 +18,53 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, read_query
 from annotation.api.downloads import download
+from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import find_project, find_visible
+from annotation.labels.datasets.comparing import Change, SnapshotDiff, diff_snapshots
+from annotation.labels.datasets.contamination import find_benchmark, request_check, take_upload
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.plans import plan_export
+from annotation.labels.datasets.plans import MixedKinds, plan_export
 from annotation.labels.datasets.presets import PRESETS, preset_filters
-from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot, export_tag
+from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name, export_tag
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
-from prm.exporters import CONTENT_TYPES, EXPORTERS
+from prm.contamination import ContaminationReport
+from prm.exporters import EXPORTERS
+from prm.formats.writing import CONTENT_TYPES
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy, Split
+
+MOST_CHANGES = 1000
+
+Filters = Annotated[
+    dict[str, Any],
+    Meta(
+        description="`splits`, `domains`, `policies`, `visibilities`, `source_kinds`, `annotators` (pseudonyms), "
+        "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
+        "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
+        "`min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), `set_aside`, "
+        "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or reliability), "
+        "`agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or "
+        "differing)."
+    ),
+]
+
+
+PresetName = Annotated[
+    str,
+    Meta(
+        description="Begin with the filters of a preset; `filters` replace those of the same name. Default: none.",
+        extra_json_schema={"enum": ["", *PRESETS]},
+    ),
+]
+
+
+class SnapshotToCreate(msgspec.Struct):
+    preset: PresetName = ""
+    filters: Filters = {}
 
 
 class Refusal(msgspec.Struct):
@@ -43,12 +78,14 @@ class ExportPlan(Row):
     format: str
     splits: list[Split]
     solutions: Annotated[Count, Meta(description="Solutions in the file.")]
+    rows: Annotated[Count, Meta(description="Lines or rows in the file.")]
     left_out: Annotated[dict[str, Count], Meta(description="Solutions left out of the file, by split or other reason.")]
-    ends_early: Annotated[
-        dict[str, Count], Meta(description="Lines of TRL that end before the consensus path, by reason.")
-    ]
+    ends_early: Annotated[dict[str, Count], Meta(description="Lines that end before the agreed path, by reason.")]
     not_held: Annotated[
         dict[str, Count], Meta(description="Information in the snapshot that the format cannot express.")
+    ]
+    mixed_kinds: Annotated[
+        dict[str, Count], Meta(description="Labels by source kind, if the format does not distinguish several.")
     ]
     refusal: Annotated[Refusal | None, Meta(description="Why this file cannot be made; null if it can.")]
 
@@ -77,28 +114,6 @@ class SnapshotRow(Row):
         return super().of(row, exports=exports, **others)
 
 
-class SnapshotToCreate(msgspec.Struct):
-    preset: Annotated[
-        str,
-        Meta(
-            description="Begin with the filters of a preset; `filters` replace those of the same name. Default: none.",
-            extra_json_schema={"enum": ["", *PRESETS]},
-        ),
-    ] = ""
-    filters: Annotated[
-        dict[str, Any],
-        Meta(
-            description="`splits`, `domains`, `policies`, `visibilities`, `source_kinds`, `annotators` (pseudonyms), "
-            "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
-            "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` "
-            "(1), `min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), "
-            "`set_aside`, `gold`, `critiques`, `hints` (included or left_out), `consensus` (shares or "
-            "reliability), `agreement` (`sources`: two or more; `on`: first_error, within_one or presence; "
-            "`keep`: agreeing or differing)."
-        ),
-    ] = {}
-
-
 class CardQuery(msgspec.Struct, kw_only=True):
     neutral: Annotated[
         NeutralPolicy, Meta(description="How to map neutral steps in formats with only two classes.")
@@ -106,10 +121,14 @@ class CardQuery(msgspec.Struct, kw_only=True):
     splits: Annotated[
         list[Split] | None,
         Meta(
-            description="The splits in the file. Default: all; for TRL, whose lines have no split, those that the "
+            description="The splits in the file. Default: all; for a format whose lines have no split, those that the "
             "snapshot was filtered by, else the pool."
         ),
     ] = None
+    mixed_kinds: Annotated[
+        MixedKinds,
+        Meta(description="Whether a format that does not state the source kind may mix labels of several kinds."),
+    ] = "refuse"
 
 
 class DownloadQuery(CardQuery, kw_only=True):
@@ -157,7 +176,7 @@ class Download(APIView):
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
     def get(self, request: Request, snapshot_id: int) -> HttpResponseBase:
-        """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark records. Managers only.
+        """The snapshot as a file of an export format. Managers only.
 
         The `ETag` depends on the content, the options and the version of the format's writer.
         """
@@ -166,7 +185,15 @@ class Download(APIView):
         etag = quote_etag(export_tag(snapshot, query.format, msgspec.structs.asdict(query)))
         if unchanged := get_conditional_response(request, etag=etag):
             return unchanged
-        content = export_snapshot(snapshot, query.format, neutral=query.neutral, splits=query.splits)
+        content = deliver_snapshot(
+            by=caller(request),
+            snapshot=snapshot,
+            format=query.format,
+            via="api",
+            neutral=query.neutral,
+            splits=query.splits,
+            mixed_kinds=query.mixed_kinds,
+        )
         file = download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
         file["ETag"] = etag
         return file
@@ -184,8 +211,82 @@ class Card(APIView):
         """The dataset card in Markdown: what was labelled, by whom and how. Managers only."""
         snapshot = _find(request, snapshot_id)
         query = read_query(request, CardQuery)
-        card = dataset_card(snapshot, neutral=query.neutral, splits=query.splits)
+        card = dataset_card(snapshot, neutral=query.neutral, splits=query.splits, mixed_kinds=query.mixed_kinds)
         return HttpResponse(card, content_type="text/markdown; charset=utf-8")
+
+
+class DiffQuery(msgspec.Struct, kw_only=True):
+    limit: Annotated[int, Meta(ge=0, le=MOST_CHANGES, description="The most changes in `changes`.")] = 100
+
+
+class DiffBody(SnapshotDiff, kw_only=True):
+    """The differences between two snapshots: their numbers by reason, and the first of them."""
+
+    changes: list[Change]
+
+
+class SnapshotDifference(APIView):
+    """Two snapshots of a project."""
+
+    @extend_schema(operation_id="diff_snapshots", parameters=query_of(DiffQuery), responses=DiffBody)
+    def get(self, request: Request, snapshot_id: int, old_id: int) -> Response:
+        """The labels that this snapshot adds to, changes in, and lacks from an older one, with reasons. Managers only.
+
+        The reasons come from both files, their filters and the present state of the project.
+        """
+        new, old = _find(request, snapshot_id), _find(request, old_id)
+        limit, changes = read_query(request, DiffQuery).limit, list[Change]()
+        diff = diff_snapshots(old, new, on_change=lambda one: changes.append(one) if len(changes) < limit else None)
+        return Response(DiffBody(**msgspec.structs.asdict(diff), changes=changes))
+
+
+class ContaminationRow(JobRow):
+    """A comparison of a snapshot with a benchmark file, by shared runs of words."""
+
+    roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
+
+    snapshot: Id
+    filename: Annotated[str, Meta(description="Empty if only near-duplicates inside the snapshot are looked for.")]
+    total: Annotated[Count, Meta(description="Solutions in the snapshot.")]
+    done: Count
+    result: Annotated[ContaminationReport | None, Meta(description="Null until the check is done.")]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        report = msgspec.convert(row.result, ContaminationReport) if row.result else None
+        return super().of(row, result=report, **others)
+
+
+class CheckToStart(msgspec.Struct):
+    """The benchmark: a complete `upload`, or a `path` in a `storage`. Without one, only near-duplicates are found."""
+
+    upload: UUID | None = None
+    storage: Annotated[str, Meta(description="The name of an import root.")] = ""
+    path: Annotated[str, Meta(max_length=1000)] = ""
+
+    def __post_init__(self) -> None:
+        if self.upload and self.storage:
+            raise ValueError(Message("uploads_or_storage"))
+
+
+class ContaminationChecks(PagedView):
+    """The contamination checks of a snapshot."""
+
+    @extend_schema(operation_id="list_contamination_checks", request=None, responses=Page[ContaminationRow])
+    def get(self, request: Request, snapshot_id: int) -> Response:
+        """The checks of the snapshot, latest first. Managers only."""
+        checks = _find(request, snapshot_id).contamination_checks.select_related("project", "requested_by")
+        return self.page_of(checks, request, ContaminationRow.of)
+
+    @extend_schema(operation_id="check_contamination", request=CheckToStart, responses={202: ContaminationRow})
+    def post(self, request: Request, snapshot_id: int) -> Response:
+        """Compare the snapshot with a benchmark file, and its problems with each other. Managers only."""
+        body, snapshot, by = read_body(request, CheckToStart), _find(request, snapshot_id), caller(request)
+        benchmark = find_benchmark(body.storage, body.path) if body.storage else None
+        if body.upload:
+            benchmark = take_upload(by=by, project=snapshot.project, upload=body.upload)
+        check = request_check(by=by, snapshot=snapshot, benchmark=benchmark)
+        return Response(ContaminationRow.of(check), status=202)
 
 
 def _find(request: Request, snapshot_id: int) -> Snapshot:

@@ -1,11 +1,13 @@
-"""Places of files to import: a path on this machine, or an address that fsspec opens (`s3://bucket/a.jsonl`).
+"""Places of files: a path on this machine, or an address that fsspec opens (`s3://bucket/a.jsonl`).
 
-People can name files below the roots that the operator allows (settings.IMPORT_ROOTS), commands any file. An address is
-stored without credentials, which come from the root above it, else from the environment.
+People can name files below the roots that the operator allows for reading (settings.IMPORT_ROOTS) or for writing
+(settings.EXPORT_ROOTS), commands any file. An address is stored without credentials, which come from the root above it,
+else from the environment.
 """
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -16,11 +18,23 @@ from annotation.core.errors import DomainError, Missing
 from prm.messages import Message
 
 MAX_FILES = 10_000
+Roots = dict[str, dict[str, Any]]
 
 
 def place_below(root: str, path: str) -> str:
-    """The place of `path` (a file, folder or pattern) below a root. Raises Missing, DomainError (`bad_path`)."""
-    known = settings.IMPORT_ROOTS
+    """The place of `path` (a file, folder or pattern) below an import root.
+
+    Raises Missing (`import_root_not_found`), DomainError (`bad_path`).
+    """
+    return _below(settings.IMPORT_ROOTS, root, path)
+
+
+def target_below(root: str, path: str) -> str:
+    """The place of the folder `path` below an export root. Raises as `place_below`."""
+    return _below(settings.EXPORT_ROOTS, root, path).rstrip("/")
+
+
+def _below(known: Roots, root: str, path: str) -> str:
     if root not in known:
         raise Missing(
             Message("import_root_not_found", root=root, known=", ".join(known) or Message("none")),
@@ -71,6 +85,47 @@ def open_place(place: str) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, _Remote(remote))
 
 
+def write_place(place: str, pieces: Iterable[bytes]) -> int:
+    """Write a file that appears only when it is complete, with the folders above it; returns its size in bytes.
+
+    Raises DomainError (`target_not_writable`), and whatever making the pieces raises.
+    """
+    folder = settings.UPLOAD_ROOT if is_address(place) else Path(place).parent
+    with _storing(place):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(dir=folder, suffix=".partial")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.writelines(pieces)
+            out.flush()
+            os.fsync(out.fileno())
+            size = out.tell()
+        with _storing(place):
+            _store(partial, place)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+    return size
+
+
+def _store(partial: str, place: str) -> None:
+    if not is_address(place):
+        os.chmod(partial, 0o644)
+        os.replace(partial, place)
+        return
+    fs, path = _system(place, settings.EXPORT_ROOTS)
+    fs.makedirs(fs._parent(path), exist_ok=True)
+    fs.put_file(partial, path)
+
+
+@contextmanager
+def _storing(place: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # each storage has its own errors
+        reason = _describe_error(error)
+        raise DomainError(Message("target_not_writable", place=place, reason=reason)) from error
+
+
 def size_of(place: str) -> int:
     """The size of the file in bytes. Raises OSError if there is no such file."""
     if not is_address(place):
@@ -102,10 +157,12 @@ class _Remote:
         return getattr(self._file, name)
 
 
-def _system(place: str) -> tuple[Any, str]:
+def _system(place: str, known: Roots | None = None) -> tuple[Any, str]:
+    """The file system of a place and its path there, with the credentials of the root above it."""
     from fsspec.core import url_to_fs
 
-    roots = [root for root in settings.IMPORT_ROOTS.values() if _is_below(place, root["url"])]
+    known = settings.IMPORT_ROOTS if known is None else known
+    roots = [root for root in known.values() if _is_below(place, root["url"])]
     root = max(roots, key=lambda root: len(root["url"]), default={})
     fs, path = url_to_fs(place, **root.get("options", {}))
     return fs, path

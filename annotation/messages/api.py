@@ -11,6 +11,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "More than {n:,} calls without a valid token in one minute. Check the token, and try again in {wait} s.",
     ),
     "dispute_not_found": "There is no such dispute, or you are not a member of its project.",
+    "export_schedule_not_found": "There is no such scheduled export, or you are not a member of its project.",
     "file_needed": "Send a file whose name has at most {n} characters.",
     "first_password": "Choose your own password first: sign in with a browser, and any page asks for it.",
     "gold_not_found": "There is no such gold item, or you are not a member of its project.",

@@ -483,7 +483,8 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("pseudonym", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("name_in_file", models.CharField(blank=True, max_length=200, null=True)),
+                ("pseudonym", models.UUIDField(default=uuid.uuid4, editable=False)),
                 ("simulated", models.BooleanField(default=False, help_text="A program that simulates an annotator.")),
                 (
                     "machine",
@@ -502,6 +503,8 @@ class Migration(migrations.Migration):
                 (
                     "user",
                     models.ForeignKey(
+                        blank=True,
+                        null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="memberships",
                         to=settings.AUTH_USER_MODEL,
@@ -517,6 +520,13 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
+                    models.UniqueConstraint(fields=("project", "name_in_file"), name="membership_file_name_once"),
+                    models.UniqueConstraint(fields=("project", "pseudonym"), name="membership_pseudonym_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("name_in_file__isnull", True), ("user__isnull", False))
+                        | models.Q(("active", False), ("name_in_file__isnull", False), ("user__isnull", True)),
+                        name="membership_has_account_or_is_from_file",
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(("role__in", ["annotator", "reviewer", "manager"])),
                         name="membership_role_known",
@@ -575,6 +585,7 @@ class Migration(migrations.Migration):
                 ("total_ms", models.PositiveBigIntegerField(blank=True, null=True)),
                 ("comment", models.TextField(blank=True)),
                 ("native", models.JSONField(blank=True, default=dict)),
+                ("stated", models.JSONField(blank=True, default=dict)),
                 ("submitted_at", models.DateTimeField()),
                 (
                     "guidelines",
@@ -1757,6 +1768,206 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="ContaminationCheck",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("retries", models.PositiveSmallIntegerField(default=0)),
+                ("failure", models.CharField(blank=True, max_length=40)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("filename", models.CharField(blank=True, max_length=300)),
+                ("path", models.CharField(blank=True, max_length=2000)),
+                ("total", models.PositiveIntegerField(default=0)),
+                ("done", models.PositiveIntegerField(default=0)),
+                ("result", models.JSONField(blank=True, default=dict)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="contamination_checks",
+                        to="annotation.project",
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="contamination_checks",
+                        to="annotation.snapshot",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="ExportSchedule",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=100)),
+                ("filters", models.JSONField(blank=True, default=dict)),
+                ("formats", models.JSONField(default=list)),
+                ("options", models.JSONField(blank=True, default=dict)),
+                ("root", models.CharField(max_length=100)),
+                ("path", models.CharField(blank=True, max_length=1000)),
+                ("every_days", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("after_promotion", models.BooleanField(default=False)),
+                ("active", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="export_schedules",
+                        to="annotation.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["name", "id"],
+            },
+        ),
+        migrations.CreateModel(
+            name="ExportJob",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("retries", models.PositiveSmallIntegerField(default=0)),
+                ("failure", models.CharField(blank=True, max_length=40)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("filters", models.JSONField(blank=True, default=dict)),
+                ("formats", models.JSONField(blank=True, default=list)),
+                ("options", models.JSONField(blank=True, default=dict)),
+                ("target", models.CharField(blank=True, max_length=2000)),
+                ("total", models.PositiveIntegerField(default=0)),
+                ("done", models.PositiveIntegerField(default=0)),
+                ("files", models.JSONField(blank=True, default=list)),
+                ("message", annotation.models.message_field.MessageField(blank=True, default=str)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="export_jobs", to="annotation.project"
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="export_jobs",
+                        to="annotation.snapshot",
+                    ),
+                ),
+                (
+                    "schedule",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="export_jobs",
+                        to="annotation.exportschedule",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+                "abstract": False,
+            },
+        ),
+        migrations.AddConstraint(
+            model_name="exportschedule",
+            constraint=models.UniqueConstraint(fields=("project", "name"), name="export_schedule_name_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="exportschedule",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("every_days__gte", 1),
+                    models.Q(("after_promotion", True), ("every_days__isnull", True)),
+                    _connector="OR",
+                ),
+                name="export_schedule_has_a_time",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="exportjob",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state__in", ["queued", "running"])),
+                fields=("schedule",),
+                name="export_one_live_per_schedule",
+            ),
+        ),
         migrations.AddField(
             model_name="modelversion",
             name="snapshot",
@@ -1779,6 +1990,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("content_hash", models.CharField(help_text="SHA-256 of the steps as first imported.", max_length=64)),
+                (
+                    "multiplicity",
+                    models.PositiveIntegerField(default=1, help_text="How many equal samples it stands for."),
+                ),
                 ("external_id", models.CharField(blank=True, max_length=200)),
                 (
                     "generator",
@@ -2061,6 +2276,7 @@ class Migration(migrations.Migration):
                         max_length=12,
                     ),
                 ),
+                ("added", models.BooleanField(db_default=False, default=False)),
                 (
                     "solution",
                     models.ForeignKey(

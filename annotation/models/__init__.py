@@ -5,7 +5,9 @@ from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
 from annotation.models.choices import HIDDEN_LANES, MEASURING_LANES, Lane, Role
+from annotation.models.contamination_check import ContaminationCheck
 from annotation.models.example import parse_examples
+from annotation.models.export_job import ExportJob, ExportSchedule
 from annotation.models.generation import Generation
 from annotation.models.gold import GoldAnswer, ScreeningDecision
 from annotation.models.guideline_version import GuidelineVersion
@@ -28,7 +30,7 @@ from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.practice import PracticeAnswer
 from annotation.models.preference import Preference
 from annotation.models.problem import Problem
-from annotation.models.project import Membership, Project
+from annotation.models.project import MEMBER_NAME, Membership, Project
 from annotation.models.queue import Draft, Frontier, LaneTally, Lease, QueueItem
 from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy

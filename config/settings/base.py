@@ -4,7 +4,18 @@ from csp.constants import NONE, SELF, UNSAFE_INLINE
 from kombu.entity import Queue
 
 from annotation.schedule import BEAT_SCHEDULE, TASK_ROUTES
-from config.env import BASE_DIR, HOME_DIR, VAR_DIR, celery_url, database, env, import_roots, policy_endpoints, redis_url
+from config.env import (
+    BASE_DIR,
+    HOME_DIR,
+    VAR_DIR,
+    celery_url,
+    database,
+    env,
+    export_roots,
+    import_roots,
+    policy_endpoints,
+    redis_url,
+)
 from config.logs import logging_config
 from config.settings.api import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401 - settings themselves
 
@@ -150,6 +161,7 @@ SNAPSHOT_ROOT = STATE_ROOT / "snapshots"
 UPLOAD_ROOT = STATE_ROOT / "uploads"
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_MB", 50_000) * 2**20
 IMPORT_ROOTS = import_roots()
+EXPORT_ROOTS = export_roots()
 BACKBONES: list[str] = env.list("BACKBONES", [])  # names and model folders, besides the embedded one
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 FRONT_END_MANIFEST = BASE_DIR / "labelling_ui/static/labelling_ui/dist/manifest.json"

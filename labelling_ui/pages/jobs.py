@@ -57,6 +57,16 @@ KINDS = {
         lambda job: job.model,
     ),
     "import": Kind(_("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
+    "export": Kind(
+        _("Export"),
+        lambda job: reverse("export-job", args=[job.project.slug, job.pk]),
+        lambda job: job.schedule or job.target,
+    ),
+    "overlap": Kind(
+        _("Contamination check"),
+        lambda job: reverse("contamination", args=[job.project.slug, job.snapshot_id]),
+        lambda job: job.filename,
+    ),
     "answers": Kind(_("Answer check"), lambda job: reverse("answers", args=[job.project.slug])),
 }
 COLUMNS = [

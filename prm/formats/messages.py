@@ -11,14 +11,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from prm.formats.labels import annotator_in, index_in, rated_label, step_ratings
+from prm.formats.labels import annotator_in, index_in, label_to_write, rated_label, step_ratings
 from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable
-from prm.formats.record import Completion, Record, RecordAnnotation, as_imported
+from prm.formats.record import Completion, Record, as_imported
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.messages import Message
 from prm.splitting.turns import turns_of
-from prm.vocabulary import Rating, StepKind
+from prm.vocabulary import NeutralPolicy, Rating, StepKind
 
 
 class _Function(msgspec.Struct):
@@ -108,17 +109,17 @@ def _step(message: ChatMessage, is_last: bool) -> Completion:
     return Completion(step_text(said, calls), kind=kind)
 
 
-@messages.writes
-def _lines(record: Record) -> list[dict[str, Any]]:
-    """The run with the ratings of its first annotation, if it was read in this format."""
+@messages.writes()
+def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any] | Loss]:
+    """The run with its ratings, if it was read in this format."""
     try:
         line = msgspec.convert(record.extra, _Line)
     except msgspec.ValidationError:  # `messages` of another format
-        return []
+        return [Loss("other_format")]
     start = start_of(line.messages)
-    label: RecordAnnotation | None = next(iter(record.annotations), None)
+    label = label_to_write(record)
     if start is None or (label and len(line.messages) != start + 1 + len(record.positions)):
-        return []
+        return [Loss("other_format")]
     if label is None:
         return [record.extra]
     if "step_labels" in label.native:

@@ -14,7 +14,9 @@ from prm.formats.parts import text_of
 from prm.formats.reading import Unreadable, fits
 from prm.formats.record import Record
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
 
 class _Run(msgspec.Struct):
@@ -40,7 +42,7 @@ def tau_bench(value: Any) -> Record:
     )
 
 
-@tau_bench.writes
-def _lines(record: Record) -> list[dict[str, Any]]:
+@tau_bench.writes(not_held=("labels",))
+def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any] | Loss]:
     """The run, if it was read in this format."""
-    return [record.extra] if fits(record.extra, _Run) else []
+    return [record.extra] if fits(record.extra, _Run) else [Loss("other_format")]

@@ -2,10 +2,14 @@
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, BinaryIO, cast
+from functools import partial
+from typing import Any, BinaryIO, Literal, cast
 
 import msgspec
+from django.contrib.auth.models import User
 
+from annotation.core import audit
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
 from annotation.models import Snapshot
@@ -13,26 +17,52 @@ from prm.exporters import EXPORTERS, RECORDS
 from prm.formats.raw import CHUNK
 from prm.vocabulary import NeutralPolicy
 
+Via = Literal["page", "api", "command", "job", "schedule"]
+
+
+class _Split(msgspec.Struct):
+    split: str = ""
+
 
 def export_snapshot(
-    snapshot: Snapshot, format: str, *, neutral: str = "positive", splits: Collection[str] | None = None
+    snapshot: Snapshot,
+    format: str,
+    *,
+    neutral: str = "positive",
+    splits: Collection[str] | None = None,
+    mixed_kinds: str = "refuse",
 ) -> Iterator[bytes]:
-    """Stream the snapshot in a format: `records` are its own lines, with nothing left out.
+    """Stream the snapshot in a format of `prm.exporters`: `records` are its own lines, byte for byte.
 
-    `trl` and `trl_parquet` are TRL's stepwise supervision, `csv` and `parquet` a table with a row for each label.
-    `neutral` maps neutral steps in the TRL formats, which have two classes; the others have all three. The file has the
-    solutions of `splits`. By default it has every split; the TRL formats, whose lines have no split, have the splits in
-    the snapshot's filters, else the pool only.
+    `neutral` maps neutral steps in formats with two classes. The file has the solutions of `splits`. By default it has
+    every split; a format whose lines have no split has the splits in the snapshot's filters, else the pool only. Such
+    lines do not say the kind of their label either, so labels of several kinds need `mixed_kinds` "allow".
 
     Raises as `plan_export`, DomainError (`mixed_kinds`, `empty_export`), and as `open_snapshot`.
     """
-    plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
+    plan = plan_export(snapshot, format, neutral=neutral, splits=splits, mixed_kinds=mixed_kinds)
     if plan.refusal:
         raise plan.refusal
-    if format == RECORDS and not plan.left_out:
-        return _pieces(open_snapshot(snapshot))
+    if format == RECORDS:
+        file = open_snapshot(snapshot)
+        return _lines(file, plan.splits) if plan.left_out else _pieces(file)
+    card = partial(dataset_card, snapshot, neutral=neutral, splits=splits, mixed_kinds=mixed_kinds)
     records = (record for record in read_snapshot(snapshot) if record.split in plan.splits)
-    return EXPORTERS.get(format).write(records, cast(NeutralPolicy, neutral))
+    return EXPORTERS.get(format).write(records, cast(NeutralPolicy, neutral), card=card)
+
+
+def deliver_snapshot(
+    *, by: User | None, snapshot: Snapshot, format: str, via: Via, target: str = "", **options: Any
+) -> Iterator[bytes]:
+    """As `export_snapshot` with these `options`, for a reader outside of the platform: the audit log has an entry.
+
+    `via` says how the file leaves, and `target` where it is written.
+    """
+    content = export_snapshot(snapshot, format, **options)
+    after = {"format": format, "via": via, "sha256": snapshot.sha256} | ({"target": target} if target else {})
+    stated = {name: value for name, value in options.items() if value}
+    audit.record(by=by, action="snapshot.export", target=snapshot, after=after | stated)
+    return content
 
 
 def export_name(snapshot: Snapshot, format: str) -> str:
@@ -57,3 +87,9 @@ def content_type(format: str) -> str:
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
     with file:
         yield from iter(lambda: file.read(CHUNK), b"")
+
+
+def _lines(file: BinaryIO, splits: Collection[str]) -> Iterator[bytes]:
+    decoder = msgspec.json.Decoder(_Split)
+    with file:
+        yield from (line for line in file if decoder.decode(line).split in splits)

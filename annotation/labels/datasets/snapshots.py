@@ -3,7 +3,8 @@
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -30,21 +31,25 @@ CHANGED = "snapshot.changed"
 log = structlog.get_logger(__name__)
 
 
-def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any]) -> Snapshot:
+def create_snapshot(
+    *, by: User | None, project: Project, filters: dict[str, Any], on_record: Callable[[int], None] = lambda done: None
+) -> Snapshot:
     """Make a snapshot of the project's labels that pass the filters (see SnapshotFilters).
 
-    The same content with the same filters gives the same snapshot. `by` is None for the platform itself. Raises
-    Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`).
+    The same content with the same filters gives the same snapshot. `by` is None for the platform itself. `on_record` is
+    called with the number of solutions so far, inside the transaction that reads them; if it raises, nothing is made.
+    Raises Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`).
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
     parsed = parse_filters(filters)
     tally = Tally()
-    records = tally.of(stream_records(project=project, filters=parsed))
-    first = next(records, None)
-    if first is None:
-        raise DomainError(Message("nothing_to_snapshot"))
-    sha256 = _write(chain([first], records))
+    with closing(stream_records(project=project, filters=parsed)) as stream:  # an error ends its transaction too
+        records = tally.of(_watched(stream, on_record))
+        first = next(records, None)
+        if first is None:
+            raise DomainError(Message("nothing_to_snapshot"))
+        sha256 = _write(chain([first], records))
     counts = tally.counts()
     with transaction.atomic():
         snapshot, created = Snapshot.objects.get_or_create(
@@ -93,10 +98,22 @@ def snapshot_file(snapshot: Snapshot) -> Path:
     return path
 
 
+def size_of_snapshot(snapshot: Snapshot) -> int | None:
+    """The size of a snapshot's file in bytes; None if the file is missing."""
+    file = snapshot_file(snapshot)
+    return file.stat().st_size if file.is_file() else None
+
+
 def changed_snapshots(project: Project, *, since: datetime) -> int:
     """The number of snapshots whose file did not match its hash since then."""
     entries = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
     return entries.values("target_id").distinct().count()
+
+
+def _watched(records: Iterable[Record], on_record: Callable[[int], None]) -> Iterator[Record]:
+    for done, record in enumerate(records, start=1):
+        on_record(done)
+        yield record
 
 
 def _report_change(snapshot: Snapshot, sha256: str) -> None:

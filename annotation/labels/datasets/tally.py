@@ -2,31 +2,50 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from annotation.labels.datasets.losses import ExportCounts
 from annotation.labels.quality.agreement import count_pairs
+from prm.exporters import EXPORTERS
+from prm.formats.identity import text_hash
 from prm.formats.path import taken_path
-from prm.formats.record import HintDraw, Rating, Record, RecordAnnotation
-from prm.formats.trl import line_of
+from prm.formats.record import HintDraw, Inclusion, Rating, Record, RecordAnnotation
 from prm.vocabulary import WORD_OF
+
+
+@dataclass
+class _Draw:
+    """The labelled solutions of one lane of one generation: their probabilities, and the sum of their weights."""
+
+    solutions: int = 0
+    least: float = 1.0
+    most: float = 0.0
+    weight: float = 0.0
+
+    def add(self, inclusion: Inclusion) -> None:
+        self.solutions += 1
+        self.least = min(self.least, inclusion.probability)
+        self.most = max(self.most, inclusion.probability)
+        self.weight += inclusion.weight
 
 
 class Tally:
     """Counts of records.
 
     Solutions by split, domain, policy, visibility and outcome; labels by kind, finish reason and lane; ratings;
-    agreement; the losses in TRL's lines, by split and by whether neutral steps are kept.
+    agreement; what a file of each export format has and leaves out.
     """
 
     def __init__(self) -> None:
-        self._problems: set[int | str] = set()
+        self._problems: set[str] = set()
         self._people: dict[str, set[str]] = {}
         self._reliability: dict[str, dict[str, Any]] = {}
+        self._draws: dict[tuple[int, str], _Draw] = {}
         self._count: dict[str, Counter[str]] = {
             name: Counter()
             for name in (
                 "splits",
-                "unlabelled",
                 "domains",
                 "policies",
                 "visibilities",
@@ -35,6 +54,7 @@ class Tally:
                 "sources",
                 "finish_reasons",
                 "lanes",
+                "guidelines",
                 "ratings",
                 "error_types",
                 "dimensions",
@@ -43,8 +63,8 @@ class Tally:
                 "agreement",
             )
         }
-        self._trl: dict[str, dict[str, dict[str, Counter[str]]]] = {"keep": {}, "drop": {}}
-        self._solutions = self._annotations = self._own_steps = self._accepted = self._alternatives = 0
+        self._exports = ExportCounts(EXPORTERS.get(name) for name in EXPORTERS)
+        self._merged = self._solutions = self._annotations = self._own_steps = self._accepted = self._alternatives = 0
 
     def of(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield the records and count them."""
@@ -55,8 +75,11 @@ class Tally:
     def counts(self) -> dict[str, Any]:
         """The counts as JSON. `people` counts the annotators of human labels, `sources` the labels of all others.
 
+        `merged` counts the labels beyond the first of their solution, which a format with one label merges with it.
+
         `agreement` compares every two people who decided the first error of one solution, without machines.
-        `reliability` by annotator exists if the consensus is weighted by it.
+        `draws` has the labelled solutions of each lane of each generation. `reliability` by annotator exists if the
+        consensus is weighted by it.
         """
         return {
             "problems": len(self._problems),
@@ -65,36 +88,44 @@ class Tally:
             "own_steps": self._own_steps,
             "accepted": self._accepted,
             "alternatives": self._alternatives,
+            "merged": self._merged,
             "people": {kind: len(people) for kind, people in sorted(self._people.items())},
             **{name: dict(sorted(counter.items())) for name, counter in self._count.items()},
-            "trl": self._trl,
+            "exports": self._exports.counts(),
+            "draws": [
+                {"generation": number, "lane": lane, **asdict(self._draws[number, lane])}
+                for number, lane in sorted(self._draws)
+            ],
             **({"reliability": dict(sorted(self._reliability.items()))} if self._reliability else {}),
         }
 
     def _add(self, record: Record) -> None:
         self._solutions += 1
-        self._problems.add(record.problem_id or record.problem)
+        self._problems.add(text_hash(record.problem))
         self._count["splits"][record.split] += 1
-        self._count["unlabelled"][record.split] += not record.annotations
-        self._add_line(record)
+        self._exports.add(record)
+        self._merged += max(0, len(record.annotations) - 1)
         self._count["domains"][record.domain] += 1
         self._count["policies"][record.generator] += 1
         self._count["visibilities"][(record.provenance and record.provenance.visibility) or "not known"] += 1
         self._count["outcomes"][_outcome(record)] += 1
         for annotation in record.annotations:
             self._add_label(annotation)
+        self._add_draws(record.annotations)
         own = (a for a in record.annotations if a.source_kind == "human" and not a.adjudicates)
         known = {_person(a): a.first_error for a in own if a.first_error is not None}
         pairs = count_pairs(known.values())
         if pairs.all:
             self._count["agreement"].update(pairs=pairs.all, exact=pairs.exact, within_one=pairs.within_one)
 
-    def _add_line(self, record: Record) -> None:
-        line = line_of(record)
-        for policy, cut in (("keep", line), ("drop", line.up_to_neutral())):
-            lost = self._trl[policy].setdefault(record.split, {"left_out": Counter(), "ends_early": Counter()})
-            if cut.ends:
-                lost["ends_early" if cut.steps else "left_out"][cut.ends] += 1
+    def _add_draws(self, labels: Iterable[RecordAnnotation]) -> None:
+        drawn = {
+            (label.generation, label.lane): label.inclusion
+            for label in labels
+            if label.inclusion is not None and label.generation is not None
+        }
+        for key, inclusion in drawn.items():
+            self._draws.setdefault(key, _Draw()).add(inclusion)
 
     def _add_label(self, annotation: RecordAnnotation) -> None:
         self._annotations += 1
@@ -111,6 +142,7 @@ class Tally:
             self._count["sources"][annotation.source_name] += 1
         self._count["finish_reasons"][annotation.finish_reason] += 1
         self._count["lanes"][annotation.lane] += 1
+        self._count["guidelines"][str(annotation.guidelines or "")] += 1
         if annotation.hint is not None:
             self._count["hints"].update(_arm(annotation.hint))
         if annotation.progress is not None:

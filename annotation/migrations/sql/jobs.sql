@@ -27,4 +27,12 @@ FROM annotation_trainingrun
 UNION ALL
 SELECT 'pool-' || id AS key, 'pool' AS kind, id AS job_id, project_id, requested_by_id, state, created_at,
        started_at, finished_at
-FROM annotation_poolscoring;
+FROM annotation_poolscoring
+UNION ALL
+SELECT 'export-' || id AS key, 'export' AS kind, id AS job_id, project_id, requested_by_id, state, created_at,
+       started_at, finished_at
+FROM annotation_exportjob
+UNION ALL
+SELECT 'overlap-' || id AS key, 'overlap' AS kind, id AS job_id, project_id, requested_by_id, state, created_at,
+       started_at, finished_at
+FROM annotation_contaminationcheck;

@@ -35,7 +35,7 @@ def test_production_passes_the_deployment_checks():
 @pytest.mark.parametrize("command", [["manage.py", "check"], ["-c", "import config.wsgi"]])
 def test_production_reports_all_that_is_missing_or_wrong_at_once(command):
     wrong = {"SECRET_KEY": None, "ALLOWED_HOSTS": None, "REDIS_URL": "", "DATABASE_URL": "mysql://host/name"}
-    wrong |= {"IMPORT_ROOTS": "[]", "POLICY_ENDPOINTS": "{"}
+    wrong |= {"IMPORT_ROOTS": "[]", "EXPORT_ROOTS": "[]", "POLICY_ENDPOINTS": "{"}
     environment = {name: value for name, value in (os.environ | PRODUCTION | wrong).items() if value is not None}
     outcome = subprocess.run([sys.executable, *command], cwd=BASE_DIR, env=environment, capture_output=True, text=True)
     assert outcome.returncode == 3

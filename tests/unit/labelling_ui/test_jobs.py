@@ -5,6 +5,8 @@ import pytest
 from annotation.loop.resuming import SERVICES
 from annotation.models import (
     AnswerCheck,
+    ContaminationCheck,
+    ExportJob,
     ImportJob,
     Job,
     JobEntry,
@@ -39,6 +41,8 @@ def asked_for(kind, project):
     created = {
         "import": lambda: ImportJob.objects.create(project=project, filename="f.jsonl", path="/nowhere/f"),
         "answers": lambda: AnswerCheck.objects.create(project=project),
+        "export": lambda: ExportJob.objects.create(project=project, target="/exports"),
+        "overlap": lambda: ContaminationCheck.objects.create(project=project, snapshot=snapshot, filename="b.json"),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
         "simulation": lambda: SimulationRun.objects.create(
             project=project, snapshot=snapshot, functions=["random", "entropy"], seeds=1, budget=40
@@ -50,7 +54,7 @@ def asked_for(kind, project):
     return created[kind]()
 
 
-@pytest.mark.parametrize("kind", ["import", "answers", "sampling", "simulation", "model", "run"])
+@pytest.mark.parametrize("kind", ["import", "answers", "export", "overlap", "sampling", "simulation", "model", "run"])
 def test_it_is_cancelled_from_its_page(manager, project, kind):
     job = asked_for(kind, project)
     button = f'action="/p/algebra/jobs/{kind}/{job.pk}/cancel/"'

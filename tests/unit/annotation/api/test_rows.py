@@ -9,6 +9,7 @@ from annotation.api.audit_entries import AuditRow
 from annotation.api.batches import BatchRow
 from annotation.api.boundary import Row
 from annotation.api.disputes import DisputeRow
+from annotation.api.exports import ExportJobRow, ExportScheduleRow
 from annotation.api.generations import GenerationRow
 from annotation.api.gold import GoldRow, ScreeningDecisionRow
 from annotation.api.imports import ImportGroupRow, ImportRow
@@ -23,7 +24,7 @@ from annotation.api.queue_items import QueueItemRow
 from annotation.api.reviews import SentBackRow
 from annotation.api.runs import PointRow, RunRow, StageRow
 from annotation.api.samplings import SamplingRow
-from annotation.api.snapshots import SnapshotRow
+from annotation.api.snapshots import ContaminationRow, SnapshotRow
 from annotation.api.solutions import ProblemRow, SolutionRow, StepRow
 from annotation.api.statistics import SourceRow
 from annotation.api.tokens import TokenRow
@@ -34,8 +35,11 @@ from annotation.models import (
     AnswerCheck,
     ApiToken,
     AuditEntry,
+    ContaminationCheck,
     Dispute,
     DomainChampion,
+    ExportJob,
+    ExportSchedule,
     Generation,
     GoldAnswer,
     Hint,
@@ -72,6 +76,9 @@ MODELS: dict[type[Row], type] = {
     AuditRow: AuditEntry,
     BatchRow: LabelBatch,
     ChosenStep: PathStep,
+    ExportJobRow: ExportJob,
+    ExportScheduleRow: ExportSchedule,
+    ContaminationRow: ContaminationCheck,
     ComparisonRow: ShadowComparison,
     DisputeRow: Dispute,
     DomainChampionRow: DomainChampion,

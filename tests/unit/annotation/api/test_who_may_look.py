@@ -8,6 +8,8 @@ from rest_framework.test import APIClient
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
+    ContaminationCheck,
+    ExportJob,
     ImportGroup,
     ImportJob,
     PoolScoring,
@@ -17,7 +19,7 @@ from annotation.models import (
     TrainingRun,
     Webhook,
 )
-from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, UserFactory
+from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SnapshotFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 OF_A_PROJECT = {
@@ -56,12 +58,17 @@ OF_A_PROJECT = {
     "batches/": (403, 200, 200),
     "agreement/": (403, 200, 200),
     "audit/": (403, 403, 200),
+    "exports/": (403, 403, 200),
+    "export-roots/": (403, 403, 200),
+    "export-schedules/": (403, 403, 200),
 }
 OF_A_JOB = {
     "run": (403, 200, 200),
     "import": (403, 403, 200),
     "answers": (403, 200, 200),
     "sampling": (403, 403, 200),
+    "export": (403, 403, 200),
+    "overlap": (403, 403, 200),
     "pool": (403, 200, 200),
 }
 OF_A_ROW = {
@@ -102,6 +109,10 @@ def test_what_a_job_shows(project, statuses, kind):
     job = {
         "run": lambda: TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0),
         "import": lambda: ImportJob.objects.create(project=project, filename="f", path="f"),
+        "overlap": lambda: ContaminationCheck.objects.create(
+            project=project, snapshot=SnapshotFactory(project=project)
+        ),
+        "export": lambda: ExportJob.objects.create(project=project),
         "answers": lambda: AnswerCheck.objects.create(project=project),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
         "pool": lambda: PoolScoring.objects.create(project=project, model_version=ModelVersionFactory(project=project)),

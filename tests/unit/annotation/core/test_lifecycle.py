@@ -22,6 +22,8 @@ from annotation.core.locks import advisory_lock
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
+    ContaminationCheck,
+    ExportJob,
     ImportGroup,
     ImportJob,
     Job,
@@ -46,12 +48,14 @@ def asked_for(model, project):
         ImportJob: {"filename": "f", "path": "/nowhere/f"},
         SamplingRun: {"endpoint": "e", "model": "m", "seed": 0},
         AnswerCheck: {},
+        ContaminationCheck: {},
+        ExportJob: {},
         SimulationRun: {"functions": [], "seeds": 1, "budget": 1},
         ModelJob: {"kind": "export"},
         TrainingRun: {"number": 1, "trigger": "manual", "seed": 0},
         PoolScoring: {},
     }[model]
-    if model is SimulationRun:
+    if model in (ContaminationCheck, SimulationRun):
         fields["snapshot"] = SnapshotFactory(project=project)
     if model in (ModelJob, PoolScoring):
         fields["model_version"] = ModelVersionFactory(project=project, number=1)

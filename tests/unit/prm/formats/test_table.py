@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from prm.errors import FormatError
+from prm.exporters import EXPORTERS
 from prm.formats import table
 from prm.formats.detection import detect
 from prm.formats.labels import index_label, rated_label
@@ -84,7 +85,7 @@ def meaning(record):
     return record.problem, record.positions, record.domain, record.extra, labels
 
 
-@pytest.mark.parametrize("write", [table.write, table.write_parquet])
+@pytest.mark.parametrize("write", [table.CSV.write, EXPORTERS.get("parquet").write])
 @given(st.lists(records(), min_size=1, max_size=3))
 def test_what_is_written_comes_back(write, given):
     content = b"".join(write(given))
@@ -104,11 +105,11 @@ def test_what_is_written_comes_back(write, given):
 def test_a_label_that_goes_on_behind_an_error_and_stops_early_comes_back():
     label = rated_label([-1, 1, None], kind="human", name="h")
     record = Record(problem="x", positions=[[Completion(text)] for text in "abc"], annotations=[label])
-    [back] = read(b"".join(table.write([record])))
+    [back] = read(b"".join(table.CSV.write([record])))
     assert meaning(back) == meaning(record)
 
 
-@pytest.mark.parametrize("write", [table.write, table.write_parquet])
+@pytest.mark.parametrize("write", [table.CSV.write, EXPORTERS.get("parquet").write])
 def test_odd_details_of_a_source_do_not_stop_an_export(write):
     label = rated_label([1], kind="monte_carlo", name="m")
     label.source_detail = {"policy": 3, "rollouts": "many"}
@@ -128,7 +129,7 @@ def read(content, mapping=None, **options):
 
 def test_no_cell_of_a_csv_file_is_a_formula():
     record = Record("=cmd()", [[Completion("@step")]], generator="-1+1", external_id="+x", extra={"=a": 1})
-    written = b"".join(table.write([record])).decode()
+    written = b"".join(table.CSV.write([record])).decode()
     assert written.splitlines()[1].startswith("'=cmd(),")
     assert "'-1+1" in written
     assert "'+x" in written

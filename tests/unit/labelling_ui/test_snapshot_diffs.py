@@ -1,0 +1,58 @@
+"""The page that compares two snapshots."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
+from annotation.models import Project
+from tests import manager_world
+from tests.factories import SnapshotFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return manager_world.create_people()
+
+
+@pytest.fixture
+def project(people: dict[str, User]) -> Project:
+    project = manager_world.create_empty_project(people)
+    manager_world.fill(project, people)
+    return project
+
+
+def page(client: Client, project: Project, new: int, old: int) -> str:
+    return reverse("snapshot-diff", args=[project.slug, new, old])
+
+
+def test_the_reasons_and_the_changes_are_listed(client: Client, people: dict[str, User], project: Project) -> None:
+    old = create_snapshot(by=None, project=project, filters={})
+    person = project.memberships.get(user=people["annotator"])
+    new = create_snapshot(by=None, project=project, filters={"annotators": [str(person.pseudonym)]})
+    client.force_login(people["manager"])
+    shown = client.get(page(client, project, new.pk, old.pk)).content.decode()
+    assert "other filters" in shown
+    assert "No differences" in client.get(page(client, project, old.pk, old.pk)).content.decode()
+
+
+def test_other_projects_and_other_roles_see_nothing(client: Client, people: dict[str, User], project: Project) -> None:
+    mine = create_snapshot(by=None, project=project, filters={})
+    client.force_login(people["manager"])
+    assert client.get(page(client, project, mine.pk, SnapshotFactory().pk)).status_code == 404
+    client.force_login(people["reviewer"])
+    assert client.get(page(client, project, mine.pk, mine.pk)).status_code == 403
+
+
+def test_a_lost_file_is_reported_on_the_page_of_the_snapshot(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    snapshot = create_snapshot(by=None, project=project, filters={})
+    snapshot_file(snapshot).unlink()
+    client.force_login(people["manager"])
+    answer = client.get(page(client, project, snapshot.pk, snapshot.pk), follow=True)
+    assert answer.redirect_chain[0][0] == reverse("snapshot", args=[project.slug, snapshot.pk])
+    assert "is missing from" in answer.content.decode()
