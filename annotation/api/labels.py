@@ -109,10 +109,10 @@ class LabelRow(Row):
     ]
     source_kind: Annotated[SourceKind | UnsetType, Meta(description="What the label comes from.")] = UNSET
     source_name: Annotated[
-        str | UnsetType, Meta(description="The model or the labeller in a file; empty for the project's members.")
+        str | UnsetType, Meta(description="The model or the format of its file; empty for people and members.")
     ] = UNSET
     annotator: Annotated[
-        UUID | UnsetType | None, Meta(description="The annotator's pseudonym; null for a label from a file.")
+        UUID | UnsetType | None, Meta(description="The annotator's pseudonym; null for a label that names nobody.")
     ] = UNSET
     split: Annotated[Split | UnsetType, Meta(description="The split of the problem.")] = UNSET
     lane: Annotated[str | UnsetType, Meta(description="The lane of the queue item; empty for none.")] = UNSET
@@ -132,7 +132,7 @@ class LabelRow(Row):
         """The label as its annotator sees it; as reviewers see it with `staff`."""
         if others.pop("staff"):
             draw = getattr(row.lease, "hint", None)
-            others |= {"hint": draw and HintOfLabel.of(draw)}
+            others |= {"hint": draw and HintOfLabel.of(draw), **_stated(row)}
         else:
             others |= dict.fromkeys(cls.of_staff, UNSET)
         ratings = sorted(row.ratings.all(), key=lambda rating: (rating.step.position, rating.ordinal))
@@ -167,6 +167,17 @@ class LabelDetail(APIView):
         if label is None:
             raise Missing(Message("annotation_not_found", name=member.project.name, annotation_id=label_id))
         return Response(LabelRow.of(label, staff=member.role in STAFF))
+
+
+def _stated(label: Annotation) -> dict[str, Any]:
+    """The fields that the file of an imported label states."""
+    stated = dict(label.stated)
+    fields = {name: stated[name] for name in ("generation", "guidelines") if name in stated}
+    if inclusion := stated.get("inclusion"):
+        fields["inclusion_probability"] = inclusion["probability"]
+    if hint := stated.get("hint"):
+        fields["hint"] = HintOfLabel(hint["shown"], hint["model"])
+    return fields
 
 
 def _reader(request: Request, slug: str) -> Membership:
