@@ -107,10 +107,10 @@ class LabelRow(Row):
     ]
     source_kind: Annotated[SourceKind | UnsetType, Meta(description="What the label comes from.")] = UNSET
     source_name: Annotated[
-        str | UnsetType, Meta(description="The model or the labeller in a file; empty for the project's members.")
+        str | UnsetType, Meta(description="The model or the format of its file; empty for people and members.")
     ] = UNSET
     annotator: Annotated[
-        UUID | UnsetType | None, Meta(description="The annotator's pseudonym; null for a label from a file.")
+        UUID | UnsetType | None, Meta(description="The annotator's pseudonym; null for a label that names nobody.")
     ] = UNSET
     split: Annotated[Split | UnsetType, Meta(description="The split of the problem.")] = UNSET
     lane: Annotated[str | UnsetType, Meta(description="The lane of the queue item; empty for none.")] = UNSET

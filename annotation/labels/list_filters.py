@@ -127,7 +127,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         "source": lambda kind: Q(source__kind=kind),
         "generation": lambda number: Q(item__generation__number=number) | Q(stated__generation=number),
         "lane": lambda lane: Q(lane=lane),
-        "hint": lambda hint: Q(lease__hint__shown=hint == "shown"),
+        "hint": lambda hint: Q(lease__hint__shown=hint == "shown") | Q(stated__hint__shown=hint == "shown"),
         "solution": lambda solution: Q(solution=solution),
     }
 
