@@ -118,6 +118,7 @@ def _file(snapshot: Snapshot, plan: Plan, neutral: str) -> dict[str, Any]:
         "label": title_of(plan.format),
         "plan": plan,
         "lost": list(losses(plan)),
+        "mixes": bool(plan.mixed_kinds and plan.rows),
         "every": every if every.splits != plan.splits and not every.refusal else None,
     }
 

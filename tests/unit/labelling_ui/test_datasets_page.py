@@ -1,6 +1,7 @@
 """The page of datasets: presets, the preview, snapshots and their downloads."""
 
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,17 @@ from django.test import Client
 from annotation.labels.datasets import snapshot_preview
 from annotation.labels.datasets.export_jobs import run_export
 from annotation.labels.datasets.filters import parse_filters
+from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.presets import PRESETS
 from annotation.labels.datasets.snapshots import create_snapshot
+from annotation.labels.datasets.tally import Tally
 from annotation.models import AuditEntry, Project, Snapshot
-from labelling_ui.pages.dataset_contents import grouped_formats
+from labelling_ui.pages.dataset_contents import grouped_formats, title_of
 from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm
 from labelling_ui.templatetags.figures import estimate
 from prm.exporters import EXPORTERS
+from prm.formats.labels import rated_label
+from prm.formats.record import Completion, Record
 from tests.factories import SnapshotFactory
 
 PAGE = "/p/algebra/datasets/"
@@ -38,6 +43,15 @@ def run_latest(project: Project) -> Snapshot | None:
     """Do the work of the worker."""
     run_export(project.export_jobs.latest("pk").pk)
     return project.export_jobs.latest("pk").snapshot
+
+
+def counts_of(*splits: str) -> dict[str, Any]:
+    """The counts of a snapshot with one labelled solution in each of these splits."""
+    tally = Tally()
+    label = rated_label([1], kind="human", name="ann")
+    for split in splits:
+        list(tally.of([Record("p", [[Completion("s")]], split=split, annotations=[label])]))
+    return tally.counts()
 
 
 def preview(client: Client, preset: str = "share", **filters: Any) -> str:
@@ -124,14 +138,16 @@ def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project) ->
 def test_every_exporter_has_one_place_among_the_downloads(manager: Client, project: Project) -> None:
     grouped = [format for _, formats in grouped_formats() for format in formats]
     assert sorted(grouped) == sorted(EXPORTERS)
-    snapshot = SnapshotFactory(project=project, counts={"splits": {"pool": 1}, "source_kinds": {"human": 1}})
-    page = text(manager.get(f"{PAGE}{snapshot.pk}/"))
-    assert [format for format in EXPORTERS if f"/{snapshot.pk}/{format}/" not in page] == []
+    snapshot = SnapshotFactory(project=project, counts=counts_of("pool"))
+    page = unescape(text(manager.get(f"{PAGE}{snapshot.pk}/")))
+    assert [format for format in EXPORTERS if title_of(format) not in page] == []
+    written = [format for format in EXPORTERS if not plan_export(snapshot, format).refusal]
+    assert len(written) > 10
+    assert [format for format in EXPORTERS if f"/{snapshot.pk}/{format}/" in page] == written
 
 
 def test_a_snapshots_page_says_before_the_download_what_a_file_leaves_out(manager: Client, project: Project) -> None:
-    counts = {"splits": {"pool": 1, "calibration": 1, "holdout": 2}, "source_kinds": {"human": 4}}
-    snapshot = SnapshotFactory(project=project, counts=counts)
+    snapshot = SnapshotFactory(project=project, counts=counts_of("pool", "calibration", "holdout", "holdout"))
     page = text(manager.get(f"{PAGE}{snapshot.pk}/"))
     assert "<li>1 calibration solution</li><li>2 holdout solutions</li>" in page
     assert f"{PAGE}{snapshot.pk}/trl/?splits=pool&amp;splits=calibration&amp;splits=holdout" in page
