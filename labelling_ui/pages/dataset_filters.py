@@ -140,7 +140,7 @@ class SnapshotForm(AgreementFields):
     )  # fmt: skip
 
     def __init__(self, *args: Any, project: Project, filters: Mapping[str, Any] | None = None, **named: Any) -> None:
-        super().__init__(*args, initial=_initial(filters or {}), **named)
+        super().__init__(*args, **named | {"initial": _initial(filters or {})})
         for name, rows in (("generations", project.generations), ("guidelines", project.guideline_versions)):
             self._offer(name, [(n, str(n)) for n in rows.order_by("number").values_list("number", flat=True)])
         self._offer("domains", [(domain, domain) for domain in domains_of(project) if domain])

@@ -34,4 +34,5 @@ STATES = [
     State("datasets-filters", "/p/algebra/datasets/", act=filters, given=frozen),
     State("datasets-menu", "/p/algebra/datasets/?preset=archive", act=menu, given=frozen, whole=False),
     State("datasets-snapshot", "/p/algebra/datasets/{snapshot}/", given=frozen),
+    State("datasets-schedules", "/p/algebra/datasets/schedules/"),
 ]
