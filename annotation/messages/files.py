@@ -14,6 +14,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "file_not_readable": "{filename} cannot be read: {strerror}.",
     "file_packing_broken": "{filename} cannot be read: its compressed data is damaged.",
     "first_error_position_invalid": "Expected a position from 0 to {last}, or -1, got {n}",
+    "first_record_long": "The first record is longer than {n} MB, so there is no preview. The import can read it.",
     "first_record_rejected": "Nothing in {filename} can be imported. Record {line}: {reason}.",
     "import_option_invalid": "Import option `{field}`: {reason}.",
     "import_root_not_found": "There is no storage '{root}'. Choose one of: {known}.",
@@ -51,11 +52,11 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "position_out_of_range": "Expected a position from 0 to {last}",
     "position_repeated": "Expected each position once, got this one twice",
     "problem_end_unclear": "the end of the problem is unclear: use a chat template, or put a blank line after the problem",
-    "prompt_messages_invalid": "a prompt must have one user message and one assistant answer",
     "problems_without_solutions": (
         "{n} problem has no solution. Sample solutions for it from a policy model.",
         "{n} problems have no solution. Sample solutions for them from a policy model.",
     ),
+    "prompt_messages_invalid": "a prompt must have one user message and one assistant answer",
     "rating_invalid_for_state": "Expected 1, 0 or -1 for a rated step and null for any other",
     "report_too_large": "the report names more than {n:,} solutions: split it",
     "samples_equal": (

@@ -15,10 +15,10 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "error_types_left_out": ("{n} error type", "{n} error types"),
     "export_empty": "The file would be empty, because the snapshot has no solutions.",
     "export_empty_after_exclusions": "The file would be empty. Left out: {reasons}.",
-    "filter_id_unknown": "{name} has none with the id {pk}",
-    "filter_needs_fields": "send all of {fields}, or none of them",
     "export_incomplete": "Name formats and a storage to write to, or only filters for a new snapshot.",
     "export_written": ("{n} file was written to {target}.", "{n} files were written to {target}."),
+    "filter_id_unknown": "{name} has none with the id {pk}",
+    "filter_needs_fields": "send all of {fields}, or none of them",
     "guidelines_left_out": (
         "the version of the guidelines of {n} label",
         "the versions of the guidelines of {n} labels",
