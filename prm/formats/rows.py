@@ -191,6 +191,9 @@ def _drawn(row: Row, mapping: LabelMapping, label: RecordAnnotation | None) -> R
         return label
     column: dict[str, str] = {field: mapping.drawn.get(field, "") for field in get_args(Drawn)}
     value = {field: cell_of(row, name) for field, name in column.items()}
+    label.annotator = cells.text(value["annotator"], column["annotator"]) or None
+    revision = cells.whole_number(value["revision"], column["revision"])
+    label.revision = revision if revision and revision > 0 else None
     label.lane = _lane("" if value["lane"] is None else cells.text(value["lane"], column["lane"]), column["lane"])
     label.generation = cells.whole_number(value["generation"], column["generation"])
     label.guidelines = cells.whole_number(value["guidelines"], column["guidelines"])
