@@ -187,7 +187,8 @@ class _Comparison:
             return "solution_removed"
         if not self.after.takes_gold and Solution.objects.filter(is_gold(), pk=stored.pk).exists():
             return "gold"
-        if label.annotator and not Membership.objects.filter(pseudonym=label.annotator).exists():
+        members = Membership.objects.filter(project=self.project, pseudonym=label.annotator)
+        if label.annotator and not members.exists():
             return "person_erased"
         return "filter" if self.filters else "label_removed"
 
