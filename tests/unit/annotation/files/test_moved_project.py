@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation.core.errors import DomainError
 from annotation.core.membership.projects import create_project
 from annotation.files.record_import import import_records
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.models import (
@@ -261,6 +262,7 @@ def test_comments_and_reasons_travel_on_request_only(labelled, manager, moved):
     snapshot, content = download(labelled, manager, revisions="all", comments="included")
     for text in (b"Carol saw this.", b"Carol too.", b"Ann is tired.", b"I am Ann."):
         assert content.count(text) >= 11
+    assert "include comments and reasons as people wrote them" in dataset_card(snapshot)
     again, same = download(moved(content), manager, revisions="all", comments="included")
     assert (again.sha256, same) == (snapshot.sha256, content)
 
