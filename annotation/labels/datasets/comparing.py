@@ -187,9 +187,10 @@ class _Comparison:
             return "solution_removed"
         if not self.after.takes_gold and Solution.objects.filter(is_gold(), pk=stored.pk).exists():
             return "gold"
-        members = Membership.objects.filter(project=self.project, pseudonym=label.annotator)
-        if label.annotator and not members.exists():
-            return "person_erased"
+        if label.annotator:
+            members = Membership.objects.filter(project=self.project, pseudonym=label.annotator)
+            if not members.exists():
+                return "person_erased"
         return "filter" if self.filters else "label_removed"
 
     def _in_batch(self, label: RecordAnnotation, state: str, *, since_old: bool = False) -> bool:
