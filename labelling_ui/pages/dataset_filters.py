@@ -154,7 +154,7 @@ class SnapshotForm(AgreementFields):
 
     def filters(self) -> dict[str, Any]:
         """The filters as `create_snapshot` expects them."""
-        empty = (None, "", [])
+        empty: tuple[Any, ...] = (None, "", [])
         chosen = {name: value for name, value in self.cleaned_data.items() if value not in empty and name not in FIELDS}
         if rule := self.agreement():
             chosen["agreement"] = rule
@@ -167,8 +167,8 @@ class SnapshotForm(AgreementFields):
         self.fields[name].choices = options  # type: ignore[attr-defined]
 
     def _has_options(self, name: str) -> bool:
-        field = self.fields[name]
-        return not isinstance(field, forms.ChoiceField) or bool(list(field.choices))
+        options: Any = getattr(self.fields[name], "choices", None)
+        return options is None or bool(list(options))
 
 
 def _initial(filters: Mapping[str, Any]) -> dict[str, Any]:
