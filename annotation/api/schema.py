@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, cast, get_args, get_origin
 
 import msgspec
 from django.db.models import TextChoices
@@ -58,7 +58,7 @@ class EndpointSchema(AutoSchema):
             return []
         return [
             build_parameter_type(
-                name=one.name, schema=one.type, location="query", description=one.description, required=one.required
+                name=one.name, schema=cast(dict[str, Any], one.type), location="query", description=one.description
             )
             for one in query_of(PageQuery)
         ]

@@ -189,8 +189,8 @@ def _policies_of(project: Project) -> list[str]:
 def _annotators_of(project: Project) -> list[tuple[str, str]]:
     """The pseudonyms of the members with labels, each with the name that the project's managers know."""
     members = project.memberships.filter(Exists(Annotation.objects.filter(annotator=OuterRef("pk"))))
-    known = members.select_related("user").order_by("user__username")
-    return [(str(member.pseudonym), member.user.username) for member in known]
+    known = members.select_related("user").order_by("user__username", "name_in_file")
+    return [(str(member.pseudonym), member.shown_name) for member in known]
 
 
 def describe_filters(filters: Mapping[str, Any]) -> str:

@@ -44,7 +44,7 @@ PRESETS = {
             _("Train a PRM"),
             _("Pool solutions with labels of one kind: people’s, if there are any. Calibration and holdout stay out."),
             {"splits": ["pool"]},
-            ("trl", "trl_parquet", "prm800k", "math_shepherd", "openrlhf", "rlhflow", "preference", "sft"),
+            ("trl", "trl_parquet", "prm800k", "math_shepherd", "rlhflow", "openrlhf", "preference", "sft"),
             one_kind=True,
         ),
         Preset(
@@ -52,7 +52,7 @@ PRESETS = {
             _("Evaluate a model"),
             _("Holdout solutions with labels of one kind, made without a model’s hints."),
             {"splits": ["holdout"], "hints": "left_out"},
-            ("processbench", "prmbench", "mr_ben", "big_bench_mistake", "best_of_n"),
+            ("processbench", "prmbench", "mr_ben", "big_bench_mistake", "who_and_when", "best_of_n"),
             one_kind=True,
         ),
         Preset(
