@@ -120,7 +120,9 @@ class Contents:
 def losses(plan: Plan, *, exact: bool = True) -> Iterator[str]:
     """A phrase for what a file leaves out; the numbers of an estimate are rounded."""
     for message in plan.sentences():
-        values = message.values if exact else message.values | {"n": rounded(message.values["n"])}
+        values = dict(message.values)
+        if not exact:
+            values["n"] = rounded(int(values["n"]))
         yield in_words(Message(message.code, **values))
 
 
