@@ -93,12 +93,17 @@ class ApiTokenAdmin(ReadOnlyAdmin):
 SHOWN: dict[type[Model], Shown] = {
     # People and projects
     models.Project: Shown("name slug state created_at", "name slug", inlines=(MembershipInline,)),
+    models.GuidelineVersion: Shown("project number created_by created_at", "text project__slug"),
     models.Membership: Shown(
         "user project role active simulated machine joined_at", "user__username user__email pseudonym"
     ),
     models.Preference: Shown("user language first_password", "user__username", "language"),
     models.AuditEntry: Shown(
         "at by action target_type target_id project", "target_id by__username action", "action", dates="at"
+    ),
+    models.Webhook: Shown("id url project state failing_since created_by created_at", "url project__slug"),
+    models.WebhookDelivery: Shown(
+        "id webhook event state attempts status created_at", "=message_id webhook__url", "webhook__project event"
     ),
     # Problems and solutions
     models.Problem: Shown("id __str__ project domain split source_group", "text source_group", "domain"),

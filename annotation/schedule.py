@@ -3,6 +3,8 @@
 BEAT_SCHEDULE = {
     "expire leases": {"task": "queue.expire_leases", "schedule": 30.0, "options": {"expires": 30}},
     "sweep stalled jobs": {"task": "jobs.sweep", "schedule": 30.0, "options": {"expires": 30}},
+    "deliver to webhooks": {"task": "webhooks.enqueue_due", "schedule": 10.0, "options": {"expires": 10}},
+    "forget deliveries": {"task": "webhooks.forget", "schedule": 3600.0, "options": {"expires": 3600}},
     "sweep uploads": {"task": "intake.sweep_uploads", "schedule": 30.0, "options": {"expires": 30}},
     "score new solutions": {"task": "rounds.score_unscored", "schedule": 60.0, "options": {"expires": 60}},
     "audit champions": {"task": "rounds.audit_champions", "schedule": 600.0, "options": {"expires": 600}},
@@ -19,6 +21,7 @@ BEAT_SCHEDULE = {
 # The stages of a round have a queue each, see annotation.loop.rounds.pipeline.
 TASK_ROUTES = {
     "jobs.*": {"queue": "default"},
+    "webhooks.*": {"queue": "default"},
     "queue.*": {"queue": "default"},
     "intake.*": {"queue": "default"},
     "quality.*": {"queue": "default"},

@@ -10,6 +10,27 @@ def sweep_jobs() -> None:
     lifecycle.sweep_jobs()
 
 
+@shared_task(name="webhooks.deliver", soft_time_limit=30)
+def deliver_webhook(delivery_id: int) -> None:
+    from annotation.core.webhooks import delivery
+
+    delivery.deliver(delivery_id)
+
+
+@shared_task(name="webhooks.enqueue_due")
+def enqueue_due_deliveries() -> None:
+    from annotation.core.webhooks import delivery
+
+    delivery.enqueue_due()
+
+
+@shared_task(name="webhooks.forget")
+def forget_deliveries() -> None:
+    from annotation.core.webhooks import delivery
+
+    delivery.forget_deliveries()
+
+
 @shared_task(name="rounds.advance")
 def advance_run(run_id: int, stage: str = "") -> None:
     from annotation.loop.rounds import pipeline

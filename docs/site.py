@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ def generate_pages() -> dict[Path, str]:
     return {
         reference / "endpoints.md": describe_endpoints(schema),
         reference / "objects.md": describe_objects(schema["components"]["schemas"]),
+        reference / "client.md": describe_client(),
         reference / "commands.md": describe_commands(),
         reference / "settings.md": describe_settings((ROOT / ".env.example").read_text()),
         reference / "training.md": describe_training(),
@@ -178,6 +179,32 @@ def describe_parsers(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def show_help(parser: argparse.ArgumentParser) -> str:
     return f"```text\n{parser.format_help().strip()}\n```"
+
+
+def describe_client() -> str:
+    """The package `stepmark`: its names, and the methods of the client."""
+    import stepmark
+
+    parts = [
+        "# Python client\n\nGenerated from the package `stepmark`. Objects are dictionaries with the fields of "
+        "[the API](objects.md). [A judge by program](../guides/ml-engineer.md#a-judge-by-program) is an example."
+    ]
+    for name in stepmark.__all__:
+        one = getattr(stepmark, name)
+        made = vars(one).get("__init__") if isinstance(one, type) else one
+        parts += [f"## {name}", *show_signature(name, made), cleandoc(str(one.__doc__))]
+        for method, function in vars(one).items() if name == "Client" else ():
+            if not method.startswith("_"):
+                parts += [f"### {method}", *show_signature(method, function), cleandoc(str(function.__doc__))]
+    return "\n\n".join(parts) + "\n"
+
+
+def show_signature(name: str, function: Any) -> list[str]:
+    """The parameters of a function, without `self` and the modules of types; nothing without a function."""
+    if function is None:
+        return []
+    shown = re.sub(r"\b(?:\w+\.)+(?=[A-Z])", "", str(signature(function)))
+    return [f"```python\n{name}{re.sub(r'self(?:, )?', '', shown)}\n```"]
 
 
 def describe_training() -> str:

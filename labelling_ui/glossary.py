@@ -1,13 +1,17 @@
 """The terms of the pages, each defined in one or two sentences.
 
-The only home of these definitions: pages link to them by `{% term %}`, and `docs/glossary.md` has the same text.
+The only home of these definitions: pages link to them by `{% term %}` and `{% terms %}`, and `docs/glossary.md` has the
+same text.
 """
 
+import re
+from functools import cache
 from typing import NamedTuple
 
+from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import get_language, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 
 class Term(NamedTuple):
@@ -333,6 +337,29 @@ TERMS = {
         _("The annotator read the step and could not decide. Unsure counts neither as good nor as bad."),
     ),
 }
+
+# Words of every page, which need no link.
+EVERYDAY = {"label", "solution", "step", "reference", "source", "score"}
+# Words with another, common meaning, linked by hand only.
+AMBIGUOUS = {"run", "split", "loss", "seed"}
+
+
+def address_of(key: str) -> str:
+    """The address of a term in the glossary."""
+    if key not in TERMS:
+        raise KeyError(key)
+    return f"{reverse('glossary')}#{key}"
+
+
+def word_of(key: str) -> re.Pattern[str]:
+    """Matches a term or its plural in the reader's language."""
+    return _word(key, get_language() or "")
+
+
+@cache
+def _word(key: str, language: str) -> re.Pattern[str]:
+    name = str(TERMS[key].name).split(" (")[0]
+    return re.compile(rf"\b{re.escape(name)}(?:e?[ns])?\b", re.IGNORECASE)
 
 
 def terms_by_name() -> list[tuple[str, Term]]:

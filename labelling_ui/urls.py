@@ -35,6 +35,7 @@ from labelling_ui.pages import (
     workbench,
 )
 from labelling_ui.pages.settings import views as settings
+from labelling_ui.pages.settings import webhooks
 
 of_a_project: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="project"),
@@ -116,6 +117,14 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("members/<int:member_id>/", members.change, name="member-change"),
     path("settings/", settings.settings, name="settings"),
     path("settings/state/", settings.set_state, name="project-state"),
+    path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("settings/webhooks/<int:webhook_id>/", webhooks.webhook, name="webhook"),
+    path("settings/webhooks/<int:webhook_id>/<slug:action>/", webhooks.act, name="webhook-act"),
+    path(
+        "settings/webhooks/<int:webhook_id>/deliveries/<int:delivery_id>/redeliver/",
+        webhooks.redeliver,
+        name="webhook-redeliver",
+    ),
     path("settings/<slug:name>/", settings.settings, name="settings-page"),
 ]
 

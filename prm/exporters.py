@@ -1,105 +1,58 @@
-"""The registry of formats in which a snapshot can be written."""
+"""The registry of formats in which a snapshot can be written: every format with a writer, and others without a reader.
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+`@exporter("name", ...)` decorates the function that yields the rows of a record in a format without a reader.
+"""
 
-from prm.formats import parquet_rows, table
-from prm.formats.prm800k import prm800k
-from prm.formats.raw import json_lines
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from prm.formats.record import Record
-from prm.formats.trl import SCHEMA, rows_of
+from prm.formats.registry import FORMATS
+from prm.formats.writing import Exporter, Lines
 from prm.messages import Message
 from prm.registry import Registry
 from prm.vocabulary import NeutralPolicy
 
-Write = Callable[[Iterable[Record], NeutralPolicy], Iterator[bytes]]
-CONTENT_TYPES = {
-    "jsonl": "application/x-ndjson",
-    "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-}
 RECORDS = "records"  # the complete format
-STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
 
 
-@dataclass(frozen=True)
-class Exporter:
-    """How records become a file with the extension `suffix`; `title` is the format's name on pages and in cards.
+class _Exporters(Registry[Exporter]):
+    """The exporters of the formats, then the registered ones."""
 
-    `write` takes the records and the policy on neutral steps for formats with two classes. `not_held` names the counts
-    of a snapshot that the format cannot express. A line of a `nameless` format has neither its split nor the kind of
-    its labels, so a file has labels of one kind, and only the pool unless other splits are requested. `two_classes`
-    marks TRL's lines, whose losses are counted with the snapshot.
-    """
+    def names(self) -> tuple[str, ...]:
+        return (*_of_formats(), *super().names())
 
-    write: Write
-    title: str
-    suffix: str
-    not_held: tuple[str, ...] = ()
-    nameless: bool = False
-    two_classes: bool = False
+    def get(self, name: str) -> Exporter:
+        return _of_formats().get(name) or super().get(name)
 
-    @property
-    def content_type(self) -> str:
-        return CONTENT_TYPES.get(self.suffix, "application/octet-stream")
+    def __contains__(self, name: object) -> bool:
+        return name in _of_formats() or super().__contains__(name)
 
 
-EXPORTERS = Registry[Exporter]("stepmark.exporters", Message("kind_export_format"), built_in=(__name__,))
+def _of_formats() -> dict[str, Exporter]:
+    return {one.name: one for name in FORMATS if (one := FORMATS.get(name).exporter)}
 
 
-def exporter(
-    name: str,
-    *,
-    title: str = "",
-    suffix: str = "jsonl",
-    not_held: tuple[str, ...] = (),
-    nameless: bool = False,
-    two_classes: bool = False,
-) -> Callable[[Write], Write]:
-    """Register the decorated function as the writer of a format; the arguments are fields of `Exporter`."""
+EXPORTERS = _Exporters(
+    "stepmark.exporters",
+    Message("kind_export_format"),
+    built_in=(
+        *(f"prm.formats.{module}" for module in ("trl", "openrlhf", "corrections", "table", "huggingface")),
+        __name__,
+    ),
+)
 
-    def decorate(write: Write) -> Write:
-        entry = Exporter(write, title or name, suffix, not_held, nameless, two_classes)
-        EXPORTERS.add(name, entry, module=write.__module__)
-        return write
+
+def exporter(name: str, *, title: str = "", **facts: Any) -> Callable[[Lines], Lines]:
+    """Register the decorated function, which yields the rows of a record; `facts` are fields of `Exporter`."""
+
+    def decorate(lines: Lines) -> Lines:
+        EXPORTERS.add(name, Exporter(name, title or name, lines, **facts), module=lines.__module__)
+        return lines
 
     return decorate
 
 
-@exporter("prm800k", title="PRM800K", not_held=STEP_WISE)
-def write_prm800k(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[bytes]:
-    return prm800k.write(records)
-
-
-@exporter("trl", title="TRL", not_held=("alternatives", *STEP_WISE), nameless=True, two_classes=True)
-def write_trl(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[bytes]:
-    """TRL's stepwise supervision."""
-    return json_lines(rows_of(records, neutral=neutral))
-
-
-@exporter(
-    "trl_parquet",
-    title=Message("export_trl_parquet"),
-    suffix="parquet",
-    not_held=("alternatives", *STEP_WISE),
-    nameless=True,
-    two_classes=True,
-)
-def write_trl_parquet(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[bytes]:
-    return parquet_rows.write_rows(rows_of(records, neutral=neutral), SCHEMA)
-
-
-@exporter("csv", title="CSV", suffix="csv", not_held=("alternatives", "own_steps", *STEP_WISE))
-def write_csv(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[bytes]:
-    """A table with a row for each label."""
-    return table.write(records)
-
-
-@exporter("parquet", title="Parquet", suffix="parquet", not_held=("alternatives", "own_steps", *STEP_WISE))
-def write_parquet(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[bytes]:
-    return table.write_parquet(records)
-
-
-@exporter(RECORDS, title=Message("export_records"))
-def write_records(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[bytes]:
-    return json_lines(records)
+@exporter(RECORDS, title=Message("export_records"), not_held=(), nameless=False)
+def _lines(record: Record, neutral: NeutralPolicy) -> Iterator[Record]:
+    yield record

@@ -27,7 +27,9 @@ RUNS_AT_ONCE = 8  # test runs in one checkout at the same time, each with server
 RUNNING = ExitStack()
 hypothesis.settings.register_profile("busy machine", deadline=None)
 hypothesis.settings.load_profile("busy machine")
-pytest_plugins = [f"tests.plugins.{name}" for name in ("browser", "databases", "extensions", "needs", "workers")]
+pytest_plugins = [
+    f"tests.plugins.{name}" for name in ("browser", "databases", "extensions", "needs", "policy", "workers")
+]
 
 
 def _start_servers() -> None:

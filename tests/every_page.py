@@ -8,8 +8,18 @@ from allauth.account import urls as account_urls
 from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 
+from annotation.core.webhooks.events import EVENTS
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.models import ExportJob, ImportJob, Project, SamplingRun, ServedScore, SimulationRun, TrainingRun
+from annotation.models import (
+    ExportJob,
+    ImportJob,
+    Project,
+    SamplingRun,
+    ServedScore,
+    SimulationRun,
+    TrainingRun,
+    Webhook,
+)
 from labelling_ui import urls
 from labelling_ui.pages.settings.views import PAGES as SETTINGS
 from tests.factories import SnapshotFactory
@@ -55,6 +65,13 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         seconds=0.02,
         asked_at=timezone.now(),
     )
+    webhook = Webhook.objects.create(
+        project=project, url=f"https://{'long' * 12}.example.org/hook", events=[*EVENTS], state="disabled",
+        failing_since=timezone.now(), created_by=project.memberships.first().user,
+    )  # fmt: skip
+    webhook.deliveries.create(
+        event="run.done", body="{}" * 99, state="failed", attempts=10, status=503, response="Busy"
+    )
     return {
         "revise": [solution],
         "solution": [solution],
@@ -70,6 +87,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "sampling-run": [{"run_id": sampling.pk}],
         "served-score": [{"row_id": served.pk}],
         "run": [{"number": TrainingRun.objects.get().number}],
+        "webhook": [{"webhook_id": webhook.pk}],
         "import-job": [{"job_id": ImportJob.objects.get().pk}],
     }
 

@@ -37,11 +37,20 @@ class UserFactory(DjangoModelFactory):
 
 
 class ProjectFactory(DjangoModelFactory):
+    """`guidelines` and `examples` become the first version of the guidelines."""
+
     class Meta:
         model = Project
 
     slug = factory.Sequence("project-{}".format)
     name = factory.Sequence("Project {}".format)
+
+    @classmethod
+    def _create(cls, model_class, *args, guidelines="", examples=(), **fields):
+        project = super()._create(model_class, *args, **fields)
+        if guidelines or examples:
+            project.guideline_versions.create(number=1, text=guidelines, examples=[*examples])
+        return project
 
 
 class MembershipFactory(DjangoModelFactory):

@@ -125,6 +125,7 @@ class Task(Work):
     """Everything the workbench needs for one solution. The lane is never included."""
 
     lease: TaskLease
+    guidelines: Annotated[Count, Meta(description="Version of the guidelines that applies; 0 if there are none.")]
     hint: Annotated[TaskHint | None, Meta(description="Null if no score is shown, for any reason.")]
     draft: StoredDraft | None
 
@@ -135,6 +136,7 @@ class Task(Work):
             lease.solution,
             project,
             lease=TaskLease(lease.pk, lease.expires_at),
+            guidelines=project.current_guidelines.number,
             hint=TaskHint(hint.reveal, hint.scored_positions) if hint and hint.shown else None,
             draft=StoredDraft(draft.version, draft.body) if draft else None,
         )

@@ -15,7 +15,7 @@ from annotation.api.paging import Page, PagedView
 from annotation.api.runs import WatchedRun
 from annotation.api.samplings import SamplingRow
 from annotation.api.snapshots import ContaminationRow
-from annotation.core.lifecycle import cancel_job, find_job
+from annotation.core.lifecycle import cancel_job, find_job, load_jobs
 from annotation.core.membership.access import STAFF, find_project
 from annotation.loop import resuming
 from annotation.models import (
@@ -50,7 +50,8 @@ class Jobs(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """The project's jobs of every kind, latest first. Reviewers and managers only."""
         entries = JobEntry.objects.filter(project=find_project(request.user, slug, *STAFF))
-        return self.page_of(entries, request, lambda entry: JobRow.of(entry.job))
+        page, following = self.read_page(entries, request)
+        return Response(Page(following, [JobRow.of(job) for job in load_jobs(page)]))
 
 
 class JobDetail(APIView):

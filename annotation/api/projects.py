@@ -1,9 +1,10 @@
 """Projects: list, create, read, change."""
 
 from datetime import datetime
-from typing import Annotated, Any, NoReturn, Self
+from typing import Annotated, Any, ClassVar, NoReturn, Self
 
 import msgspec
+from django.db.models import Prefetch
 from drf_spectacular.utils import extend_schema
 from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
@@ -14,11 +15,11 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.errors import ErrorBody
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import NonBlank
+from annotation.core.bounds import Count, NonBlank
 from annotation.core.membership.access import find_project, visible_projects
 from annotation.core.membership.projects import change_project, create_project, delete_project
 from annotation.loop.gateway.training import check_training
-from annotation.models import Project
+from annotation.models import GuidelineVersion, Project
 from annotation.models.example import Example
 
 Name = Annotated[NonBlank, Meta(max_length=200)]
@@ -28,6 +29,7 @@ class ProjectRow(Row):
     slug: str
     name: str
     guidelines: str
+    guidelines_version: Annotated[Count, Meta(description="Number of the current version; 0 if there is none.")]
     examples: list[Example]
     scheme: Annotated[dict[str, Any], Meta(description="The label scheme. Omitted fields have their defaults.")]
     policy: Annotated[
@@ -38,7 +40,14 @@ class ProjectRow(Row):
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, examples=row.rated_examples, **others)
+        current = row.current_guidelines
+        return super().of(
+            row,
+            guidelines=current.text,
+            guidelines_version=current.number,
+            examples=current.rated_examples,
+            **others,
+        )
 
 
 class ProjectFields(msgspec.Struct, kw_only=True):
@@ -69,13 +78,29 @@ class ProjectChange(ProjectFields, kw_only=True):
     state: Project.State | UnsetType = UNSET
 
 
+class GuidelineVersionRow(Row):
+    paths: ClassVar[dict[str, str]] = {"created_by": "created_by.username"}
+
+    number: Annotated[int, Meta(ge=1, description="The number that labels and records state.")]
+    text: str
+    examples: list[Example]
+    created_by: str | None
+    created_at: datetime
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, examples=row.rated_examples, **others)
+
+
 class ProjectList(PagedView):
     """The projects of the caller."""
 
     @extend_schema(operation_id="list_projects", responses=Page[ProjectRow], request=None)
     def get(self, request: Request) -> Response:
         """The projects in which the caller has a role, by name."""
-        return self.page_of(visible_projects(request.user).order_by("name", "pk"), request, ProjectRow.of)
+        current = GuidelineVersion.objects.order_by("project", "-number").distinct("project")
+        projects = visible_projects(request.user).prefetch_related(Prefetch("guideline_versions", current))
+        return self.page_of(projects.order_by("name", "pk"), request, ProjectRow.of)
 
     @extend_schema(operation_id="create_project", request=ProjectToCreate, responses={201: ProjectRow})
     def post(self, request: Request) -> Response:
@@ -103,3 +128,13 @@ class ProjectDetail(APIView):
     def delete(self, request: Request, slug: str) -> NoReturn:
         """Always rejected: 409 `project_kept` for managers, 403 for others. The attempt is recorded."""
         delete_project(by=caller(request), project=find_project(request.user, slug))
+
+
+class GuidelineVersions(PagedView):
+    """The versions of a project's guidelines."""
+
+    @extend_schema(operation_id="list_guideline_versions", responses=Page[GuidelineVersionRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """All versions of the guidelines with their examples, latest first. To add one, change the project."""
+        versions = find_project(request.user, slug).guideline_versions.select_related("created_by")
+        return self.page_of(versions, request, GuidelineVersionRow.of)

@@ -14,7 +14,7 @@ from drf_spectacular.utils import OpenApiParameter
 from msgspec.inspect import StructType, Type, type_info
 
 from annotation.api.errors import ErrorBody
-from annotation.api.paging import PagedView
+from annotation.api.paging import PagedView, PageQuery
 from prm.messages import Message
 
 Direction = Literal["request", "response"]
@@ -52,11 +52,14 @@ class EndpointSchema(AutoSchema):
         return bodies | self.get_responses_of_errors()
 
     def _get_pagination_parameters(self) -> list[dict[str, Any]]:
-        paged = isinstance(self.view, PagedView) and self.method == "GET"
-        page = build_parameter_type(
-            name="page", schema={"type": "integer"}, location="query", description="Page number, from 1."
-        )
-        return [page] if paged else []
+        if not (isinstance(self.view, PagedView) and self.method == "GET"):
+            return []
+        return [
+            build_parameter_type(
+                name=one.name, schema=one.type, location="query", description=one.description, required=one.required
+            )
+            for one in query_of(PageQuery)
+        ]
 
     def _get_request_for_media_type(self, serializer: Any, direction: Direction = "request") -> tuple[Any, bool]:
         if not _is_described(serializer):

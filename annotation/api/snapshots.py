@@ -5,7 +5,9 @@ from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
 
 import msgspec
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
@@ -24,12 +26,14 @@ from annotation.core.membership.access import find_project, find_visible
 from annotation.labels.datasets.comparing import Change, SnapshotDiff, diff_snapshots
 from annotation.labels.datasets.contamination import find_benchmark, request_check, take_upload
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.plans import plan_export
-from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name
+from annotation.labels.datasets.plans import MixedKinds, plan_export
+from annotation.labels.datasets.presets import PRESETS, preset_filters
+from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name, export_tag
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
 from prm.contamination import ContaminationReport
-from prm.exporters import CONTENT_TYPES, EXPORTERS
+from prm.exporters import EXPORTERS
+from prm.formats.writing import CONTENT_TYPES
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy, Split
 
@@ -39,16 +43,25 @@ Filters = Annotated[
     dict[str, Any],
     Meta(
         description="`splits`, `domains`, `policies`, `visibilities`, `source_kinds`, `annotators` (pseudonyms), "
-        "`finish_reasons`, `lanes`, `generations` (lists; empty is all), `text` (in the problem or a step), "
-        "`submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `min_posterior` (0 to 1: how sure the "
-        "consensus is of each step), `revisions` (latest or all), `set_aside`, `gold`, `critiques`, `hints` "
-        "(included or left_out), `consensus` (shares or reliability), `agreement` (`sources`: two or more; `on`: "
-        "first_error, within_one or presence; `keep`: agreeing or differing)."
+        "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
+        "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` "
+        "(1), `min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), "
+        "`set_aside`, `gold`, `critiques`, `hints` (included or left_out), `consensus` (shares or "
+        "reliability), `agreement` (`sources`: two or more; `on`: first_error, within_one or presence; "
+        "`keep`: agreeing or differing)."
+    ),
+]
+Preset = Annotated[
+    str,
+    Meta(
+        description="Begin with the filters of a preset; `filters` replace those of the same name. Default: none.",
+        extra_json_schema={"enum": ["", *PRESETS]},
     ),
 ]
 
 
 class SnapshotToCreate(msgspec.Struct):
+    preset: Preset = ""
     filters: Filters = {}
 
 
@@ -63,12 +76,14 @@ class ExportPlan(Row):
     format: str
     splits: list[Split]
     solutions: Annotated[Count, Meta(description="Solutions in the file.")]
+    rows: Annotated[Count, Meta(description="Lines or rows in the file.")]
     left_out: Annotated[dict[str, Count], Meta(description="Solutions left out of the file, by split or other reason.")]
-    ends_early: Annotated[
-        dict[str, Count], Meta(description="Lines of TRL that end before the consensus path, by reason.")
-    ]
+    ends_early: Annotated[dict[str, Count], Meta(description="Lines that end before the agreed path, by reason.")]
     not_held: Annotated[
         dict[str, Count], Meta(description="Information in the snapshot that the format cannot express.")
+    ]
+    mixed_kinds: Annotated[
+        dict[str, Count], Meta(description="Labels by source kind, if the format does not distinguish several.")
     ]
     refusal: Annotated[Refusal | None, Meta(description="Why this file cannot be made; null if it can.")]
 
@@ -104,10 +119,14 @@ class CardQuery(msgspec.Struct, kw_only=True):
     splits: Annotated[
         list[Split] | None,
         Meta(
-            description="The splits in the file. Default: all; for TRL, whose lines have no split, those that the "
+            description="The splits in the file. Default: all; for a format whose lines have no split, those that the "
             "snapshot was filtered by, else the pool."
         ),
     ] = None
+    mixed_kinds: Annotated[
+        MixedKinds,
+        Meta(description="Whether a format that does not state the source kind may mix labels of several kinds."),
+    ] = "refuse"
 
 
 class DownloadQuery(CardQuery, kw_only=True):
@@ -130,7 +149,8 @@ class Snapshots(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Make a snapshot of the labels that match the filters. Managers only."""
         project = find_project(request.user, slug)
-        filters = read_body(request, SnapshotToCreate).filters
+        body = read_body(request, SnapshotToCreate)
+        filters = preset_filters(project, body.preset, body.filters)
         return Response(
             SnapshotRow.of(create_snapshot(by=caller(request), project=project, filters=filters)), status=201
         )
@@ -153,10 +173,16 @@ class Download(APIView):
         parameters=query_of(DownloadQuery),
         responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
-    def get(self, request: Request, snapshot_id: int) -> StreamingHttpResponse:
-        """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark records. Managers only."""
+    def get(self, request: Request, snapshot_id: int) -> HttpResponseBase:
+        """The snapshot as a file of an export format. Managers only.
+
+        The `ETag` depends on the content, the options and the version of the format's writer.
+        """
         snapshot = _find(request, snapshot_id)
         query = read_query(request, DownloadQuery)
+        etag = quote_etag(export_tag(snapshot, query.format, msgspec.structs.asdict(query)))
+        if unchanged := get_conditional_response(request, etag=etag):
+            return unchanged
         content = deliver_snapshot(
             by=caller(request),
             snapshot=snapshot,
@@ -164,8 +190,11 @@ class Download(APIView):
             via="api",
             neutral=query.neutral,
             splits=query.splits,
+            mixed_kinds=query.mixed_kinds,
         )
-        return download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
+        file = download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
+        file["ETag"] = etag
+        return file
 
 
 class Card(APIView):
@@ -180,7 +209,7 @@ class Card(APIView):
         """The dataset card in Markdown: what was labelled, by whom and how. Managers only."""
         snapshot = _find(request, snapshot_id)
         query = read_query(request, CardQuery)
-        card = dataset_card(snapshot, neutral=query.neutral, splits=query.splits)
+        card = dataset_card(snapshot, neutral=query.neutral, splits=query.splits, mixed_kinds=query.mixed_kinds)
         return HttpResponse(card, content_type="text/markdown; charset=utf-8")
 
 

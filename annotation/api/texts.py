@@ -79,11 +79,11 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
         except Unreadable as error:
             raise invalid(place, error.reason) from None
         steps = tuple((at[0].text, at[0].kind) for at in record.positions)
-        if any(len(text) > LONGEST_SCORED_TEXT for text, _kind in steps) or len(record.problem) > LONGEST_SCORED_TEXT:
+        texts = [record.problem, record.solution_text or "", *(text for text, _kind in steps)]
+        if any(len(text) > LONGEST_SCORED_TEXT for text in texts):
             raise invalid(place, Message("message_too_long", n=LONGEST_SCORED_TEXT))
-        is_single_answer = len(steps) == 1 and messages[-1].get("role") == "assistant"
-        if is_single_answer and not messages[-1].get("tool_calls"):
-            return Text(record.problem, _divided(steps[0][0], splitting))
+        if record.solution_text is not None:
+            return Text(record.problem, _divided(record.solution_text, splitting))
         return Text(record.problem, steps)
 
 
@@ -93,4 +93,5 @@ def steps_of(steps: list[AnyStep]) -> tuple[tuple[str, str], ...]:
 
 
 def _divided(text: str, splitting: Splitting) -> tuple[tuple[str, str], ...]:
-    return tuple((step, "reasoning") for step in splitting.split(text).steps)
+    split = splitting.split(text)
+    return tuple(zip(split.steps, split.kinds, strict=True))

@@ -1,4 +1,4 @@
-"""The audit log: who changed what, with the state before and after."""
+"""The audit log: who changed what, with the state before and after. Some of its actions are events for webhooks."""
 
 import json
 from typing import Any
@@ -8,6 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.core.statements import fetch_all
+from annotation.core.webhooks.events import announce
 from annotation.models import Project
 from prm.messages import Message, as_json
 
@@ -32,12 +33,13 @@ def record(
     no `project`. A message is stored as its English text, and under `messages` with its code and values.
     """
     owner = target if isinstance(target, Project) else project
+    project_id = owner.pk if owner else getattr(target, "project_id", None)
     fetch_all(
         INSERT,
         {
             "by": by and by.pk,
             "action": action,
-            "project": owner.pk if owner else getattr(target, "project_id", None),
+            "project": project_id,
             "target_type": target._meta.model_name or "",
             "target_id": str(target.pk),
             "before": json.dumps(_with_messages(before or {})),
@@ -45,6 +47,7 @@ def record(
             "at": timezone.now(),
         },
     )
+    announce(action=action, project_id=project_id, target=target, details=after or {})
 
 
 def _with_messages(state: dict[str, Any]) -> dict[str, Any]:

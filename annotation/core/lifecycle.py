@@ -11,7 +11,7 @@ again. Workers of a shared job coordinate through its row and divide the work by
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,7 +30,7 @@ from annotation.core.jobs import enqueue
 from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
 from annotation.core.server_paths import without_roots
-from annotation.models import Job, Membership, Project
+from annotation.models import Job, JobEntry, Membership, Project, StagedJob
 from prm.messages import Message
 
 log = logging.getLogger(__name__)
@@ -154,6 +154,21 @@ def find_job(project: Project, kind: str, pk: int) -> Job:
         if job is not None:
             return job
     raise Missing(Message("job_not_found"))
+
+
+def load_jobs(entries: Iterable[JobEntry]) -> list[Job]:
+    """The jobs of these entries, in their order, read with one query per kind and as each entry's `job`."""
+    entries = list(entries)
+    kinds: Any = Job.kinds()
+    jobs: dict[tuple[str, int], Job] = {}
+    for kind in {entry.kind for entry in entries}:
+        rows = kinds[kind].objects.select_related("project", "requested_by")
+        if issubclass(kinds[kind], StagedJob):
+            rows = rows.prefetch_related("stages")
+        jobs |= {(kind, job.pk): job for job in rows.filter(pk__in=[e.job_id for e in entries if e.kind == kind])}
+    for entry in entries:
+        entry.job = jobs[entry.kind, entry.job_id]
+    return [entry.job for entry in entries]
 
 
 def raise_if_cancelled(job: Job) -> None:

@@ -54,7 +54,8 @@ def prepare_record(
 def _split(record: Record, text: str, splitting: Splitting) -> str:
     """Split the record into steps and store its hidden reasoning; returns a reason if there is nothing else."""
     split = splitting.split(text)
-    record.positions, record.solution_text = [[Completion(step)] for step in split.steps], None
+    steps = zip(split.steps, split.kinds, strict=True)
+    record.positions, record.solution_text = [[Completion(step, kind)] for step, kind in steps], None
     if not split.thinking_length:
         return ""
     if not split.steps:

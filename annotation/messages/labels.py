@@ -16,9 +16,15 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "export_empty_after_exclusions": "The file would be empty. Left out: {reasons}.",
     "export_incomplete": "Name formats and a storage to write to, or only filters for a new snapshot.",
     "export_written": ("{n} file was written to {target}.", "{n} files were written to {target}."),
+    "filter_id_unknown": "{name} has none with the id {pk}",
+    "filter_needs_fields": "send all of {fields}, or none of them",
     "hint_draws_left_out": ("the hint arm of {n} label", "the hint arms of {n} labels"),
     "invalid_batch": "A batch needs one annotator or one source of this project, and a start before its end.",
     "invalid_filters": "The filters are invalid: {fault}.",
+    "labels_merged": (
+        "{n} label merged with another of its solution",
+        "{n} labels merged with others of their solutions",
+    ),
     "lines_ended_before_neutral": ("{n} line ends before a neutral step", "{n} lines end before a neutral step"),
     "lines_ended_before_own_step": (
         "{n} line ends before a step that an annotator wrote",
@@ -28,7 +34,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "{n} line ends before a step that is unsure or not rated",
         "{n} lines end before a step that is unsure or not rated",
     ),
-    "mixed_kinds": "This snapshot has labels of several source kinds ({kinds}), which {format} cannot distinguish. Make a snapshot of one kind (`source_kinds`), or export in another format.",
+    "mixed_kinds": "This snapshot has labels of several source kinds ({kinds}), which {format} cannot distinguish. Make a snapshot of one kind (`source_kinds`), export in another format, or allow it (`mixed_kinds=allow`).",
     "nothing_to_snapshot": "No label in this project matches the filters.",
     "own_steps_not_marked": (
         "{n} step is not marked as written by an annotator",
@@ -55,11 +61,34 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "{n} solution whose first step is unsure or not rated",
         "{n} solutions whose first step is unsure or not rated",
     ),
+    "solutions_left_out_because": ("{n} solution: {reason}", "{n} solutions: {reason}"),
+    "solutions_not_expressible": (
+        "{n} solution that the format cannot express",
+        "{n} solutions that the format cannot express",
+    ),
+    "solutions_of_another_format": (
+        "{n} solution that was not imported in this format",
+        "{n} solutions that were not imported in this format",
+    ),
     "solutions_with_labels_of_no_step": (
         "{n} solution whose labels have no path",
         "{n} solutions whose labels have no path",
     ),
+    "solutions_with_marks_of_the_format": (
+        "{n} solution whose text contains “Step 1” in the problem, or the tag of the format",
+        "{n} solutions whose text contains “Step 1” in the problem, or the tag of the format",
+    ),
+    "solutions_with_unknown_first_error": (
+        "{n} solution whose first error is unknown",
+        "{n} solutions whose first error is unknown",
+    ),
+    "solutions_without_correction": (
+        "{n} solution without a good and a bad step at one position",
+        "{n} solutions without a good and a bad step at one position",
+    ),
     "solutions_without_labels": ("{n} solution without labels", "{n} solutions without labels"),
+    "unknown_mixed_kinds": "'{given}' is not a rule for mixed source kinds. Choose one of: {known}.",
     "unknown_neutral_policy": "'{neutral}' is not a policy for neutral steps. Choose one of: {known}.",
+    "unknown_preset": "There is no preset '{preset}'. Choose one of: {known}.",
     "unknown_split": "There is no split '{split}'. Choose one of: {known}.",
 }

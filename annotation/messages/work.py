@@ -54,6 +54,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_generation": "Open the first generation before you add solutions to it.",
     "no_longer_member": "You are no longer a member of this project.",
     "no_neutral_rating": "This project has no neutral rating. Rate the step good or bad.",
+    "no_such_guidelines": "This project has no version {version} of its guidelines.",
     "no_such_revision": "You have no revision {based_on}.",
     "no_unsure_rating": "This project requires a rating for every step, so none can be left unsure.",
     "not_a_reference": "Gold needs a human label that decides the first error: the latest revision by a reviewer or manager, an adjudication, or an imported label. Machine labels are never gold.",

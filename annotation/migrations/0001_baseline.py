@@ -9,6 +9,7 @@ import django.contrib.postgres.indexes
 import django.contrib.postgres.search
 import django.db.models.deletion
 import django.db.models.expressions
+import django.utils.timezone
 from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import migrations, models
@@ -167,11 +168,6 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("slug", models.SlugField(max_length=80, unique=True)),
                 ("name", models.CharField(max_length=200)),
-                ("guidelines", models.TextField(blank=True, help_text="Markdown, shown in the workbench.")),
-                (
-                    "examples",
-                    models.JSONField(blank=True, default=list, help_text="Rated steps, shown with the guidelines."),
-                ),
                 ("scheme", models.JSONField(blank=True, default=dict)),
                 ("policy", models.JSONField(blank=True, default=dict)),
                 (
@@ -182,6 +178,43 @@ class Migration(migrations.Migration):
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
+        ),
+        migrations.CreateModel(
+            name="GuidelineVersion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("text", models.TextField(blank=True, help_text="Markdown, shown in the workbench.")),
+                (
+                    "examples",
+                    models.JSONField(blank=True, default=list, help_text="Rated steps, shown with the guidelines."),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="guideline_versions",
+                        to="annotation.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "number"), name="guideline_version_number_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="AnswerCheck",
@@ -543,6 +576,17 @@ class Migration(migrations.Migration):
                 ("comment", models.TextField(blank=True)),
                 ("native", models.JSONField(blank=True, default=dict)),
                 ("submitted_at", models.DateTimeField()),
+                (
+                    "guidelines",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="annotations",
+                        to="annotation.guidelineversion",
+                    ),
+                ),
                 (
                     "source",
                     models.ForeignKey(
@@ -2898,6 +2942,87 @@ class Migration(migrations.Migration):
                 ),
                 name="annotation_giving_up_has_reason",
             ),
+        ),
+        migrations.CreateModel(
+            name="Webhook",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("url", models.CharField(max_length=500)),
+                ("events", models.JSONField(default=list)),
+                ("salt", models.CharField(max_length=43)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("active", "Active"), ("paused", "Paused"), ("disabled", "Disabled after failures")],
+                        default="active",
+                        max_length=8,
+                    ),
+                ),
+                ("failing_since", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="webhooks", to="annotation.project"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["id"],
+            },
+        ),
+        migrations.CreateModel(
+            name="WebhookDelivery",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("message_id", models.UUIDField(default=uuid.uuid4, unique=True)),
+                ("event", models.CharField(max_length=60)),
+                ("body", models.TextField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("waiting", "Waiting"), ("delivered", "Delivered"), ("failed", "Failed")],
+                        default="waiting",
+                        max_length=9,
+                    ),
+                ),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("next_attempt_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("attempted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "status",
+                    models.PositiveSmallIntegerField(
+                        blank=True, help_text="HTTP status of the last response.", null=True
+                    ),
+                ),
+                ("response", models.TextField(blank=True, help_text="The beginning of the last response.")),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "webhook",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="deliveries", to="annotation.webhook"
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "webhook deliveries",
+                "ordering": ["-id"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "waiting")),
+                        fields=["next_attempt_at"],
+                        name="delivery_waiting_by_time",
+                    ),
+                    models.Index(fields=["created_at"], name="delivery_by_age"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="JobEntry",

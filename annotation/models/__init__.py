@@ -10,6 +10,7 @@ from annotation.models.example import parse_examples
 from annotation.models.export_job import ExportJob, ExportSchedule
 from annotation.models.generation import Generation
 from annotation.models.gold import GoldAnswer, ScreeningDecision
+from annotation.models.guideline_version import GuidelineVersion
 from annotation.models.hint import Hint
 from annotation.models.import_job import ImportGroup, ImportJob, ImportOptions, ImportRejection, parse_options
 from annotation.models.job import Job, JobEntry, JobStage, StagedJob
@@ -43,3 +44,4 @@ from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Critique, Solution, Step
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 from annotation.models.upload import Upload
+from annotation.models.webhook import Webhook, WebhookDelivery

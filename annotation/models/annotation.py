@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import choices
 from annotation.models.choices import Lane
+from annotation.models.guideline_version import GuidelineVersion
 from annotation.models.label_source import LabelSource
 from annotation.models.project import Membership, Project
 from annotation.models.queue import Lease, QueueItem
@@ -16,8 +17,10 @@ class Annotation(models.Model):
 
     `annotator` is null for imported labels; `source` then names their labeller. `counted` is true if the annotation
     itself filled a place of its queue item. It is false for a revision, because the first revision filled the place,
-    and for a late submission, which is an extra label; both are used like any other label. `native` holds what only the
-    source format can express, for exports in that format. `first_error` is a position, -1 for none, null if unknown.
+    and for a late submission, which is an extra label; both are used like any other label. `guidelines` is the version
+    that the person had on the screen; null if the project had none, and for imported labels. `native` holds what only
+    the source format can express, for exports in that format. `first_error` is a position, -1 for none, null if
+    unknown.
     `progress` is how far the solution got before its first error, from 0 (nowhere) to 4 (all but the end), null if the
     project did not ask.
     """
@@ -31,6 +34,9 @@ class Annotation(models.Model):
     item = models.ForeignKey(QueueItem, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations")
     lease = models.ForeignKey(Lease, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations")
     lane = models.CharField(max_length=12, choices=Lane, blank=True)
+    guidelines = models.ForeignKey(
+        GuidelineVersion, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations", db_index=False
+    )
     submission_id = models.UUIDField(unique=True)
     payload_hash = models.CharField(max_length=64)
     revision = models.PositiveIntegerField(default=1)

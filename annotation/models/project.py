@@ -1,4 +1,5 @@
 import uuid
+from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 from django.contrib.postgres.fields import ArrayField
@@ -7,13 +8,15 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import choices
-from annotation.models.example import Example, parse_examples
 from annotation.models.policy import ProjectPolicy, read_policy
 from annotation.models.scheme import LabelScheme, parse_scheme
 
+if TYPE_CHECKING:
+    from annotation.models.guideline_version import GuidelineVersion
+
 
 class Project(models.Model):
-    """A labelling campaign with a label scheme, guidelines, roles and policies."""
+    """A labelling campaign with a label scheme, versions of guidelines, roles and policies."""
 
     class State(models.TextChoices):
         ACTIVE = "active", _("Active")
@@ -21,8 +24,6 @@ class Project(models.Model):
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
-    guidelines = models.TextField(blank=True, help_text="Markdown, shown in the workbench.")
-    examples = models.JSONField(default=list, blank=True, help_text="Rated steps, shown with the guidelines.")
     scheme = models.JSONField(default=dict, blank=True)
     policy = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.ACTIVE)
@@ -32,8 +33,10 @@ class Project(models.Model):
         return self.name
 
     @property
-    def rated_examples(self) -> list[Example]:
-        return parse_examples(self.examples)
+    def current_guidelines(self) -> "GuidelineVersion":
+        """The latest version of the guidelines; number 0 and empty if nobody has written any."""
+        latest = next(iter(self.guideline_versions.all()[:1]), None)
+        return latest or self.guideline_versions.model(project=self, number=0)
 
     @property
     def label_scheme(self) -> LabelScheme:

@@ -8,10 +8,15 @@ from prm.vocabulary import MACHINES
 
 def latest_annotations(project: Project) -> QuerySet[Annotation]:
     """The latest revision of each annotation by the project's own annotators."""
+    return current_annotations(project).filter(annotator__isnull=False)
+
+
+def current_annotations(project: Project) -> QuerySet[Annotation]:
+    """The labels that lists show: the latest revision of each annotator's label, and every label from a file."""
     later = Annotation.objects.filter(
         solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
     )
-    return Annotation.objects.filter(project=project, annotator__isnull=False).exclude(Exists(later))
+    return Annotation.objects.filter(~Exists(later), project=project)
 
 
 def own_opinions(project: Project) -> QuerySet[Annotation]:

@@ -51,6 +51,7 @@ MIDDLEWARE = [
     "config.monitoring.MetricsByToken",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.http.ConditionalGetMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -204,6 +205,10 @@ SERVING_MOST_WAITING = env.int("SERVING_MOST_WAITING", 256)
 SERVING_LONGEST_WAIT = env.int("SERVING_LONGEST_WAIT", 10)
 SERVING_SEATS = env.int("SERVING_SEATS", 24)  # threads of a web process that may wait for answers
 SERVING_SESSION_SECONDS = env.int("SERVING_SESSION_SECONDS", 3600)
+
+# Hosts of the private network that webhooks may reach, also by plain HTTP.
+
+WEBHOOK_PRIVATE_HOSTS: list[str] = env.list("WEBHOOK_PRIVATE_HOSTS", [])
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 LOGGING = logging_config(json=env.bool("LOG_JSON", False), level=env.str("LOG_LEVEL", "INFO"))

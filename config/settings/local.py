@@ -6,6 +6,7 @@ from config.settings.base import *  # noqa: F403
 SECRET_KEY = local_secret_key()
 DEBUG = env.bool("DEBUG", False)
 ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", []), "localhost", "127.0.0.1", "[::1]"]
+WEBHOOK_PRIVATE_HOSTS = env.list("WEBHOOK_PRIVATE_HOSTS", ["localhost", "127.0.0.1"])
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 # The demo's policy: the solvers of its generated world, which the sampling process starts.

@@ -11,4 +11,5 @@ WHITENOISE_USE_FINDERS = True
 # Pages render without a built front end; only browser tests need its files.
 DJANGO_VITE["default"]["dev_mode"] = not FRONT_END_MANIFEST.exists()
 POLICY_ENDPOINTS = {"sandbox": {"url": "sandbox:", "model": "sandbox-medium"}}
+WEBHOOK_PRIVATE_HOSTS = ["127.0.0.1"]
 API_STRANGER_CALLS_PER_MINUTE = 0  # every test calls from the same address

@@ -41,6 +41,7 @@ NAMES = {
     "finish_reasons": _("Ended with"),
     "lanes": _("Lanes"),
     "generations": _("Generations"),
+    "guidelines": _("Guidelines"),
     "hints": _("Labels made with the model's hints"),
     "submitted_from": _("From"),
     "submitted_to": _("Before"),
@@ -182,6 +183,7 @@ def download(request: HttpRequest, member: Membership, snapshot_id: int, format:
     if format not in EXPORTERS:
         raise Http404("There is no such format.")
     splits = [split for split in request.GET.getlist("splits") if split in SPLITS]
+    mixed_kinds = request.GET.get("mixed_kinds", "refuse")
     try:
         content = deliver_snapshot(
             by=signed_in(request),
@@ -190,6 +192,7 @@ def download(request: HttpRequest, member: Membership, snapshot_id: int, format:
             via="page",
             neutral=member.project.policies.neutral,
             splits=splits,
+            mixed_kinds=mixed_kinds,
         )
     except (Forbidden, Missing):
         raise

@@ -47,6 +47,7 @@ RULES = [
     ("lines", _("at every line")),
     ("numbered", _("at “Step 1”, “2.” and the like")),
     ("sentences", _("at every sentence")),
+    ("turns", _("at the turns of an agent (Thought, Action, <tool_call>)")),
 ]
 OPTIONS = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking")
 

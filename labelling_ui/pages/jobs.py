@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.lifecycle import cancel_job, find_job
+from annotation.core.lifecycle import cancel_job, find_job, load_jobs
 from annotation.core.wording import in_words
 from annotation.loop import resuming
 from annotation.models import JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
@@ -92,6 +92,7 @@ COLUMNS = [
 def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = JobEntry.objects.filter(project=member.project).select_related("requested_by")
     listing = Listing(request, rows, COLUMNS, sort="-asked", filters=Filters(request.GET, COLUMNS))
+    load_jobs(listing)
     for row in listing:
         row.page, row.resumes = KINDS[row.kind].page(row.job), resuming.can_resume(row.job)
     return respond(request, "labelling_ui/jobs.html", listing, "jobs")

@@ -4,48 +4,39 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labels.quality.batches import labels_of_batch
+from annotation.labels.list_filters import LabelFilter, OwnLabelFilter
 from annotation.models import Annotation, LabelBatch, Lane, Membership, choices
-from annotation.work.annotations import latest_annotations
+from annotation.work.annotations import current_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, FirstError, Number, Opening, When
 from labelling_ui.pages.gold import may_be_gold
-from labelling_ui.pages.listing import Filters, Listing, respond
+from labelling_ui.pages.listing import Listing, SharedFilters, respond
 from labelling_ui.pages.people import PersonField, people_of
 
 HINTED = [("shown", _("shown")), ("blind", _("withheld (blind arm)"))]
 
 
-class OwnLabelFilters(Filters):
+class OwnLabelFilters(SharedFilters):
+    kind = OwnLabelFilter
     finish_reason = forms.MultipleChoiceField(
         choices=choices.FINISH_REASONS, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
     )
     since = forms.DateField(label=_("Since"), widget=forms.DateInput({"type": "date"}))
     until = forms.DateField(label=_("Until"), widget=forms.DateInput({"type": "date"}))
 
-    lookups = {
-        "finish_reason": "finish_reason__in",
-        "since": "submitted_at__date__gte",
-        "until": "submitted_at__date__lte",
-    }
-
 
 class LabelFilters(OwnLabelFilters):
-    annotator = PersonField(Membership.objects.none(), empty_label=_("all"), label=_("Annotator"))
+    kind = LabelFilter
+    annotator = PersonField(
+        Membership.objects.none(), to_field_name="pseudonym", empty_label=_("all"), label=_("Annotator")
+    )
     source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], label=_("Source"))
     generation = forms.IntegerField(min_value=0, label=_("Generation"))
     hint = forms.ChoiceField(choices=[words.ALL, *HINTED], label=_("Model’s scores"))
     solution = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     batch = forms.ModelChoiceField(LabelBatch.objects.none(), widget=forms.HiddenInput)
 
-    lookups = {
-        **OwnLabelFilters.lookups,
-        "source": "source__kind",
-        "generation": "item__generation__number",
-        "batch": lambda rows, batch: rows.filter(pk__in=labels_of_batch(batch).values("pk")),
-        "hint": lambda rows, hint: rows.filter(lease__hint__shown=hint == "shown"),
-    }
     field_order = ("annotator", "source", "lane", "generation", "hint", "since", "until", "finish_reason")
 
 
@@ -71,16 +62,14 @@ COLUMNS = [
 
 @project_page(*ANYONE)
 def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    project = member.project
-    filters: Filters
+    project, rows = member.project, current_annotations(member.project)
+    filters: SharedFilters
     if member.role == Membership.Role.ANNOTATOR:
-        rows = latest_annotations(project).filter(annotator=member)
-        filters, columns = OwnLabelFilters(request.GET), OWN_COLUMNS
+        rows = rows.filter(annotator=member)
+        filters, columns = OwnLabelFilters(request.GET, project), OWN_COLUMNS
     else:
-        # with the labels that came in files
-        rows = latest_annotations(project) | project.annotations.filter(annotator__isnull=True)
         batches, people = project.label_batches.all(), people_of(project, left=True)
-        filters, columns = LabelFilters(request.GET, COLUMNS, annotator=people, batch=batches), COLUMNS
+        filters, columns = LabelFilters(request.GET, project, COLUMNS, annotator=people, batch=batches), COLUMNS
     rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")
     listing = Listing(request, rows, columns, sort="-submitted", filters=filters)
     for label in listing.page.object_list:

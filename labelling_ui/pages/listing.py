@@ -6,11 +6,13 @@ from typing import Any
 
 from django import forms
 from django.core.paginator import Page, Paginator
-from django.db.models import F, QuerySet
+from django.db.models import F, Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
 from annotation.api.downloads import download
+from annotation.labels.list_filters import ListFilter
+from annotation.models import Project
 from labelling_ui.pages.columns import Column
 from labelling_ui.words import ALL
 from prm.formats.csv_rows import guard
@@ -57,6 +59,23 @@ class Filters(forms.Form):
         return {
             n: value for n, value in self.cleaned_data.items() if value is not False and value not in (None, "", [])
         }
+
+
+class SharedFilters(Filters):
+    """Filters that the API has too: a `ListFilter`, `kind`, has fields of the same names and applies them."""
+
+    kind: type[ListFilter]
+
+    def __init__(
+        self, data: QueryDict, project: Project, columns: Iterable[Column] = (), **rows: QuerySet[Any]
+    ) -> None:
+        super().__init__(data, columns, **rows)
+        self.project = project
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        fields: Any = self.fields
+        keys = {n: fields[n].prepare_value(v) if isinstance(v, Model) else v for n, v in self.chosen().items()}
+        return self.kind(**keys).narrow(self.project, rows)
 
 
 class Table:

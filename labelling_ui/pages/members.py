@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
@@ -18,9 +17,8 @@ from annotation.core.membership.members import change_role, domains_of, mark_mac
 from annotation.core.wording import in_words
 from annotation.labels.quality.agreement import agreement_by_member
 from annotation.labels.quality.pace import pace_by_person
-from annotation.labels.quality.statistics import Median
+from annotation.labels.quality.statistics import members_with_figures
 from annotation.models import HIDDEN_LANES, Lane, Membership, Project, ScreeningDecision
-from annotation.work.annotations import latest_annotations
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
 from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers
 from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
@@ -61,7 +59,8 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             invited = {"username": new.user.username, "password": password}
             form = InviteForm()
     agreement, gold = agreement_by_member(member.project), accuracy_by_person(member.project)
-    listing = Listing(request, _members(member), _columns(agreement, gold), sort="name")
+    rows = members_with_figures(member.project).filter(active=True)
+    listing = Listing(request, rows, _columns(agreement, gold), sort="name")
     context = {"form": form, "invited": invited, "roles": Membership.Role.choices}
     return respond(request, "labelling_ui/members.html", listing, "members", context)
 
@@ -78,20 +77,6 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         message = gettext("%(name)s is no longer a member. Their labels stay.") % {"name": name}
         attempt(request, message, remove, membership=other)
     return redirect("members", member.project.slug)
-
-
-def _members(member: Membership) -> Any:
-    decisions = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
-    labels = latest_annotations(member.project).filter(annotator=OuterRef("pk")).order_by().values("annotator")
-    return (
-        member.project.memberships.filter(active=True)
-        .select_related("user")
-        .annotate(
-            decision=Subquery(decisions.values("outcome")[:1]),
-            labels=Subquery(labels.annotate(n=Count("pk")).values("n")),
-            median_ms=Subquery(labels.annotate(m=Median("total_ms")).values("m")),
-        )
-    )
 
 
 def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Column]:

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.list_filters import BatchFilter
 from annotation.labels.quality import batches
 from annotation.labels.quality.pace import pace_by_person
 from annotation.labels.quality.trust import Trust, trust_by_person
@@ -20,7 +21,7 @@ from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Share, State, When
-from labelling_ui.pages.listing import Filters, Listing, Table, respond
+from labelling_ui.pages.listing import Listing, SharedFilters, Table, respond
 from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField, people_of
 from labelling_ui.templatetags.figures import NOTHING, source_in_words
 
@@ -37,6 +38,10 @@ class SetAsideForm(forms.Form):
         super().__init__(*args, **named)
         annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
         annotator.queryset = people_of(project, left=True)
+
+
+class BatchFilters(SharedFilters):
+    kind = BatchFilter
 
 
 Members = dict[int, Membership]  # by id, with the user
@@ -97,7 +102,7 @@ TRUST = [
 def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     rows = project.label_batches.select_related("annotator__user", "source", "decided_by")
-    listing = Listing(request, rows, COLUMNS, sort="-found", filters=Filters(request.GET, COLUMNS))
+    listing = Listing(request, rows, COLUMNS, sort="-found", filters=BatchFilters(request.GET, project, COLUMNS))
     for batch in listing.page.object_list:
         batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
     members = {one.pk: one for one in project.memberships.select_related("user")}

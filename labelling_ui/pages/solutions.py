@@ -4,15 +4,15 @@ from functools import partial
 from typing import Any
 
 from django import forms
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labels.quality.agreement import disagreements
-from annotation.labels.quality.contrast import WAYS, contrasted
+from annotation.labels.list_filters import CONTRAST, SolutionFilter
+from annotation.labels.quality.contrast import WAYS
+from annotation.loop.pool.scored_solutions import solutions_with_scores
 from annotation.loop.registry import champion_of
-from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, QueueItem, Solution, choices
+from annotation.models import Annotation, LabelSource, Lane, Membership, PoolScore, Project, Solution, choices
 from annotation.serving import reviewing
 from annotation.work.queue.managing import OPEN
 from labelling_ui import words
@@ -20,12 +20,13 @@ from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Opening
 from labelling_ui.pages.gold import gold_of, may_be_gold
-from labelling_ui.pages.listing import Filters, Listing, respond
+from labelling_ui.pages.listing import Listing, SharedFilters, respond
 from labelling_ui.pages.people import people_of
 from labelling_ui.templatetags.terms import term
 
 
-class SolutionFilters(Filters):
+class SolutionFilters(SharedFilters):
+    kind = SolutionFilter
     search = forms.CharField(label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
     split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], label=_("Split"))
     annotated = forms.ChoiceField(
@@ -41,44 +42,19 @@ class SolutionFilters(Filters):
     )
     outcome = forms.ChoiceField(choices=[words.ALL, *words.OUTCOMES], label=_("Final answer"))
     generation = forms.IntegerField(min_value=0, label=_("Generation"))
-    lane = forms.CharField(widget=forms.HiddenInput)
+    lane = forms.ChoiceField(choices=Lane.choices, widget=forms.HiddenInput)
     disagreement = forms.BooleanField(label=_("people disagree"))
     one = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
     other = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
     way = forms.ChoiceField(choices=[(way, way) for way in WAYS], widget=forms.HiddenInput)
 
-    own = ("generation", "lane", "disagreement", "one", "other", "way")
-    lookups = {
-        "search": "problem__text__icontains",
-        "annotated": lambda rows, choice: rows.filter(labels__isnull=choice == "no"),
-        "policy": lambda rows, named: rows.filter(
-            Q(generator__icontains=named) | Q(provenance__policy__icontains=named) | Q(provenance__run=named)
-        ),
-        "visibility": lambda rows, seen: rows.filter(
-            Q(provenance__visibility__isnull=True) if seen == "unknown" else Q(provenance__visibility=seen)
-        ),
-        "outcome": lambda rows, outcome: rows.filter(
-            final_answer_correct={"correct": True, "wrong": False, "unknown": None}[outcome]
-        ),
-    }
-
     def __init__(self, data: QueryDict, project: Project) -> None:
-        super().__init__(data, one=project.label_sources.all(), other=project.label_sources.all())
-        self.project = project
+        super().__init__(data, project, one=project.label_sources.all(), other=project.label_sources.all())
 
-    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        chosen = self.chosen()
-        if (generation := chosen.get("generation")) is not None:
-            items = QueueItem.objects.filter(project=self.project, generation__number=generation)
-            if "lane" in chosen:
-                items = items.filter(lane=chosen["lane"])
-            rows = rows.filter(pk__in=items.values("solution"))
-        if "disagreement" in chosen:
-            rows = rows.filter(pk__in=disagreements(self.project).values("pk"))
-        if {"one", "other", "way"} <= chosen.keys():
-            contrasting = contrasted(one=chosen["one"], other=chosen["other"], way=chosen["way"])
-            rows = rows.filter(pk__in=contrasting.values("pk"))
-        return super().narrow(rows)
+    def chosen(self) -> dict[str, Any]:
+        known = super().chosen()
+        compares = known.keys() >= {*CONTRAST}
+        return {name: value for name, value in known.items() if compares or name not in CONTRAST}
 
 
 def _outcome(solution: Solution) -> str:
@@ -104,18 +80,8 @@ COLUMNS = [
 @project_page(*STAFF)
 def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
-    labelled = (
-        Annotation.objects.filter(solution=OuterRef("pk"), revision=1)
-        .order_by()
-        .values("solution")
-        .annotate(n=Count("pk"))
-        .values("n")
-    )
     champion = champion_of(project)
-    scores = PoolScore.objects.filter(solution=OuterRef("pk"), model_version=champion)
-    rows = project.solutions.select_related("problem").annotate(
-        labels=Subquery(labelled), score=Subquery(scores.values("score")), gain=Subquery(scores.values("gain"))
-    )
+    rows = solutions_with_scores(project, champion)
     filters = SolutionFilters(request.GET, project)
     listing = Listing(request, rows, COLUMNS, sort="-solution", filters=filters)
     return respond(request, "labelling_ui/solutions.html", listing, "solutions", {"champion": champion})

@@ -12,6 +12,7 @@ from django.urls import reverse
 from annotation.models import Membership
 from annotation.work.gold.designation import practice_gold
 from annotation.work.labelling.sending_back import sent_back_to
+from labelling_ui.glossary import TERMS, address_of
 from labelling_ui.pages.access import ANYONE, project_page
 
 
@@ -30,15 +31,17 @@ def practice(request: HttpRequest, member: Membership) -> HttpResponse:
 def _bench(
     request: HttpRequest, member: Membership, *, revise: int | None = None, practice: bool = False
 ) -> HttpResponse:
-    project = member.project
+    project, guidelines = member.project, member.project.current_guidelines
     queue, pace, feedback = project.policies.queue, project.policies.pace, project.policies.screening.feedback
     # The shape is `Config` of frontend/src/config.ts. Guidelines go as text: the island typesets them.
     config = {
         "project": {"slug": project.slug, "name": project.name},
         "csrfToken": get_token(request),
         "apiRoot": "/api/v1",
-        "guidelines": project.guidelines,
-        "examples": project.examples,
+        "guidelines": {"version": guidelines.number, "text": guidelines.text, "examples": guidelines.examples},
+        "terms": {
+            key: _definition(key) for key in ("first_error", "rating", "unsure", "reference", "hint", "screening")
+        },
         "user": {"name": request.user.get_username()},
         "heartbeatSeconds": queue.heartbeat_seconds,
         "leaseMinutes": queue.lease_minutes,
@@ -61,6 +64,11 @@ def _bench(
         "markUrl": static("labelling_ui/img/mark.svg"),
     }
     return render(request, "labelling_ui/workbench.html", {"project": project, "config": config})
+
+
+def _definition(key: str) -> dict[str, str]:
+    term = TERMS[key]
+    return {"name": str(term.name), "definition": str(term.definition), "url": address_of(key)}
 
 
 def _sent_back(member: Membership, solution_id: int | None) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from annotation.labels.datasets.snapshots import changed_snapshots
 from annotation.labels.quality.review_queue import review_counts
 from annotation.loop.registry import champion_of
 from annotation.loop.rounds.limits import below_floor
-from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun
+from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun, Webhook
 from annotation.work.annotations import latest_annotations
 from annotation.work.gold.gold_answers import to_review
 from annotation.work.gold.screening import excluded_members
@@ -116,3 +116,6 @@ def _all(member: Membership) -> Iterator[Concern]:
         "n",
     )
     yield concern(label, changed_snapshots(project, since=since), "export", managers=True)
+    label = ngettext_lazy("webhook that was disabled after failures", "webhooks that were disabled after failures", "n")
+    disabled = project.webhooks.filter(state=Webhook.State.DISABLED).count()
+    yield concern(label, disabled, "webhooks", managers=True)

@@ -65,7 +65,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
         ],
     ),
     (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member",))]),
-    (_("Settings"), [Tab("settings", _("Settings"), MANAGERS, ("settings-page",))]),
+    (_("Settings"), [Tab("settings", _("Settings"), MANAGERS, ("settings-page", "webhooks", "webhook"))]),
 ]
 
 

@@ -1,19 +1,23 @@
-"""Words that explain themselves: `page.js` shows the explanation under the pointer or the keyboard.
+"""Words that explain themselves: `terms.js` shows the explanation under the pointer or the keyboard.
 
 A word with an entry in the glossary links to it; any other word is a button that only explains. Screen readers read
 the explanation after the word.
 """
 
+import re
+
 from django import template
 from django.template.base import FilterExpression, NodeList, Parser, Token, token_kwargs
 from django.template.context import Context
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from labelling_ui.glossary import TERMS
+from labelling_ui.glossary import AMBIGUOUS, EVERYDAY, TERMS, address_of, word_of
 
 register = template.Library()
+
+_LINKED = "linked_terms"  # in the context: the terms that {% terms %} has linked on this page
+_MARKUP = re.compile(r"(<(?:a|button)\b.*?</(?:a|button)>|<[^>]*>)", re.DOTALL)
 
 
 @register.simple_tag
@@ -22,11 +26,37 @@ def term(key: str, text: object = "") -> SafeString:
     return explain(text or TERMS[key].name, TERMS[key].definition, key)
 
 
+@register.simple_block_tag(takes_context=True)
+def terms(context: Context, content: str) -> SafeString:
+    """`{% terms %}`: up to `{% endterms %}`, the page's own words with each term linked where it first occurs.
+
+    Not for what people or models wrote.
+    """
+    linked: set[str] = context.dicts[0].setdefault(_LINKED, set())
+    pieces = _MARKUP.split(content)
+    pieces[::2] = [_with_links(text, linked) for text in pieces[::2]]
+    return SafeString("".join(pieces))
+
+
+def _with_links(text: str, linked: set[str]) -> str:
+    """The text with a link at the first occurrence of each term that is not `linked` yet."""
+    if not text.strip():
+        return text
+    places = [(at, key) for key in TERMS.keys() - EVERYDAY - AMBIGUOUS - linked if (at := word_of(key).search(text))]
+    pieces, end = [], 0
+    for at, key in sorted(places, key=lambda place: (place[0].start(), -place[0].end())):
+        if at.start() >= end:  # not within a longer term
+            linked.add(key)
+            pieces += [text[end : at.start()], term(key, SafeString(at.group()))]
+            end = at.end()
+    return "".join([*pieces, text[end:]])
+
+
 @register.simple_tag
 def explain(text: object, sentence: object, key: str = "") -> SafeString:
     """The name of a chart or a statistic with its explanation; `key` links it to the glossary."""
     if key:
-        return format_html('<a class="term" href="{}" aria-description="{}">{}</a>', _address_of(key), sentence, text)
+        return format_html('<a class="term" href="{}" aria-description="{}">{}</a>', address_of(key), sentence, text)
     return format_html('<button type="button" class="term" aria-description="{}">{}</button>', sentence, text)
 
 
@@ -35,17 +65,11 @@ def explain_beside(text: object, sentence: object, key: str = "") -> SafeString:
     """A mark with the explanation of `text`, which is a link of its own."""
     if key:
         return format_html(
-            '<a class="explain" href="{}" aria-label="{}" aria-description="{}"></a>', _address_of(key), text, sentence
+            '<a class="explain" href="{}" aria-label="{}" aria-description="{}"></a>', address_of(key), text, sentence
         )
     return format_html(
         '<button type="button" class="explain" aria-label="{}" aria-description="{}"></button>', text, sentence
     )
-
-
-def _address_of(key: str) -> str:
-    if key not in TERMS:
-        raise KeyError(key)
-    return f"{reverse('glossary')}#{key}"
 
 
 class FigureNode(template.Node):

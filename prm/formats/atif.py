@@ -13,7 +13,9 @@ from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable, fits, whole
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
 
 class _Call(msgspec.Struct):
@@ -71,10 +73,14 @@ def atif(value: Any) -> Record:
     )
 
 
-@atif.writes
-def _lines(record: Record) -> list[dict[str, Any]]:
+@atif.writes(not_held=("labels",))
+def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any] | Loss]:
     """The run, if it was read in this format."""
-    return [record.extra] if fits(record.extra, _Run) and record.extra["schema_version"].startswith("ATIF") else []
+    return (
+        [record.extra]
+        if fits(record.extra, _Run) and record.extra["schema_version"].startswith("ATIF")
+        else [Loss("other_format")]
+    )
 
 
 def _completions(step: _Step) -> Iterator[Completion]:

@@ -16,6 +16,7 @@ from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
+from prm.vocabulary import NeutralPolicy
 
 
 class _Line(msgspec.Struct):
@@ -54,8 +55,8 @@ def best_of_n(value: Any) -> Record:
     )
 
 
-@best_of_n.writes
-def _lines(record: Record) -> list[dict[str, Any]]:
+@best_of_n.writes(not_held=("labels",))
+def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any]]:
     """The solution with its original ids, or those of its project."""
     line = {
         "problem_id": record.problem_id,

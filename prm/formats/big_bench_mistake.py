@@ -4,6 +4,7 @@
 `answer` the chain's, null if it has none; they are compared as text.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from prm.formats.labels import NONE, annotator_in, error_along, index_label
 from prm.formats.reading import other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
+from prm.vocabulary import NeutralPolicy
 
 
 class _Line(msgspec.Struct):
@@ -42,10 +44,10 @@ def big_bench_mistake(value: Any) -> Record:
     )
 
 
-@big_bench_mistake.writes_label
-def _native(record: Record, label: RecordAnnotation) -> dict[str, Any]:
+@big_bench_mistake.writes_label()
+def _lines(record: Record, label: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any]]:
     steps, error = error_along(record, label)
-    return {
+    yield {
         **as_imported(record, label, "extra"),
         "input": as_imported(record, label, "problem"),
         "steps": steps,

@@ -9,17 +9,20 @@ import msgspec
 from prm.errors import FormatError
 from prm.formats import table, text_rows
 from prm.formats.parquet_rows import MAGIC
+from prm.formats.raw import BOM, MAX_RECORD_BYTES
+from prm.formats.record import Rejection
 from prm.formats.registry import FORMATS, TABLE
 from prm.messages import Message
 
 HEAD_BYTES = 256 * 1024
+MOST_BYTES = MAX_RECORD_BYTES
 
 TEXT_SUFFIXES = (".txt", ".text")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def detect(stream: BinaryIO, filename: str) -> str:
-    """The name of a file's format, by the JSON keys or the columns in its head.
+    """The name of a file's format, by the JSON keys or the columns in its first HEAD_BYTES and its whole first record.
 
     If the keys of several formats are present, the format with the most keys wins. Another file of named columns is a
     table, and another text file is `plain`. Raises FormatError("unknown_format") with the reason, and OSError if the
@@ -34,6 +37,7 @@ def detect(stream: BinaryIO, filename: str) -> str:
         raise FormatError("unknown_format", Message("file_has_no_content", filename=filename))
     if not head.startswith(MAGIC) and b"\0" in head:
         raise FormatError("unknown_format", Message("file_type_unknown", filename=filename))
+    head = _with_first_record(head, stream)
     begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
     if not table.is_csv(head):
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
@@ -55,6 +59,35 @@ def detect(stream: BinaryIO, filename: str) -> str:
     if filename.lower().endswith(TEXT_SUFFIXES) and b"\n" not in line and not line.startswith((b"{", b"[")):
         raise FormatError("unknown_format", Message("text_without_solution"))
     raise FormatError("unknown_format", Message("file_type_unknown", filename=filename))
+
+
+def _with_first_record(head: bytes, stream: BinaryIO) -> bytes:
+    """The first bytes, with as much of the stream as the first record needs, up to about MOST_BYTES."""
+    while len(head) < MOST_BYTES and not _holds_record(head) and (more := stream.read(len(head))):
+        head += more
+    return head
+
+
+def _holds_record(head: bytes) -> bool:
+    """Whether a file that begins so continues after its first record."""
+    if head.startswith(MAGIC):
+        return True
+    try:
+        begun = table.first_rows(head, 2)
+    except OSError:  # the header of a CSV file continues
+        return False
+    if len(begun) < 2:
+        return False
+    # The first line of an object on several lines is not a record.
+    return not head.removeprefix(BOM).lstrip().startswith(b"{") or _is_json(begun[0])
+
+
+def _is_json(raw: bytes | Rejection) -> bool:
+    try:
+        msgspec.json.decode(raw if isinstance(raw, bytes) else b"")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
 
 
 def format_with(keys: set[str]) -> str:

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from prm.formats.path import taken_path
+from prm.formats.path import Taken, agreed_path, agreed_rating, taken_path
 from prm.formats.reading import Unreadable
 from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
 from prm.messages import Message
-from prm.vocabulary import FinishReason, SourceKind, StepKind
+from prm.vocabulary import FinishReason, NeutralPolicy, SourceKind, StepKind
 
 NONE = -1
 _INDEX = re.compile(r"\s*[0-9]{1,9}\s*")
@@ -89,10 +89,35 @@ def index_label(
     return annotation
 
 
-def label_to_write(annotations: Sequence[RecordAnnotation], name: str) -> RecordAnnotation | None:
-    """The label to write, among those with a known first error: the format's own, else the last."""
-    known = [annotation for annotation in annotations if annotation.first_error is not None]
-    return next((annotation for annotation in known if annotation.source_name == name), known[-1] if known else None)
+def label_to_write(record: Record) -> RecordAnnotation | None:
+    """The label for a format with one: the only one, or what several agree on; None without labels."""
+    if len(record.annotations) == 1:
+        return record.annotations[0]
+    return _agreed_label(record) if record.annotations else None
+
+
+def _agreed_label(record: Record) -> RecordAnnotation:
+    """The agreed ratings along the agreed path, up to the first error."""
+    path: list[PathPosition] = []
+    error, all_rated = NONE, True
+    for step in agreed_path(record.annotations):
+        rating = agreed_rating(record, step)
+        rated = step.alternative is not None and rating is not None
+        ratings = [Rating(step.alternative or 0, "rated", rating=rating)] if rated else []
+        path.append(PathPosition(step.position, chosen=step.alternative, own_text=step.own_text, ratings=ratings))
+        if rating == -1:
+            error = step.position
+            break
+        all_rated = all_rated and (rated or _is_observation(record, step))
+    finish: FinishReason = "found_error" if error != NONE else "give_up"
+    if error == NONE and all_rated and any(label.first_error == NONE for label in record.annotations):
+        finish = "solution"
+    known = all_rated and finish != "give_up"
+    return RecordAnnotation("consensus", finish, path, first_error=error if known else None)
+
+
+def _is_observation(record: Record, step: Taken) -> bool:
+    return step.alternative is not None and record.positions[step.position][step.alternative].kind == "observation"
 
 
 def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:
@@ -106,12 +131,13 @@ def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:
 
 
 class Step(NamedTuple):
-    """A step as written by a format with one completion per position."""
+    """A step as written by a format with one completion per position; the labeller wrote an `own` one."""
 
     position: int
     text: str
     kind: StepKind
     rating: int | None
+    own: bool = False
 
 
 def steps_along(record: Record, label: RecordAnnotation | None) -> list[Step]:
@@ -122,7 +148,7 @@ def steps_along(record: Record, label: RecordAnnotation | None) -> list[Step]:
     for position, completions in enumerate(record.positions):
         step = taken.get(position)
         if step is not None and step.alternative is None:
-            steps.append(Step(position, step.own_text or "", "reasoning", None))
+            steps.append(Step(position, step.own_text or "", "reasoning", None, own=True))
         elif step is not None and step.alternative:
             completion = completions[step.alternative]
             rating = step.rating.rating if step.rating else None
@@ -142,7 +168,24 @@ def error_along(record: Record, label: RecordAnnotation) -> tuple[list[str], int
     return [step.text for step in along], NONE if label.first_error == NONE else positions.index(label.first_error or 0)
 
 
-def rated_along(record: Record, label: RecordAnnotation) -> tuple[list[str], list[int | None]]:
-    """The texts and the ratings of the steps along a label's path."""
+class RatedSteps(NamedTuple):
+    """The first steps along a label's path, each good or not, and why they end early: empty if they do not.
+
+    A label that ends with its first error does not end early.
+    """
+
+    texts: list[str]
+    good: list[bool]
+    ends: str
+
+
+def rated_along(record: Record, label: RecordAnnotation, neutral: NeutralPolicy) -> RatedSteps:
+    """The steps along a label's path, up to the first that is neither good nor bad."""
     along = steps_along(record, label)
-    return [step.text for step in along], [step.rating for step in along]
+    classes = {1: True, 0: None if neutral == "drop" else neutral == "positive", -1: False, None: None}
+    count = next((k for k, step in enumerate(along) if classes[step.rating] is None), len(along))
+    ends = "" if along else "no_path"
+    if count < len(along) and all(step.rating != -1 for step in along[:count]):
+        last = along[count]
+        ends = "neutral" if last.rating == 0 else "own_step" if last.own else "unrated"
+    return RatedSteps([step.text for step in along[:count]], [bool(classes[s.rating]) for s in along[:count]], ends)

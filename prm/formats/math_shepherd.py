@@ -6,7 +6,8 @@ answer from there, not that the step is right.
 """
 
 import re
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,11 +15,13 @@ from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
 TAG = "ки"
 _FIRST_STEP = re.compile(r"\s*Step 1\b")
-_MARKS = {"+": 1, "-": -1}
+MARKS = {"+": 1, "-": -1}
 
 
 class _Line(msgspec.Struct):
@@ -30,26 +33,31 @@ class _Line(msgspec.Struct):
 @file_format("math_shepherd", label="Math-Shepherd", keys=("input", "label"))
 def math_shepherd(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
-    *pieces, rest = line.input.split(TAG)
+    problem, steps = split_tagged(line.input)
+    marks = _marks([problem + steps[0], *steps[1:]], line.label)
+    record = Record(
+        problem=problem,
+        positions=[[Completion(step.strip())] for step in steps],
+        domain=line.task,
+        extra=other_fields(value, _Line),
+        annotations=[
+            rated_label([MARKS[mark] for mark in marks], kind="monte_carlo", name=annotator_in(value, "math_shepherd"))
+        ],
+    )
+    if list(_lines(record, record.annotations[0], "positive")) != [value]:
+        record.annotations[0].native = {"format": "math_shepherd", "line": value}
+    return record
+
+
+def split_tagged(text: str) -> tuple[str, list[str]]:
+    """The problem and the steps of an `input`, with their white space. Raises Unreadable."""
+    *pieces, rest = text.split(TAG)
     first = _FIRST_STEP.search(pieces[0]) if pieces else None
     if first is None:
         raise Unreadable("input", Message("steps_untagged", tag=TAG))
     if rest.strip():
         raise Unreadable("input", Message("text_after_last_tag", tag=TAG))
-    marks = _marks(pieces, line.label)
-    steps = [pieces[0][first.start() :], *pieces[1:]]
-    record = Record(
-        problem=pieces[0][: first.start()],
-        positions=[[Completion(step.strip())] for step in steps],
-        domain=line.task,
-        extra=other_fields(value, _Line),
-        annotations=[
-            rated_label([_MARKS[mark] for mark in marks], kind="monte_carlo", name=annotator_in(value, "math_shepherd"))
-        ],
-    )
-    if _native(record, record.annotations[0]) != value:
-        record.annotations[0].native = {"format": "math_shepherd", "line": value}
-    return record
+    return pieces[0][: first.start()], [pieces[0][first.start() :], *pieces[1:]]
 
 
 def _marks(pieces: list[str], label: str) -> list[str]:
@@ -58,27 +66,55 @@ def _marks(pieces: list[str], label: str) -> list[str]:
     for number, piece in enumerate(pieces):
         at += len(piece)
         mark = label[at : at + 1]
-        if not label.startswith(piece, at - len(piece)) or mark not in _MARKS:
+        if not label.startswith(piece, at - len(piece)) or mark not in MARKS:
             raise Unreadable("label", Message("label_differs_from_input", number=number + 1))
         marks.append(mark)
         at += 1
     return marks
 
 
-@math_shepherd.writes_label
-def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
+class Tagged(NamedTuple):
+    """A problem with steps and their marks."""
+
+    problem: str
+    steps: list[str]
+    marks: list[str]
+
+    def text(self, marks: Sequence[str] = ()) -> str:
+        """The problem and the steps, each before its mark, or before the tag."""
+        ends = marks or [TAG] * len(self.steps)
+        return f"{self.problem} " + "\n".join(f"{step} {end}" for step, end in zip(self.steps, ends, strict=True))
+
+
+def tagged(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[Tagged | Loss]:
+    """The rated steps of a label, numbered unless the first is "Step 1", since only that ends the problem."""
+    steps, good, ends = rated_along(record, annotation, neutral)
+    problem = as_imported(record, annotation, "problem")
+    if any(TAG in text for text in (problem, *steps)) or _FIRST_STEP.search(problem):
+        yield Loss("ambiguous")
+        return
+    if ends:
+        yield Loss(ends)
+    if not steps:
+        return
+    if not _FIRST_STEP.match(steps[0]):
+        steps = [f"Step {number}: {step}" for number, step in enumerate(steps, start=1)]
+    yield Tagged(problem, steps, ["+" if right else "-" for right in good])
+
+
+@math_shepherd.writes_label(known_error=False, two_classes=True)
+def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     if line := stored_line(annotation, "math_shepherd"):
-        return line
-    steps, ratings = rated_along(record, annotation)
-    problem, task = as_imported(record, annotation, "problem"), as_imported(record, annotation, "domain")
-    if None in ratings or any(TAG in text for text in (problem, *steps)):
-        return None
-    if not steps or not _FIRST_STEP.match(steps[0]) or _FIRST_STEP.search(problem):  # only "Step 1" ends the problem
-        return None
-    marks = ["+" if rating != -1 else "-" for rating in ratings]
-    return {
-        "input": f"{problem} " + "\n".join(f"{step} {TAG}" for step in steps),
-        "label": f"{problem} " + "\n".join(f"{step} {mark}" for step, mark in zip(steps, marks, strict=True)),
-        **({"task": task} if task else {}),
-        **other_fields(as_imported(record, annotation, "extra"), _Line),
-    }
+        yield line
+        return
+    task = as_imported(record, annotation, "domain")
+    for written in tagged(record, annotation, neutral):
+        if isinstance(written, Tagged):
+            yield {
+                "input": written.text(),
+                "label": written.text(written.marks),
+                **({"task": task} if task else {}),
+                **other_fields(as_imported(record, annotation, "extra"), _Line),
+            }
+        else:
+            yield written

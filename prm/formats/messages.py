@@ -1,21 +1,25 @@
 """Agent runs as OpenAI-style chats: JSON Lines of `{"messages": [{"role", "content", "tool_calls"?}, ...]}`.
 
 The first user message is the problem. Every later message is a step: an assistant's is a tool call if it calls tools,
-the answer if it ends the run, else reasoning; a tool's or a later user's is an observation. AgentProcessBench's
+also in its text (`<tool_call>`, `Action:`), the answer if it is the last one, else reasoning; a tool's or a later
+user's is an observation. A chat of a question and one answer is an undivided solution. AgentProcessBench's
 `step_labels` rate assistant messages by their 0-based index among all messages, and `final_label` rates the outcome.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
-from prm.formats.labels import annotator_in, index_in, rated_label, step_ratings
+from prm.formats.labels import annotator_in, index_in, label_to_write, rated_label, step_ratings
 from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable
-from prm.formats.record import Completion, Record, RecordAnnotation, as_imported
+from prm.formats.record import Completion, Record, as_imported
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.messages import Message
-from prm.vocabulary import Rating, StepKind
+from prm.splitting.turns import turns_of
+from prm.vocabulary import NeutralPolicy, Rating, StepKind
 
 
 class _Function(msgspec.Struct):
@@ -27,7 +31,7 @@ class _Call(msgspec.Struct):
     function: _Function
 
 
-class _Message(msgspec.Struct):
+class ChatMessage(msgspec.Struct):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: Content = None
     tool_calls: list[_Call] | None = None
@@ -35,7 +39,7 @@ class _Message(msgspec.Struct):
 
 
 class _Line(msgspec.Struct):
-    messages: list[_Message]
+    messages: list[ChatMessage]
     question: str | None = None
     step_labels: dict[str, Rating | None] | None = None
     final_label: Rating | None = None
@@ -44,15 +48,17 @@ class _Line(msgspec.Struct):
 def record_of(value: Any) -> Record:
     """The record of one line; raises msgspec.ValidationError or Unreadable naming the place."""
     line = msgspec.convert(value, _Line)
-    start = _start(line)
+    start = start_of(line.messages)
     if start is None:
         raise Unreadable("messages", Message("no_user_message"))
-    steps = line.messages[start + 1 :]
+    steps = steps_of(line.messages[start + 1 :])
+    kinds = [step.kind for step in steps]
     labels = _labels(line, start)
-    kinds = [_kind(message, number == len(steps)) for number, message in enumerate(steps, start=1)]
+    single = labels is None and kinds == ["answer"]
     return Record(
         problem=text_of(line.messages[start].content),
-        positions=[[Completion(_step(message), kind=kind)] for message, kind in zip(steps, kinds, strict=True)],
+        positions=[] if single else [[step] for step in steps],
+        solution_text=steps[0].text if single else None,
         final_answer_correct={1: True, -1: False}.get(line.final_label or 0),
         extra={key: value[key] for key in value if key != "step_labels"},
         annotations=[] if labels is None else [
@@ -67,9 +73,16 @@ def record_of(value: Any) -> Record:
 messages = file_format("messages", label=Message("format_messages"), keys=("messages", "role"))(record_of)
 
 
-def _start(line: _Line) -> int | None:
+def start_of(messages: Sequence[ChatMessage]) -> int | None:
     """The index of the first user message, which is the problem."""
-    return next((index for index, message in enumerate(line.messages) if message.role == "user"), None)
+    return next((index for index, message in enumerate(messages) if message.role == "user"), None)
+
+
+def steps_of(messages: Sequence[ChatMessage]) -> list[Completion]:
+    """Each message as a step."""
+    last = max((index for index, message in enumerate(messages) if message.role == "assistant"), default=-1)
+    ends = all(message.role == "user" for message in messages[last + 1 :])
+    return [_step(message, ends and index == last) for index, message in enumerate(messages)]
 
 
 def _labels(line: _Line, start: int) -> list[int | None] | None:
@@ -85,28 +98,28 @@ def _labels(line: _Line, start: int) -> list[int | None] | None:
     return ratings
 
 
-def _step(message: _Message) -> str:
+def _step(message: ChatMessage, is_last: bool) -> Completion:
+    said = text_of(message.content)
     calls = [call_text(call.function.name, call.function.arguments) for call in message.tool_calls or []]
-    return step_text(text_of(message.content), calls) or "(empty message)"
-
-
-def _kind(message: _Message, last: bool) -> StepKind:
+    kind: StepKind = "answer" if is_last else "reasoning"
     if message.role != "assistant":
-        return "observation"
-    return "tool_call" if message.tool_calls else "answer" if last else "reasoning"
+        kind = "observation"
+    elif calls or any(turn.kind == "tool_call" for turn in turns_of(said)):
+        kind = "tool_call"
+    return Completion(step_text(said, calls), kind=kind)
 
 
-@messages.writes
-def _lines(record: Record) -> list[dict[str, Any]]:
-    """The run with the ratings of its first annotation, if it was read in this format."""
+@messages.writes()
+def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any] | Loss]:
+    """The run with its ratings, if it was read in this format."""
     try:
         line = msgspec.convert(record.extra, _Line)
     except msgspec.ValidationError:  # `messages` of another format
-        return []
-    start = _start(line)
-    if start is None or len(line.messages) != start + 1 + len(record.positions):
-        return []
-    label: RecordAnnotation | None = next(iter(record.annotations), None)
+        return [Loss("other_format")]
+    start = start_of(line.messages)
+    label = label_to_write(record)
+    if start is None or (label and len(line.messages) != start + 1 + len(record.positions)):
+        return [Loss("other_format")]
     if label is None:
         return [record.extra]
     if "step_labels" in label.native:

@@ -10,11 +10,13 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.labels import NONE, annotator_in, error_along, index_in, index_label, label_to_write
+from prm.formats.labels import NONE, annotator_in, error_along, index_in, index_label
 from prm.formats.reading import Unreadable
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, stored_line
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
 SOURCE = "mr_ben"
 NO_ERROR = "N/A"
@@ -95,19 +97,17 @@ def _code_steps(code: str) -> list[str]:
     return steps
 
 
-@mr_ben.writes
-def _lines(record: Record) -> Iterator[dict[str, Any]]:
-    label = label_to_write(record.annotations, SOURCE)
-    if label := label or next((one for one in record.annotations if stored_line(one, SOURCE)), None):
-        yield _native(record, label)
-
-
-def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
+@mr_ben.writes_label(known_error=False)
+def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     if line := stored_line(annotation, SOURCE):
-        return line
+        yield line
+        return
+    if annotation.first_error is None:
+        yield Loss("unknown_error")
+        return
     steps, error = error_along(record, annotation)
     correct = as_imported(record, annotation, "final_answer_correct")
-    return {
+    yield {
         "Question": as_imported(record, annotation, "problem"),
         "Subject": as_imported(record, annotation, "domain"),
         "Ground_Truth_Answer": as_imported(record, annotation, "reference_answer") or "",

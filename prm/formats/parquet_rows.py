@@ -72,7 +72,7 @@ def _encoded(number: int, row: dict[str, Any] | Exception, longest: int) -> byte
 
 def write_rows(rows: Iterable[Mapping[str, Any]], schema: pyarrow.Schema) -> Iterator[bytes]:
     """The bytes of a Parquet file of the rows, in row groups of WRITTEN_AT_ONCE."""
-    sink = _Sink()
+    sink = Sink()
     with parquet.ParquetWriter(pyarrow.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
         source = iter(rows)
         while group := list(islice(source, WRITTEN_AT_ONCE)):
@@ -81,7 +81,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], schema: pyarrow.Schema) -> Ite
     yield sink.take()
 
 
-class _Sink:
+class Sink:
     """A file to write to, whose content `take` removes piece by piece."""
 
     closed = False

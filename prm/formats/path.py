@@ -69,16 +69,14 @@ def consensus_path(record: Record) -> list[Taken]:
 
 def agreed_path(annotations: Sequence[RecordAnnotation]) -> list[Taken]:
     """The consensus path of annotations; empty without any."""
-    walked = [taken_path(a.finish_reason, a.path) for a in _deciding(annotations)]
-    agreed: list[Taken] = []
-    while True:
+    walked = [[step[:3] for step in taken_path(a.finish_reason, a.path)] for a in _deciding(annotations)]
+    agreed: list[tuple[int, int | None, str | None]] = []
+    while any(path != walked[0] for path in walked[1:]):
         here = len(agreed)
-        votes = Counter(path[here][:3] for path in walked if len(path) > here)
-        if not votes:
-            return agreed
-        position, alternative, own_text = min(votes, key=lambda step: (-votes[step], step[1] is None, step[1] or 0))
-        agreed.append(Taken(position, alternative, own_text, None))
-        walked = [path for path in walked if len(path) > here and path[here][:3] == agreed[-1][:3]]
+        votes = Counter(path[here] for path in walked if len(path) > here)
+        agreed.append(min(votes, key=lambda step: (-votes[step], step[1] is None, step[1] or 0)))
+        walked = [path for path in walked if len(path) > here and path[here] == agreed[-1]]
+    return [Taken(*step, None) for step in (walked[0] if walked else agreed)]
 
 
 def parting(walked: Iterable[Taken], agreed: Iterable[Taken]) -> float:

@@ -21,7 +21,7 @@ from prm.formats.reading import Numbered, Unreadable, original_records, other_fi
 from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
-from prm.vocabulary import OutcomeSource, StepKind
+from prm.vocabulary import NeutralPolicy, OutcomeSource, StepKind
 
 Word = str | int | float | None
 
@@ -119,8 +119,8 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
     )
 
 
-@plain.writes
-def _lines(record: Record) -> list[dict[str, Any]]:
+@plain.writes(not_held=("labels",))
+def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any]]:
     """The solution, with several alternatives at a position as an array."""
     written = [[_native_step(completion) for completion in at] for at in record.positions if at]
     line = Line(

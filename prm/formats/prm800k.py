@@ -5,8 +5,7 @@ label. Phase 1 has only the completions that one labeller walked through, so the
 record's own fields cannot express is in `native`, and a line with unknown content is stored there whole, so that every
 line is written as it was read.
 
-A written line has four more keys than OpenAI's: `source_kind`, `source_detail`, `split` and `source_group`. Reading
-restores them.
+A written line has more keys than OpenAI's, those of `_ADDED`. Reading restores them.
 """
 
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from prm.formats.path import first_error
 from prm.formats.reading import Unreadable
 from prm.formats.record import (
     Completion,
+    Inclusion,
     PathPosition,
     Rating,
     Record,
@@ -29,8 +29,9 @@ from prm.formats.record import (
     stored_line,
 )
 from prm.formats.registry import file_format
+from prm.formats.writing import STEP_WISE, Loss
 from prm.messages import Message
-from prm.vocabulary import SPLITS, FinishReason, RatingState, SourceKind
+from prm.vocabulary import SPLITS, FinishReason, NeutralPolicy, RatingState, SourceKind
 
 
 class _Completion(msgspec.Struct):
@@ -73,6 +74,9 @@ class _Line(msgspec.Struct):
     source_detail: dict[str, Any] = {}
     source_group: str = ""
     split: Any = ""  # other files may use the key for anything
+    lane: str = ""
+    inclusion: Inclusion | None = None
+    guidelines: int | None = None
 
 
 @file_format("prm800k", label="PRM800K", keys=("question", "label", "completions", "finish_reason"))
@@ -92,6 +96,9 @@ def prm800k(value: Any) -> Record:
         source_detail=line.source_detail,
         finish_reason=label.finish_reason,
         path=path,
+        lane=line.lane,
+        inclusion=line.inclusion,
+        guidelines=line.guidelines,
         first_error=first_error(label.finish_reason, path),
         total_ms=label.total_time if type(label.total_time) is int and 0 <= label.total_time < 2**62 else None,
         submitted_at=_moment(line.timestamp),
@@ -119,21 +126,23 @@ def prm800k(value: Any) -> Record:
     return record
 
 
-@prm800k.writes
-def _lines(record: Record) -> Iterator[dict[str, Any]]:
+@prm800k.writes(nameless=False, not_held=STEP_WISE)
+def _lines(record: Record, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     """A line for each annotation, without comments and reasons."""
+    if not record.annotations:
+        yield Loss("unlabelled")
     for annotation in record.annotations:
         yield _native(record, annotation) | _added(record, annotation)
 
 
 _OWN_KEYS = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
-_ADDED = ("source_kind", "source_detail", "source_group", "split")
+_ADDED = ("source_kind", "source_detail", "lane", "inclusion", "guidelines", "source_group", "split")
 
 
 def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
     """The keys of _ADDED that have a value; `source_kind` always has one."""
-    values = (annotation.source_kind, annotation.source_detail, record.source_group, record.split)
-    return {key: value for key, value in zip(_ADDED, values, strict=True) if value}
+    values = {key: getattr(record if key in ("source_group", "split") else annotation, key) for key in _ADDED}
+    return {key: value for key, value in values.items() if value}
 
 
 def _moment(timestamp: str | None) -> datetime | None:

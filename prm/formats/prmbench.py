@@ -13,9 +13,11 @@ from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.labels import GOOD
 from prm.messages import Message
 from prm.traces import Step, Trace
+from prm.vocabulary import NeutralPolicy
 
 CORRECT, TWIN_OF_CORRECT = "correct", "redundency"  # the benchmark's own spelling
 
@@ -66,17 +68,20 @@ def prmbench(value: Any) -> Record:
     )
 
 
-@prmbench.writes_label
-def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
-    steps, ratings = rated_along(record, annotation)
-    if None in ratings:
-        return None
+@prmbench.writes_label(known_error=False, two_classes=True)
+def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
+    """The process up to its first step without a rating, since the format calls a step right that it does not list."""
+    steps, good, ends = rated_along(record, annotation, neutral)
+    if ends:
+        yield Loss(ends)
+    if not steps:
+        return
     named = {
         "classification": as_imported(record, annotation, "domain"),
         "idx": as_imported(record, annotation, "external_id"),
     }
-    wrong = [number for number, rating in enumerate(ratings, start=1) if rating == -1]
-    return {
+    wrong = [number for number, right in enumerate(good, start=1) if not right]
+    yield {
         **other_fields(as_imported(record, annotation, "extra"), _Line),
         "modified_question": as_imported(record, annotation, "problem"),
         "modified_process": steps,

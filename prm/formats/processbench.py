@@ -4,6 +4,7 @@
 right; those after it are unknown.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from prm.formats.reading import other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
 from prm.traces import Trace
+from prm.vocabulary import NeutralPolicy
 
 
 class _Line(msgspec.Struct):
@@ -41,15 +43,15 @@ def processbench(value: Any) -> Record:
     )
 
 
-@processbench.writes_label
-def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
+@processbench.writes_label()
+def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any]]:
     steps, error = error_along(record, annotation)
     optional = {
         "id": as_imported(record, annotation, "external_id"),
         "generator": as_imported(record, annotation, "generator"),
         "final_answer_correct": as_imported(record, annotation, "final_answer_correct"),
     }
-    return {
+    yield {
         **other_fields(as_imported(record, annotation, "extra"), _Line),
         **{key: value for key, value in optional.items() if value not in ("", None)},
         "problem": as_imported(record, annotation, "problem"),

@@ -99,6 +99,22 @@ class HintDraw(msgspec.Struct, omit_defaults=True, gc=False):
     seen: list[int] = []
 
 
+class Inclusion(msgspec.Struct, frozen=True, gc=False):
+    """The probability with which the draw of the label's lane and generation chose the solution.
+
+    `weight` is 1 / `probability` (Horvitz and Thompson 1952), not normalised: over all items of a lane in a generation,
+    the weights sum on average to the number of solutions that it was drawn from. For a mean, divide by their sum
+    (Hajek 1971).
+    """
+
+    probability: Annotated[float, msgspec.Meta(gt=0, le=1)]
+    weight: Annotated[float, msgspec.Meta(ge=1)]
+
+    @classmethod
+    def of(cls, probability: float) -> "Inclusion":
+        return cls(probability, 1 / probability)
+
+
 class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     """One submission. `annotator` is a pseudonym, None for labels from a file.
 
@@ -107,7 +123,9 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     differ from the stored solution. `reliability` is the annotator's informedness (Youden's J of bad steps, see
     `annotation.labels.quality.reliability`) if it weighted the consensus, shrunk to the average person's if there are
     few shared steps. `shared_steps` counts the ratings that it rests on, and `reliability_interval` is their own 95 %
-    interval. `hint` is None if no hint was possible.
+    interval. `hint` is None if no hint was possible. `inclusion` is None if the solution was not drawn: pinned items,
+    gold, adjudications and most labels from files. `guidelines` is the number of the version that the annotator had on
+    the screen, None if unknown.
     """
 
     source_kind: SourceKind
@@ -122,6 +140,8 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     submitted_at: datetime | None = None
     lane: str = ""
     generation: int | None = None
+    inclusion: Inclusion | None = None
+    guidelines: Annotated[int, msgspec.Meta(ge=1)] | None = None
     adjudicates: bool = False
     reference_disputed: bool = False
     native: dict[str, Any] = {}

@@ -10,26 +10,23 @@ from functools import partial
 from typing import Any, BinaryIO, Literal, Protocol
 
 from prm.errors import FormatError
-from prm.formats.labels import label_to_write
-from prm.formats.raw import json_array, json_lines
+from prm.formats.raw import json_array
 from prm.formats.reading import Numbered, read_documents, read_records
-from prm.formats.record import Record, RecordAnnotation
+from prm.formats.record import Record
 from prm.formats.record_traces import trace_from_file
+from prm.formats.writing import About, Exporter, LabelLines, Lines, along_label, encode_lines
 from prm.messages import Message
 from prm.registry import Registry
 from prm.scores import TraceScore
 from prm.traces import Trace
-from prm.vocabulary import Split
+from prm.vocabulary import NeutralPolicy, Split
 
 
 class Reader(Protocol):
     def __call__(self, stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]: ...
 
 
-Writer = Callable[[Iterable[Record]], Iterator[bytes]]
 Parse = Callable[[Any], Record]
-Lines = Callable[[Record], Iterable[Any]]
-LabelLine = Callable[[Record, RecordAnnotation], dict[str, Any] | None]
 
 Members = Callable[[Any], Iterable[Any]]
 Unpack = Callable[[Trace, Record], Iterable[Trace]]
@@ -55,7 +52,7 @@ class Format:
     label: str
     read: Reader
     keys: tuple[str, ...] = ()
-    writer: Writer | None = None
+    exporter: Exporter | None = None
     array: bool = False
     split: Split = "pool"
     judged: Judged = "steps"
@@ -77,35 +74,38 @@ class Format:
         """The traces of a record; `name` identifies a record without an id."""
         return self.unpack(trace_from_file(record, name=name, split=self.split), record)
 
-    def write(self, records: Iterable[Record]) -> Iterator[bytes]:
+    def write(self, records: Iterable[Record], neutral: NeutralPolicy = "positive") -> Iterator[bytes]:
         """The bytes of a file of the records that the format can express. Raises FormatError (`not_written`)."""
-        if self.writer is None:
+        if self.exporter is None:
             raise FormatError("not_written", Message("format_not_writable", format=self.name))
-        return self.writer(records)
+        return self.exporter.write(records, neutral)
 
-    def writes(self, lines: Lines) -> Lines:
-        """A decorator for the function that yields the JSON objects of a record, none if the format cannot express it.
+    def writes(self, **facts: Any) -> Callable[[Lines], Lines]:
+        """A decorator for the function that yields the JSON objects of a record; `facts` are fields of `Exporter`.
 
-        They become JSON Lines, or one JSON array if the format is an `array`.
+        It yields a Loss instead if the format cannot express the record. The objects become JSON Lines, or one JSON
+        array if the format is an `array`.
         """
 
-        def write(records: Iterable[Record]) -> Iterator[bytes]:
-            objects = (line for record in records for line in lines(record))
-            return json_array(objects) if self.array else json_lines(objects)
+        def decorate(lines: Lines) -> Lines:
+            encode, suffix = (_encode_array, "json") if self.array else (encode_lines, "jsonl")
+            self.exporter = Exporter(self.name, self.label, lines, **{"encode": encode, "suffix": suffix, **facts})
+            return lines
 
-        self.writer = write
-        return lines
+        return decorate
 
-    def writes_label(self, line: LabelLine) -> LabelLine:
-        """A decorator for the function that returns the JSON object of a record and a label of known first error."""
+    def writes_label(self, *, known_error: bool = True, **facts: Any) -> Callable[[LabelLines], LabelLines]:
+        """As `writes`, for a format with one label of a solution (see `along_label`)."""
 
-        def lines(record: Record) -> Iterator[dict[str, Any]]:
-            label = label_to_write(record.annotations, self.name)
-            if label and (labelled := line(record, label)):
-                yield labelled
+        def decorate(label_lines: LabelLines) -> LabelLines:
+            self.writes(**facts)(along_label(known_error=known_error)(label_lines))
+            return label_lines
 
-        self.writes(lines)
-        return line
+        return decorate
+
+
+def _encode_array(rows: Iterable[Any], about: About) -> Iterator[bytes]:
+    return json_array(rows)
 
 
 FORMATS: Registry[Format] = Registry(
@@ -115,7 +115,7 @@ FORMATS: Registry[Format] = Registry(
         f"prm.formats.{module}"
         for module in (
             "prm800k", "processbench", "prmbench", "trl", "math_shepherd", "rlhflow", "mr_ben", "big_bench_mistake",
-            "best_of_n", "messages", "who_and_when", "atif", "swe_agent", "plain", "table",
+            "best_of_n", "messages", "tau_bench", "who_and_when", "atif", "swe_agent", "plain", "table",
         )
     ],
 )  # fmt: skip

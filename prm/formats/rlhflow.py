@@ -5,6 +5,7 @@ problem, before "Step 1" or else before the turn's last blank line. The labels a
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -13,7 +14,9 @@ from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
 _FIRST_STEP = re.compile(r"\s*(?=Step 1\b)")
 _MARKS = {"+": 1, "-": -1}
@@ -53,7 +56,7 @@ def rlhflow(value: Any) -> Record:
             )
         ],
     )
-    if _native(record, record.annotations[0]) != value:
+    if list(_lines(record, record.annotations[0], "positive")) != [value]:
         record.annotations[0].native = {"format": "rlhflow", "line": value}
     return record
 
@@ -68,15 +71,18 @@ def _part(content: str) -> tuple[str, str, str]:
     return problem, joint, step
 
 
-@rlhflow.writes_label
-def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
+@rlhflow.writes_label(known_error=False, two_classes=True)
+def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     if line := stored_line(annotation, "rlhflow"):
-        return line
-    steps, ratings = rated_along(record, annotation)
-    if None in ratings or not steps:
-        return None
+        yield line
+        return
+    steps, good, ends = rated_along(record, annotation, neutral)
+    if ends:
+        yield Loss(ends)
+    if not steps:
+        return
     steps[0] = as_imported(record, annotation, "problem") + annotation.native.get("joint", "\n\n") + steps[0]
     turns = []
-    for step, rating in zip(steps, ratings, strict=True):
-        turns += [{"role": "user", "content": step}, {"role": "assistant", "content": "-" if rating == -1 else "+"}]
-    return {"conversations": turns, **other_fields(as_imported(record, annotation, "extra"), _Line)}
+    for step, right in zip(steps, good, strict=True):
+        turns += [{"role": "user", "content": step}, {"role": "assistant", "content": "+" if right else "-"}]
+    yield {"conversations": turns, **other_fields(as_imported(record, annotation, "extra"), _Line)}

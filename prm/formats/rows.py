@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import msgspec
 
 from prm.formats import cells
 from prm.formats.labels import NONE, index_label, rated_label
-from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
+from prm.formats.mapping import Column, Drawn, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.reading import Unreadable, validation_fault
-from prm.formats.record import Completion, Provenance, Record, RecordAnnotation
+from prm.formats.record import Completion, Inclusion, Provenance, Record, RecordAnnotation
 from prm.messages import Message
 from prm.vocabulary import OUTCOME_SOURCES, SOURCE_KINDS, STEP_KINDS, OutcomeSource, SourceKind, StepKind
 
@@ -34,7 +34,7 @@ def record_of(row: Any, mapping: Mapping) -> Record:
         raise Unreadable("", Message("no_column_with_steps"))
     steps, solution_text = _steps(row, mapping.steps)
     kinds = _kinds(row, mapping.steps, len(steps))
-    labels = [_label(row, label, kinds) for label in mapping.labels]
+    labels = [_drawn(row, mapped, _label(row, mapped, kinds)) for mapped in mapping.labels]
 
     def text(column: str) -> str:
         return cells.text(cell_of(row, column), column) if column else ""
@@ -71,7 +71,7 @@ def columns_of(mapping: Mapping) -> list[str]:
     for label in mapping.labels:
         source = label.source
         fields = (source.kind, source.name, source.policy, source.rollouts)
-        named += [*label.columns, *(one.column for one in fields if isinstance(one, Column))]
+        named += [*label.columns, *label.drawn.values(), *(one.column for one in fields if isinstance(one, Column))]
     return [column for column in named if column]
 
 
@@ -155,6 +155,23 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
     if -1 in ratings and ratings.index(-1) == len(ratings) - 1:
         annotation.path[-1].chosen = None  # the label ends with the first error
     return annotation
+
+
+def _drawn(row: Row, mapping: LabelMapping, label: RecordAnnotation | None) -> RecordAnnotation | None:
+    """The label with the cells of `mapping.drawn`."""
+    if label is None or not mapping.drawn:
+        return label
+    column: dict[str, str] = {field: mapping.drawn.get(field, "") for field in get_args(Drawn)}
+    value = {field: cell_of(row, name) for field, name in column.items()}
+    label.lane = "" if value["lane"] is None else cells.text(value["lane"], column["lane"])
+    label.generation = cells.whole_number(value["generation"], column["generation"])
+    label.guidelines = cells.whole_number(value["guidelines"], column["guidelines"])
+    chance = cells.number(value["inclusion_probability"], column["inclusion_probability"])
+    if chance is not None:
+        if not 0 < chance <= 1:
+            raise Unreadable(column["inclusion_probability"], Message("not_a_probability", value=chance))
+        label.inclusion = Inclusion.of(chance)
+    return label
 
 
 def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation | None:

@@ -15,8 +15,9 @@ from prm.formats.parts import Content, step_text, text_of
 from prm.formats.reading import Unreadable, fits, whole
 from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.messages import Message
-from prm.vocabulary import StepKind
+from prm.vocabulary import NeutralPolicy, StepKind
 
 _EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
 
@@ -78,10 +79,10 @@ def swe_agent(value: Any) -> Record:
     )
 
 
-@swe_agent.writes
-def _lines(record: Record) -> list[dict[str, Any]]:
+@swe_agent.writes(not_held=("labels",))
+def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any] | Loss]:
     """The run, if it was read in this format."""
-    return [record.extra] if fits(record.extra, _Run) else []
+    return [record.extra] if fits(record.extra, _Run) else [Loss("other_format")]
 
 
 def _steps(run: _Run) -> Iterator[Completion]:

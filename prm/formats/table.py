@@ -14,23 +14,27 @@ import msgspec
 import pyarrow
 
 from prm.errors import FormatError
+from prm.exporters import exporter
 from prm.formats import csv_rows, parquet_rows, plain
 from prm.formats.labels import Step, steps_along
-from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
+from prm.formats.mapping import Column, Drawn, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.proposing import propose
 from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
 from prm.formats.reading import Numbered, on_one_line, original_records, parsed_records
 from prm.formats.record import Provenance, Record, RecordAnnotation, Rejection, as_imported
 from prm.formats.registry import FORMATS, TABLE, Format, Reader
 from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
+from prm.formats.writing import ALONG_PATH, About, Exporter, encode_parquet
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
 SAMPLED = 100
 LOOKED_AT = 1000
 COLUMNS = (
     "problem", "steps", "step_kinds", "ratings", "first_error", "source_kind", "source_name", "source_policy",
-    "source_rollouts", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "domain",
-    "source_group", "split", "generator", "external_id", "outcome_source",
+    "source_rollouts", *get_args(Drawn), "inclusion_weight", "final_answer", "final_answer_correct",
+    "reference_answer", "reference_solution", "domain", "source_group", "split", "generator", "external_id",
+    "outcome_source",
     *(f"made_by_{field}" for field in get_args(MadeBy)), "extra",
 )  # fmt: skip
 OWN = Mapping(
@@ -45,10 +49,12 @@ OWN = Mapping(
                 policy=Column("source_policy"),
                 rollouts=Column("source_rollouts"),
             ),
+            drawn={field: field for field in get_args(Drawn)},
         )
     ],
     provenance={field: f"made_by_{field}" for field in get_args(MadeBy)},
-    left_out=["first_error", "split"],  # they follow from the ratings and the source group
+    # They follow from the ratings, the source group and the inclusion probability.
+    left_out=["first_error", "split", "inclusion_weight"],
     guarded=True,
     **dict[str, Any](zip(WORDS, WORDS, strict=True)),
 )
@@ -57,8 +63,16 @@ _TYPES = {
     "made_by_temperature": pyarrow.float64(),
     "first_error": pyarrow.int32(),
     "source_rollouts": pyarrow.int64(),
+    "generation": pyarrow.int32(),
+    "inclusion_probability": pyarrow.float64(),
+    "inclusion_weight": pyarrow.float64(),
+    "guidelines": pyarrow.int32(),
     "final_answer_correct": pyarrow.bool_(),
 }
+
+SCHEMA = pyarrow.schema(
+    [(name, pyarrow.list_(_LISTS[name]) if name in _LISTS else _TYPES.get(name, pyarrow.string())) for name in COLUMNS]
+)
 
 
 class Sample(NamedTuple):
@@ -106,6 +120,11 @@ def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
     return Sample(list(columns), rows)
 
 
+def first_rows(head: bytes, most: int) -> list[bytes | Rejection]:
+    """The first rows in the beginning of a file as JSON, undecoded. Raises OSError for an unreadable header."""
+    return [raw for _, raw in islice(_raw_rows(io.BytesIO(), head, Mapping(), 0), most)]
+
+
 def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
     """The mapping, or the proposed one; raises FormatError (`mapping_needed`) if it does not fit the table."""
     mapping = mapping or proposed(sample)
@@ -134,25 +153,13 @@ def fault_of(mapping: Mapping, sample: Sample) -> str:
     return ""
 
 
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """The bytes of a CSV file; of several alternatives at a position, only that on the label's path is written."""
-    return csv_rows.write_rows(rows_of(records), COLUMNS)
+def rows(record: Record, neutral: NeutralPolicy) -> Iterator[Row]:
+    """A row of COLUMNS for each label, or one for a solution without labels.
 
-
-def write_parquet(records: Iterable[Record]) -> Iterator[bytes]:
-    """The bytes of a Parquet file with the same columns."""
-    fields = [
-        (name, pyarrow.list_(_LISTS[name]) if name in _LISTS else _TYPES.get(name, pyarrow.string()))
-        for name in COLUMNS
-    ]
-    return parquet_rows.write_rows(rows_of(records), pyarrow.schema(fields))
-
-
-def rows_of(records: Iterable[Record]) -> Iterator[Row]:
-    """A row of COLUMNS for each label, or one for a solution without labels."""
-    for record in records:
-        labels: list[RecordAnnotation | None] = [*record.annotations] or [None]
-        yield from (_row(record, label) for label in labels)
+    Of several alternatives at a position, a row has the one on its label's path.
+    """
+    labels: list[RecordAnnotation | None] = [*record.annotations] or [None]
+    return (_row(record, label) for label in labels)
 
 
 def _row(record: Record, label: RecordAnnotation | None) -> Row:
@@ -171,6 +178,11 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
         "source_name": label and (label.annotator or label.source_name),
         "source_policy": policy if isinstance(policy := detail.get("policy"), str) else None,
         "source_rollouts": rollouts if type(rollouts := detail.get("rollouts")) is int else None,
+        "lane": label.lane or None if label else None,
+        "generation": label and label.generation,
+        "inclusion_probability": label and label.inclusion and label.inclusion.probability,
+        "inclusion_weight": label and label.inclusion and label.inclusion.weight,
+        "guidelines": label and label.guidelines,
         "domain": record.domain,
         "source_group": record.source_group,
         "split": record.split or None,
@@ -237,4 +249,12 @@ def _rewound(stream: BinaryIO) -> BinaryIO:
     return stream
 
 
-FORMATS.add(TABLE, Format(TABLE, Message("format_table"), read, writer=write), module=__name__)
+def _encode_csv(rows: Iterable[Row], about: About) -> Iterator[bytes]:
+    return csv_rows.write_rows(rows, COLUMNS)
+
+
+CSV = Exporter("csv", "CSV", rows, _encode_csv, "csv", not_held=ALONG_PATH, nameless=False)
+FORMATS.add(TABLE, Format(TABLE, Message("format_table"), read, exporter=CSV), module=__name__)
+exporter(
+    "parquet", title="Parquet", suffix="parquet", encode=encode_parquet(SCHEMA), not_held=ALONG_PATH, nameless=False
+)(rows)

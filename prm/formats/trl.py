@@ -6,17 +6,19 @@ policy drops it. A line has neither the kind of its labels nor the split of its 
 and drop other columns.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow
 
+from prm.exporters import exporter
 from prm.formats.labels import annotator_in, rated_label
 from prm.formats.path import Taken, agreed_rating, consensus_path
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Record, sampled
 from prm.formats.registry import file_format
+from prm.formats.writing import STEP_WISE, Loss, encode_parquet
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -27,6 +29,8 @@ SCHEMA = pyarrow.schema(
         ("labels", pyarrow.list_(pyarrow.bool_())),
     ]
 )
+
+NOT_HELD = ("merged", "alternatives", *STEP_WISE)
 
 
 class _Line(msgspec.Struct):
@@ -69,26 +73,11 @@ def line_of(record: Record, *, stop_at_first_error: bool = True) -> Line:
     return Line(steps, "" if path else "no_path")
 
 
-def rows_of(
-    records: Iterable[Record], *, neutral: NeutralPolicy = "positive", stop_at_first_error: bool = True
-) -> Iterator[dict[str, Any]]:
-    """A row for each solution that has a label on its agreed path."""
-    for record in records:
-        line = line_of(record, stop_at_first_error=stop_at_first_error)
-        steps = line.up_to_neutral().steps if neutral == "drop" else line.steps
-        if steps:
-            yield {
-                "prompt": record.problem,
-                "completions": [_text(record, step) for step, _ in steps],
-                "labels": [rating == 1 or (rating == 0 and neutral == "positive") for _, rating in steps],
-            }
-
-
 def _text(record: Record, step: Taken) -> str:
     return step.own_text or "" if step.alternative is None else record.positions[step.position][step.alternative].text
 
 
-@file_format("trl", label=Message("format_trl"), keys=("prompt", "completions", "labels"))
+@file_format("trl", label="TRL", keys=("prompt", "completions", "labels"))
 def trl(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     if len(line.labels) != len(line.completions):
@@ -110,6 +99,28 @@ def trl(value: Any) -> Record:
     )
 
 
-@trl.writes
-def _lines(record: Record) -> Iterator[dict[str, Any]]:
-    return rows_of([record])
+@trl.writes(two_classes=True, not_held=NOT_HELD)
+def lines(
+    record: Record, neutral: NeutralPolicy, *, stop_at_first_error: bool = True
+) -> Iterator[dict[str, Any] | Loss]:
+    """The row of a solution that has a label on its agreed path."""
+    line = line_of(record, stop_at_first_error=stop_at_first_error)
+    steps, ends = line.up_to_neutral() if neutral == "drop" else line
+    if ends:
+        yield Loss(ends)
+    if steps:
+        yield {
+            "prompt": record.problem,
+            "completions": [_text(record, step) for step, _ in steps],
+            "labels": [rating == 1 or (rating == 0 and neutral == "positive") for _, rating in steps],
+        }
+
+
+exporter(
+    "trl_parquet",
+    title=Message("export_trl_parquet"),
+    suffix="parquet",
+    encode=encode_parquet(SCHEMA),
+    two_classes=True,
+    not_held=NOT_HELD,
+)(lines)

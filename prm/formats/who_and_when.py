@@ -4,6 +4,7 @@
 run fail. Earlier messages may have mistakes that were corrected, so only this one is rated.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -12,8 +13,9 @@ from prm.formats.labels import annotator_in, index_in
 from prm.formats.reading import Unreadable, whole
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_imported
 from prm.formats.registry import file_format
+from prm.formats.writing import Loss
 from prm.messages import Message
-from prm.vocabulary import StepKind
+from prm.vocabulary import NeutralPolicy, StepKind
 
 TERMINAL = "Computer_terminal"
 
@@ -46,7 +48,7 @@ def who_and_when(value: Any) -> Record:
     path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
     return Record(
         problem=run.question,
-        positions=[[Completion(_text(message), kind=_kind(message))] for message in run.history],
+        positions=[[Completion(_text(message), kind=_kind(run.history, k))] for k, message in enumerate(run.history)],
         reference_answer=run.ground_truth,
         external_id=run.question_ID,
         final_answer_correct=run.is_correct,
@@ -64,13 +66,14 @@ def who_and_when(value: Any) -> Record:
     )
 
 
-@who_and_when.writes_label
-def _native(record: Record, label: RecordAnnotation) -> dict[str, Any] | None:
+@who_and_when.writes_label()
+def _lines(record: Record, label: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     """The run with its first error, if it was read in this format."""
     history = record.extra.get("history") if "question" in record.extra else None
     if not isinstance(history, list) or len(history) != len(record.positions):
-        return None
-    return {
+        yield Loss("other_format")
+        return
+    yield {
         **as_imported(record, label, "extra"),
         "mistake_step": label.native.get("mistake_step", str(label.first_error)),
     }
@@ -82,5 +85,9 @@ def _text(message: _Message) -> str:
     return f"{speaker}: {message.content}" if speaker else message.content
 
 
-def _kind(message: _Message) -> StepKind:
-    return "observation" if message.name == TERMINAL else "reasoning"
+def _kind(history: list[_Message], place: int) -> StepKind:
+    """A message with code is a tool call if the terminal's message follows, which runs the code."""
+    if history[place].name == TERMINAL:
+        return "observation"
+    is_run = place + 1 < len(history) and history[place + 1].name == TERMINAL
+    return "tool_call" if is_run and "```" in history[place].content else "reasoning"

@@ -229,8 +229,10 @@ class Endpoint:
 
 
 def steps_of(text: str, splitting: Splitting = PARAGRAPHS) -> list[Step]:
-    """The steps of a solution's text, with the kinds that precede them."""
-    return [parse_step(part) for part in splitting.split(text).steps]
+    """The steps of a solution's text, with the kinds that precede them, else those of an agent run's turns."""
+    split = splitting.split(text)
+    parsed = ((parse_step(part), kind) for part, kind in zip(split.steps, split.kinds, strict=True))
+    return [Step(step.text, kind) if step.kind == "reasoning" else step for step, kind in parsed]
 
 
 def read_key(path: Path | None) -> str | None:

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
 
-from prm.splitting.cutting import BLANK_LINE, HEADING, LINE, NUMBER, STEP_MARK, Span, Text
+from prm.splitting.cutting import BLANK_LINE, HEADING, LINE, NUMBER, Span, Text, step_places
 
 LONGEST = 1500  # characters; a longer step is divided if possible
 PACKED = 500  # characters up to which the parts of a longer step are joined
@@ -18,36 +17,29 @@ _TABLE = re.compile(r"(?:[ \t]*\|[^\n]*\|[ \t]*\r?(?:\n|$))+")
 _SENTENCE_CLOSED = re.compile(r"[.!?。！？…:;,\\}\])`$|*]\**$")
 
 
-def automatic(whole: Text) -> list[Span]:
-    """The steps: at "Step 1", headings or a numbered list if there are any, else at blank lines, lines or sentences."""
-    for mark in (STEP_MARK, HEADING, NUMBER):
-        marked = _marked(whole, mark)
-        if marked:
-            return _put_together(whole, _divided(whole, marked))
-    pieces: list[Span] = []
-    for cut in (lambda: whole.cut(BLANK_LINE), lambda: _by_lines(whole), whole.sentences):
-        pieces = _put_together(whole, cut())
-        if len(pieces) > 1:
-            break
-    return _put_together(whole, _divided(whole, pieces))
+def automatic(whole: Text) -> tuple[str, list[Span]]:
+    """The rule that fits the text, and its steps.
 
-
-def _marked(whole: Text, mark: re.Pattern[str]) -> list[Span]:
-    """The pieces between two or more marks; numbers must count up from 1, beginning in the first half of the text."""
-    places = whole.places(mark)
-    if mark is NUMBER:
-        places = _counting(whole.text, places)
-        if not places or places[0][0] > len(whole.text) // 2:
-            return []
-    if len(places) < 2:
-        return []
-    bounds = [0, *(start for start, _ in places), len(whole.text)]
-    spans = [whole.trimmed(span) for span in pairwise(bounds)]
-    return [span for span in spans if span[0] < span[1]]
+    The text is split at "Step 1", headings or a numbered list if there are any, else at blank lines, lines or
+    sentences.
+    """
+    for places in (step_places(whole), whole.places(HEADING), _counting(whole.text, whole.places(NUMBER))):
+        if len(places) > 1:
+            return "numbered", _put_together(whole, _divided(whole, whole.between(places)))
+    pieces = _put_together(whole, whole.cut(BLANK_LINE))
+    rule = "blank_lines"
+    if len(pieces) < 2:
+        pieces, rule = _put_together(whole, _by_lines(whole)), "lines"
+    if len(pieces) < 2:
+        pieces, rule = _put_together(whole, whole.sentences()), "sentences"
+    return rule, _put_together(whole, _divided(whole, pieces))
 
 
 def _counting(text: str, places: list[Span]) -> list[Span]:
-    """The marks of the outermost list: 1, 2, 3 and so on, none indented more than the first."""
+    """The marks of the outermost list: 1, 2, 3 and so on, none indented more than the first.
+
+    Empty if the list begins in the second half of the text.
+    """
     counted: list[Span] = []
     indent = 0
     for place in places:
@@ -57,7 +49,7 @@ def _counting(text: str, places: list[Span]) -> list[Span]:
             indent = depth
         if number == len(counted) + 1 and depth <= indent:
             counted.append(place)
-    return counted
+    return counted if counted and counted[0][0] <= len(text) // 2 else []
 
 
 def _by_lines(whole: Text) -> list[Span]:

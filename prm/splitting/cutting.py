@@ -5,6 +5,8 @@ Pieces are spans without surrounding white space. Time is linear in the text's l
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
 
 Span = tuple[int, int]
 
@@ -85,6 +87,7 @@ def _end_of_inline(text: str, start: int) -> int:
 BLANK_LINE = re.compile(r"\n[ \t\r]*\n\s*")
 LINE = re.compile(r"\n")
 STEP_MARK = re.compile(r"^(?=[ \t]*(?:[*_#>]+[ \t]*)?step[ \t]+\d+)", re.IGNORECASE | re.MULTILINE)
+_STEP_WITHIN = re.compile(r"(?:^|\s)(?=(?:[*_]+)?step[ \t]+(\d{1,3})[*_]*:)", re.IGNORECASE | re.MULTILINE)
 HEADING = re.compile(r"^(?=#{1,6}[ \t]+\S)", re.MULTILINE)
 NUMBER = re.compile(r"^(?=[ \t]*(?:\*\*)?(?:\d{1,3}[.)]|\(\d{1,3}\))(?:\*\*)?[ \t]+\S)", re.MULTILINE)
 _CLOSERS = "\"')]»”’」』"
@@ -116,6 +119,12 @@ class Text:
             start = right
         return [piece for piece in pieces if piece[0] < piece[1]]
 
+    def between(self, places: Sequence[Span]) -> list[Span]:
+        """The pieces that begin at the places, and the text before the first one."""
+        bounds = [0, *(start for start, _ in places), len(self.text)]
+        pieces = [self.trimmed(bound) for bound in pairwise(bounds)]
+        return [piece for piece in pieces if piece[0] < piece[1]]
+
     def sentences(self, within: Span | None = None) -> list[Span]:
         return self.cut(_SENTENCE, within=within, unless=_NO_SENTENCE_END)
 
@@ -141,3 +150,13 @@ class Text:
     def trimmed(self, span: Span) -> Span:
         piece = self.text[span[0] : span[1]]
         return span[0] + len(piece) - len(piece.lstrip()), span[1] - len(piece) + len(piece.rstrip())
+
+
+def step_places(whole: Text) -> list[Span]:
+    """The places of "Step 1", "Step 2" and so on: at the beginnings of lines, or also within lines if more count up."""
+    places = whole.places(STEP_MARK)
+    counted: list[Span] = []
+    for place in whole.places(_STEP_WITHIN):
+        if int(_STEP_WITHIN.match(whole.text, place[0])[1]) == len(counted) + 1:  # type: ignore[index]
+            counted.append(place)
+    return counted if len(counted) > len(places) else places

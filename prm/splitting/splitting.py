@@ -6,6 +6,7 @@ reasoning is the text that a model writes between `<think>` and `</think>` befor
 
 import re
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Literal, NamedTuple, get_args
 
 import msgspec
@@ -13,13 +14,26 @@ import msgspec
 from prm.errors import DataError
 from prm.messages import Message
 from prm.splitting.automatic import automatic
-from prm.splitting.cutting import BLANK_LINE, HEADING, LINE, NUMBER, STEP_MARK, Span, Text
+from prm.splitting.cutting import BLANK_LINE, HEADING, LINE, NUMBER, Span, Text, step_places
+from prm.splitting.turns import turns_of
+from prm.vocabulary import StepKind
+
+Piece = tuple[str, StepKind]
 
 
 def split_by(rule: str, text: str) -> list[str]:
     """The steps of a text by one of RULES; empty for a blank text. Raises KeyError for an unknown rule."""
-    steps = [text[start:end] for start, end in RULES[rule](Text(text))]
-    return [step for step in steps if step.strip()]
+    return [step for step, _ in _pieces(rule, text)[1]]
+
+
+def _pieces(rule: str, text: str) -> tuple[str, list[Piece]]:
+    """The rule that divided the text, and its steps with their kinds."""
+    if rule in _OF_ANY_FORM and (turns := turns_of(text)):
+        return TURNS, [(text[turn.start : turn.end], turn.kind) for turn in turns]
+    whole = Text(text)
+    applied, spans = automatic(whole) if rule in _OF_ANY_FORM else (rule, _CUTS[rule](whole))
+    steps = (text[start:end] for start, end in spans)
+    return applied, [(step, "reasoning") for step in steps if step.strip()]
 
 
 def _blank_lines(whole: Text) -> list[Span]:
@@ -37,19 +51,21 @@ def _lines(whole: Text) -> list[Span]:
 
 def _numbered(whole: Text) -> list[Span]:
     """Split at "Step 3", else at headings, else at "3." or "(3)"; at blank lines if none of them occurs twice."""
-    for mark in (STEP_MARK, HEADING, NUMBER):
-        if len(whole.places(mark)) > 1:
-            return whole.cut(mark)
+    for places in (step_places(whole), whole.places(HEADING), whole.places(NUMBER)):
+        if len(places) > 1:
+            return whole.between(places)
     return _blank_lines(whole)
 
 
-RULES: dict[str, Callable[[Text], list[Span]]] = {
-    "automatic": automatic,
+_CUTS: dict[str, Callable[[Text], list[Span]]] = {
     "blank_lines": _blank_lines,
     "numbered": _numbered,
     "lines": _lines,
     "sentences": Text.sentences,
 }
+TURNS = "turns"
+_OF_ANY_FORM = ("automatic", TURNS)  # a text without turns is split automatically
+RULES = ("automatic", *_CUTS, TURNS)
 
 
 # A line that opens or closes a code block, code within a line, or a tag.
@@ -103,12 +119,15 @@ THINKING: tuple[Thinking, ...] = get_args(Thinking)
 
 
 class SplitText(msgspec.Struct, frozen=True):
-    """The steps of a text. `thinking` is the hidden reasoning, empty unless the choice is "separate".
+    """The steps of a text and their kinds, which are "reasoning" except in an agent run and after kept reasoning.
 
-    `thinking_length` counts the characters of all hidden reasoning in the text under every choice.
+    `rule` is the rule that divided the text; "automatic" chooses one. `thinking` is the hidden reasoning, empty unless
+    the choice is "separate". `thinking_length` counts the characters of all hidden reasoning under every choice.
     """
 
     steps: list[str]
+    kinds: list[StepKind]
+    rule: str
     thinking: str = ""
     thinking_length: int = 0
 
@@ -116,8 +135,8 @@ class SplitText(msgspec.Struct, frozen=True):
 class Splitting(msgspec.Struct, frozen=True):
     """How to split: a rule of `RULES`, and the treatment of hidden reasoning (`<think>…</think>`).
 
-    "separate" returns the reasoning separately, "drop" discards it, "keep" splits it into steps like the rest.
-    Raises DataError for an unknown choice.
+    "separate" returns the reasoning separately, "drop" discards it, "keep" splits it into steps like the rest, the last
+    of which is then the answer. Raises DataError for an unknown choice.
     """
 
     rule: str = "automatic"
@@ -132,9 +151,33 @@ class Splitting(msgspec.Struct, frozen=True):
         """The steps of a text, with Windows line ends read as plain ones; no steps for a blank text."""
         parts = passages(text.replace("\r\n", "\n"))
         hidden = [part.text for part in parts if part.is_thinking]
-        shown = [part.text for part in parts if self.thinking == "keep" or not part.is_thinking]
+        applied, steps = self._steps(parts)
+        if self.thinking == "keep" and hidden and not parts[-1].is_thinking and steps[-1][1] == "reasoning":
+            steps[-1] = (steps[-1][0], "answer")
         return SplitText(
-            steps=[step for part in shown for step in split_by(self.rule, part)],
+            steps=[step for step, _ in steps],
+            kinds=[kind for _, kind in steps],
+            rule=applied,
             thinking="\n\n".join(hidden) if self.thinking == "separate" else "",
             thinking_length=sum(map(len, hidden)),
         )
+
+    def _steps(self, parts: list[Passage]) -> tuple[str, list[Piece]]:
+        """The rule that divided the visible text, and the steps; a run is recognised with its reasoning left out."""
+        visible = [part.text for part in parts if not part.is_thinking]
+        starts = [*accumulate((len(text) + 1 for text in visible), initial=0)]
+        run = "\n".join(visible)
+        turns = turns_of(run, starts[1:-1]) if self.rule in _OF_ANY_FORM else []
+        applied, steps, place = self.rule, list[Piece](), 0
+        for part in parts:
+            if part.is_thinking and self.thinking == "keep":
+                steps += [(step, "reasoning") for step in split_by(self.rule, part.text)]
+            elif not part.is_thinking and turns:
+                applied = TURNS
+                within = (turn for turn in turns if starts[place] <= turn.start < starts[place + 1])
+                steps += [(run[turn.start : turn.end], turn.kind) for turn in within]
+                place += 1
+            elif not part.is_thinking:
+                applied, pieces = _pieces(self.rule, part.text)
+                steps += pieces
+        return applied, steps

@@ -1,18 +1,17 @@
 """The documentation: short sentences, links to files that exist, and commands that the programs know."""
 
 import re
-import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import stepmark
+from annotation.core.webhooks.events import EVENTS, TEST
 from config.env import BASE_DIR
 from docs import site
-from prm.__main__ import make_parser
 from prm.config import TrainConfig
-from prm.errors import DataError
 from prm.formats.trace_files import read_traces
 
 DOCS = BASE_DIR / "docs"
@@ -43,7 +42,7 @@ def test_no_sentence_is_longer_than_25_words(path) -> None:
 
 
 # Pages that only the built site has.
-GENERATED = {"endpoints.md", "objects.md", "commands.md", "settings.md", "training.md"}
+GENERATED = {"client.md", "endpoints.md", "objects.md", "commands.md", "settings.md", "training.md"}
 
 
 def test_every_link_between_files_names_one() -> None:
@@ -67,31 +66,6 @@ def test_the_site_lists_every_page() -> None:
     navigation = tomllib.loads((DOCS / "zensical.toml").read_text())["project"]["nav"]
     pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if path.parent.name != "adr"}
     assert set(listed(navigation)) == pages | {f"reference/{name}" for name in GENERATED} | {"adr/README.md"}
-
-
-def commands_of(page: Path) -> list[str]:
-    """The lines of a page's code blocks, each with the lines that continue it."""
-    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.replace("\\\n", "").splitlines()]
-
-
-PRM = re.compile(r"^(?:\.venv/bin/)?python -m prm (.*?)(?:\s+#.*)?$")
-COMMANDS = sorted({match[1] for page in DOCS.rglob("*.md") for line in commands_of(page) if (match := PRM.match(line))})
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_library_knows_the_options_of_each_command(tmp_path, monkeypatch, command) -> None:
-    monkeypatch.chdir(tmp_path)
-    missing = re.compile(r"(.+): no such file")
-    while True:
-        try:
-            make_parser().parse_args(shlex.split(re.sub(r"[][]", "", command)))
-        except DataError as error:  # an input of the command, which its options open
-            path = Path(missing.fullmatch(str(error))[1])
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("{}")
-        else:
-            return
 
 
 def test_the_first_file_can_be_imported(tmp_path) -> None:
@@ -120,6 +94,18 @@ def test_the_reference_has_every_command() -> None:
     commands = site.describe_commands()
     assert all(f"### {name}\n" in commands for name in ("prm train", "prm probe best-of-n", "import_solutions"))
     assert "--no-color" not in commands
+
+
+def test_the_reference_has_every_method_of_the_client() -> None:
+    methods = {name for name in vars(stepmark.Client) if not name.startswith("_")}
+    page = site.describe_client()
+    assert set(re.findall(r"^### (\w+)$", page, re.MULTILINE)) == methods
+    assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == set(stepmark.__all__)
+
+
+def test_the_reference_has_every_event() -> None:
+    table = (DOCS / "reference" / "webhooks.md").read_text().split("\n## ")[1]
+    assert re.findall(r"`([a-z]+(?:\.[a-z]+)+)`", table.split("\n\n")[1]) == [*EVENTS, TEST]
 
 
 def test_the_reference_has_every_training_choice() -> None:

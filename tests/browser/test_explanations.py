@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from labelling_ui.glossary import TERMS
 from tests import manager_world
+from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, ProjectFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,3 +35,23 @@ def test_a_word_is_explained_under_the_pointer_and_the_keyboard(page_for: Callab
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/glossary/#champion$"))
     expect(page.locator("#champion")).to_contain_text(str(TERMS["champion"].definition))
+
+
+def test_the_workbench_links_its_terms(page_for: Callable[..., Page]) -> None:
+    project = ProjectFactory()
+    problem = ProblemFactory(project=project, reference_answer="4")
+    QueueItemFactory(generation=GenerationFactory(project=project), solution__problem=problem)
+    page = page_for(MembershipFactory(project=project).user, viewport={"width": 1280, "height": 900})
+    page.goto(f"/p/{project.slug}/label/")
+    word, tip = (
+        page.get_by_role("region", name="Guidelines").get_by_role("link", name="First error"),
+        page.locator(".tip"),
+    )
+    word.hover()
+    expect(tip).to_be_visible()
+    expect(tip).to_have_text(str(TERMS["first_error"].definition))
+    expect(word).to_have_accessible_description(tip.inner_text())
+    expect(page.get_by_role("link", name="Reference answer")).to_have_attribute("href", "/glossary/#reference")
+    with page.context.expect_page() as opened:
+        word.click()
+    expect(opened.value.locator("#first_error")).to_contain_text(str(TERMS["first_error"].definition))

@@ -85,7 +85,7 @@ def test_a_file_becomes_a_project_and_its_first_label(page: Page, file: Path) ->
     expect(page.get_by_text("1 today")).to_be_visible()
     project = Project.objects.get()
     assert (project.slug, project.scheme, project.solutions.count()) == ("own-runs", {}, 2)
-    assert "Stop at the first bad step" in project.guidelines
+    assert "Stop at the first bad step" in project.current_guidelines.text
     assert Annotation.objects.get().annotator.user.username == "manager"
 
 
@@ -105,7 +105,7 @@ def test_a_pasted_text_is_shown_while_it_is_typed_and_split_as_asked(page: Page)
     create(page)
     page.wait_for_url("**/p/halves/label/")
     project = Project.objects.get()
-    assert (project.guidelines, project.scheme) == ("Be **fair**.", {"stop_at_first_error": False})
+    assert (project.current_guidelines.text, project.scheme) == ("Be **fair**.", {"stop_at_first_error": False})
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_an_example_chooses_its_template_until_a_person_does(
     page.wait_for_url("**/p/code-changes/label/")
     project = Project.objects.get()
     assert project.label_scheme.clause_names == ["2.1"]
-    assert "clauses of the policy" in project.guidelines
+    assert "clauses of the policy" in project.current_guidelines.text
 
 
 def test_a_dropped_file_of_a_wrong_type_gets_one_sentence_and_the_next_one_is_read(page: Page) -> None:
@@ -206,4 +206,4 @@ def test_without_its_scripts_the_form_makes_the_project(
     page.wait_for_url("**/p/own-runs/label/")
     project = Project.objects.get()
     assert project.label_scheme.recovery
-    assert "Read an agent's run" in project.guidelines
+    assert "Read an agent's run" in project.current_guidelines.text

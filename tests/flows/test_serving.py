@@ -1,6 +1,8 @@
 """Scores over HTTP by real workers: right, batched, swapped under load, and not lost when a worker dies."""
 
 import base64
+import json
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -15,10 +17,12 @@ from annotation.loop.gateway.scoring import loaded_scorer
 from annotation.loop.gateway.training import model_path
 from annotation.models import ServedScore
 from annotation.serving import request_queue, reviewing
+from config.settings.base import BASE_DIR
 from tests.factories import SolutionFactory, UserFactory
 from tests.serving_world import PROBLEM, STEPS, add_version, program_of, served_project, trained_folder
 from tests.waiting import until
 
+GUIDE = BASE_DIR / "docs" / "reference" / "serving.md"
 ASKED = {"project": "served", "problem": PROBLEM, "steps": STEPS, "timeout": 55}
 
 
@@ -46,6 +50,8 @@ def test_the_scores_are_those_of_the_champion_and_are_logged(project, manager):
 
     program = program_of(manager)
     warm(program)
+    [documented] = re.findall(r"^curl \S+/api/v1/score .*?-d '(.*?)'$", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+    assert score(program, **json.loads(documented) | {"project": "served"}).status_code == 200
     answer = score(program, aggregate="min")
     assert answer.status_code == 200, answer.content
     said = answer.json()

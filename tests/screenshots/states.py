@@ -48,7 +48,7 @@ PROJECT = (
 )  # fmt: skip
 SETTINGS = (
     "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/work/",
-    "settings/quality/", "settings/training/", "settings/rounds/",
+    "settings/quality/", "settings/training/", "settings/rounds/", "settings/webhooks/",
 )  # fmt: skip
 STATES = [
     State("account-sign-in", "/accounts/login/", None),

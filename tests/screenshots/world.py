@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.core.membership.members import add_member
-from annotation.core.membership.projects import create_project
+from annotation.core.membership.projects import change_project, create_project
 from annotation.models import Critique, Hint, Lease, Membership, ModelVersion, Preference, Project
 from tests import manager_world
 from tests.factories import GenerationFactory, ProblemFactory, QueueItemFactory, SolutionFactory, UserFactory
@@ -60,8 +60,7 @@ def make_world() -> World:
     people = manager_world.create_people()
     project = manager_world.create_empty_project(people)
     manager_world.fill(project, people)
-    project.guidelines, project.scheme = GUIDELINES, SCHEME
-    project.save()
+    change_project(by=people["manager"], project=project, guidelines=GUIDELINES, scheme=SCHEME)
     generation = project.generations.get()
     generation.items.all().update(rank=100)
     for rank in range(6):

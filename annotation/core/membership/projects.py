@@ -14,7 +14,7 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.membership.access import may_create_projects, require_role
 from annotation.core.membership.backbones import check_backbone
-from annotation.models import Membership, Project, parse_examples, parse_policy, parse_scheme
+from annotation.models import GuidelineVersion, Membership, Project, parse_examples, parse_policy, parse_scheme
 from prm.faults import fault_of, sentence_of
 from prm.messages import Message
 
@@ -49,12 +49,11 @@ def create_project(
             "name": name,
             "scheme": scheme or {},
             "policy": policy or {},
-            "guidelines": guidelines,
-            "examples": examples or [],
         },
     )
     if not created:
         raise Conflict(Message("slug_taken", slug=slug), {"field": "slug"})
+    _write_guidelines(by, project, guidelines, examples or [])
     Membership.objects.create(project=project, user=by, role=Membership.Role.MANAGER)
     audit.record(by=by, action="project.create", target=project, after=_description(project))
     return project
@@ -64,6 +63,7 @@ def create_project(
 def change_project(*, by: User, project: Project, **changes: Any) -> Project:
     """Change `name`, `guidelines`, `examples`, `scheme`, `policy` or `state`. Managers only.
 
+    Changed guidelines or examples become the next version of the guidelines.
     Raises Forbidden and as `create_project`, DomainError (`invalid_state`, `unknown_field`).
     """
     require_role(by, project, Membership.Role.MANAGER)
@@ -81,8 +81,13 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
             raise DomainError(Message("unknown_field", field=field), {"field": field})
         if field in checks:
             checks[field](value)
+    stored = {field: value for field, value in changes.items() if field not in ("guidelines", "examples")}
+    for field, value in stored.items():
         setattr(project, field, value)
-    project.save(update_fields=list(changes))
+    project.save(update_fields=list(stored))
+    if len(stored) < len(changes):
+        written = before | changes
+        _write_guidelines(by, project, written["guidelines"], written["examples"])
     after = _description(project)
     audit.record(
         by=by,
@@ -104,11 +109,25 @@ def delete_project(*, by: User, project: Project) -> NoReturn:
     raise Conflict(Message("project_kept"))
 
 
+def _write_guidelines(by: User, project: Project, text: str, examples: list[dict[str, Any]]) -> None:
+    """Add a version of the guidelines unless it equals the current one. The line ends of a form are not a change.
+
+    The caller has created or locked the project.
+    """
+    text = text.replace("\r\n", "\n").strip()
+    current = project.current_guidelines
+    if (text, examples) != (current.text, current.examples):
+        GuidelineVersion.objects.create(
+            project=project, number=current.number + 1, text=text, examples=examples, created_by=by
+        )
+
+
 def _description(project: Project) -> dict[str, Any]:
+    guidelines = project.current_guidelines
     return {
         "name": project.name,
-        "guidelines": project.guidelines,
-        "examples": project.examples,
+        "guidelines": guidelines.text,
+        "examples": guidelines.examples,
         "scheme": project.scheme,
         "policy": project.policy,
         "state": project.state,

@@ -1,11 +1,11 @@
 """Dataset cards: what was labelled, by whom and how."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from annotation.labels.datasets.contamination import contamination_of
 from annotation.labels.datasets.filters import describe_filters
-from annotation.labels.datasets.plans import plan_export
+from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.models import Snapshot
 from prm.contamination import ContaminationReport
 from prm.exporters import EXPORTERS
@@ -26,8 +26,14 @@ NEUTRAL = {
 }
 
 
-def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Collection[str] | None = None) -> str:
-    """The card of a snapshot, in Markdown; `neutral` and `splits` are the options of the export it describes."""
+def dataset_card(
+    snapshot: Snapshot,
+    *,
+    neutral: str = "positive",
+    splits: Collection[str] | None = None,
+    mixed_kinds: str = "refuse",
+) -> str:
+    """The card of a snapshot, in Markdown; the options are those of the export it describes."""
     counts = snapshot.counts
     sections = [
         f"# {snapshot.project.name}: labelled reasoning steps",
@@ -54,7 +60,7 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Colle
         _contamination(snapshot),
         _filters(snapshot.filters),
         _formats(neutral),
-        _losses(snapshot, neutral, splits),
+        _losses([plan_export(snapshot, f, neutral=neutral, splits=splits, mixed_kinds=mixed_kinds) for f in EXPORTERS]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -178,17 +184,28 @@ def _formats(neutral: str) -> str:
         "`flagged` true) and finish reasons. With `source_kind` and `split`.\n"
         "- TRL stepwise supervision: one line per solution, along the consensus path, up to and including the "
         f"first error. Neutral steps {NEUTRAL[neutral]}. A line ends before a step that is unsure, not "
-        "rated, or written by an annotator, because it is neither yes nor no. Lines have no split and no source kind: "
-        "the file has only the pool unless other splits are requested, and labels of one kind.\n"
-        "- CSV and Parquet: one row per label, with `split` and `source_kind`."
+        "rated, or written by an annotator, because it is neither yes nor no.\n"
+        "- CSV, Parquet and the Hugging Face folder: one row per label, with `split` and `source_kind`. The folder "
+        "calls the pool `train`, calibration `validation` and the holdout `test`.\n"
+        "- All formats but these and the records have neither split nor source kind. Their files have only the pool "
+        "unless other splits are requested, and labels of one kind unless several are allowed."
     )
 
 
-def _losses(snapshot: Snapshot, neutral: str, splits: Collection[str] | None) -> str:
+def _losses(plans: Sequence[Plan]) -> str:
     rows = {}
-    for format in EXPORTERS:
-        plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
-        lost = "; ".join(plan.sentences()) or "nothing"
-        solutions = 0 if plan.refusal else plan.solutions
-        rows[EXPORTERS.get(format).title] = f"{solutions} | {plan.refusal.message if plan.refusal else lost}"
-    return _table("What each format leaves out", "format", "solutions | left out", rows, columns=3)
+    for plan in plans:
+        exporter = EXPORTERS.get(plan.format)
+        lost = plan.refusal.message if plan.refusal else "; ".join(plan.sentences()) or "nothing"
+        rows[exporter.title] = f"{0 if plan.refusal else plan.solutions} | {lost} | {exporter.version}"
+    parts = [
+        _table("What each format leaves out", "format", "solutions | left out | writer's version", rows, columns=4)
+    ]
+    if mixed := {plan.format: plan.mixed_kinds for plan in plans if plan.mixed_kinds and not plan.refusal}:
+        kinds = ", ".join(f"{kind}: {n}" for kind, n in next(iter(mixed.values())).items())
+        parts.append(
+            f"By request, these files mix labels of several source kinds ({kinds}) without saying which is which: "
+            + ", ".join(f"`{format}`" for format in mixed)
+            + "."
+        )
+    return "\n\n".join(parts)

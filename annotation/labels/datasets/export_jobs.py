@@ -14,8 +14,8 @@ from annotation.core.membership.access import require_role
 from annotation.files.places import target_below, write_place
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import SnapshotFilters, parse_filters
-from annotation.labels.datasets.plans import plan_export
-from annotation.labels.datasets.record_stream import count_candidates
+from annotation.labels.datasets.plans import MixedKinds, plan_export
+from annotation.labels.datasets.record_stream import candidate_solutions
 from annotation.labels.datasets.snapshot_export import deliver_snapshot, export_name
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import ExportJob, ExportSchedule, Membership, Project, Snapshot
@@ -30,6 +30,7 @@ class ExportOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
 
     neutral: NeutralPolicy | None = None
     splits: list[Split] = []
+    mixed_kinds: MixedKinds = "refuse"
 
 
 class ExportPlace(msgspec.Struct, frozen=True):
@@ -118,7 +119,7 @@ def _perform(job: ExportJob) -> None:
 
 
 def _make_snapshot(job: ExportJob) -> Snapshot:
-    job.total = count_candidates(project=job.project, filters=msgspec.convert(job.filters, SnapshotFilters))
+    job.total = candidate_solutions(job.project, msgspec.convert(job.filters, SnapshotFilters)).count()
     job.save(update_fields=["total"])
     with beating_apart(job) as beat_apart:
         snapshot = create_snapshot(
@@ -136,9 +137,9 @@ def _make_snapshot(job: ExportJob) -> Snapshot:
 def _write_files(job: ExportJob, snapshot: Snapshot) -> None:
     """Write every format and the card, unless one of the formats cannot be written."""
     chosen = msgspec.convert(job.options, ExportOptions)
-    neutral, splits = chosen.neutral or job.project.policies.neutral, chosen.splits
+    options = msgspec.structs.asdict(chosen) | {"neutral": chosen.neutral or job.project.policies.neutral}
     for format in job.formats:
-        if refusal := plan_export(snapshot, format, neutral=neutral, splits=splits).refusal:
+        if refusal := plan_export(snapshot, format, **options).refusal:
             raise refusal
     names = []
     for format in job.formats:
@@ -148,12 +149,11 @@ def _write_files(job: ExportJob, snapshot: Snapshot) -> None:
             format=format,
             via="schedule" if job.schedule_id else "job",
             target=job.target,
-            neutral=neutral,
-            splits=splits,
+            **options,
         )
         names.append(export_name(snapshot, format))
         write_place(f"{job.target}/{names[-1]}", _beating(job, content))
-    card = dataset_card(snapshot, neutral=neutral, splits=splits)
+    card = dataset_card(snapshot, **options)
     names.append(f"{snapshot.project.slug}-{snapshot.sha256[:12]}.md")
     write_place(f"{job.target}/{names[-1]}", [card.encode()])
     job.files, job.message = names, Message("export_written", n=len(names), target=job.target)

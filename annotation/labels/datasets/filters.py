@@ -1,10 +1,13 @@
 """Filters of snapshots: which solutions and labels a dataset has."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import msgspec
+from django.db.models import Q
 
 from annotation.core.errors import DomainError
 from annotation.models import HIDDEN_LANES, Lane
@@ -20,6 +23,7 @@ from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """Filters of a snapshot. An empty list includes everything. Times are ISO 8601; `submitted_to` is exclusive.
 
+    - `guidelines` are version numbers. Labels of unknown version have none of them.
     - `policies` are the models that wrote the solutions. A solution of unknown visibility has none of `visibilities`.
     - `domains` are those of the problems. `text` occurs in the problem or in a step, in upper or lower case.
     - `annotators` are the pseudonyms of members. Labels of other sources have none, so this filter leaves them out.
@@ -47,6 +51,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     finish_reasons: list[FinishReason] = []
     lanes: list[Lane] = []
     generations: list[int] = []
+    guidelines: list[int] = []
     submitted_from: datetime | None = None
     submitted_to: datetime | None = None
     min_annotations: Annotated[int, msgspec.Meta(ge=0)] = 1
@@ -71,6 +76,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
             (self.finish_reasons, annotation.finish_reason),
             (self.lanes, annotation.lane),
             (self.generations, annotation.generation),
+            (self.guidelines, annotation.guidelines),
         ]
         moment = annotation.submitted_at
         return (
@@ -104,9 +110,30 @@ def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
         raise DomainError(Message("invalid_filters", fault=fault), {"field": field}) from None
 
 
+def may_pass(filters: SnapshotFilters) -> Q:
+    """The condition of a label in the database that every label meets which `SnapshotFilters.take` accepts."""
+    wanted = {
+        "source__kind__in": filters.source_kinds,
+        "annotator__pseudonym__in": list(_pseudonyms(filters.annotators)),
+        "finish_reason__in": filters.finish_reasons,
+        "lane__in": filters.lanes,
+        "item__generation__number__in": filters.generations,
+        "submitted_at__gte": filters.submitted_from,
+        "submitted_at__lt": filters.submitted_to,
+    }
+    return Q(**{lookup: value for lookup, value in wanted.items() if value})
+
+
 def describe_filters(filters: Mapping[str, Any]) -> list[str]:
     """A phrase for each stored filter; empty without filters."""
     return [f"{name.replace('_', ' ')}: {_describe_value(value)}" for name, value in filters.items()]
+
+
+def _pseudonyms(names: Collection[str]) -> Iterator[UUID]:
+    """The names that can be a member's pseudonym."""
+    for name in names:
+        with suppress(ValueError):
+            yield UUID(name)
 
 
 def _describe_value(value: Any) -> str:

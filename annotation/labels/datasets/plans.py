@@ -3,15 +3,22 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+from django.core.cache import cache
 
 from annotation.core.errors import DomainError
+from annotation.labels.datasets.losses import NO_ROW, ExportCounts
+from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.models import Snapshot
 from prm.errors import UnknownNameError
-from prm.exporters import EXPORTERS, Exporter
+from prm.exporters import EXPORTERS
+from prm.formats.writing import Exporter
 from prm.messages import Message, joined
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
+MixedKinds = Literal["refuse", "allow"]
+MIXED_KINDS: tuple[MixedKinds, ...] = ("refuse", "allow")
 DEFAULT_SPLITS = ("pool",)
 
 
@@ -19,17 +26,20 @@ DEFAULT_SPLITS = ("pool",)
 class Plan:
     """An export before it is made.
 
-    `solutions` counts those in the file, `left_out` the others by reason (a split, or why there is no line),
-    `ends_early` TRL lines that end before the agreed path, `not_held` details that the format cannot express.
-    `refusal` is raised if the export is made anyway.
+    `solutions` counts those in the file and `rows` its lines, `left_out` the other solutions by reason (a split, or why
+    there is no line), `ends_early` lines that end before the agreed path, `not_held` details that the format cannot
+    express, `mixed_kinds` labels by kind if the file does not distinguish several. `refusal` is raised if the export is
+    made anyway.
     """
 
     format: str
     splits: tuple[str, ...]
     solutions: int
+    rows: int
     left_out: dict[str, int]
     ends_early: dict[str, int]
     not_held: dict[str, int]
+    mixed_kinds: dict[str, int]
     refusal: DomainError | None
 
     def sentences(self) -> list[Message]:
@@ -38,34 +48,56 @@ class Plan:
 
 
 def plan_export(
-    snapshot: Snapshot, format: str, *, neutral: str = "positive", splits: Collection[str] | None = None
+    snapshot: Snapshot,
+    format: str,
+    *,
+    neutral: str = "positive",
+    splits: Collection[str] | None = None,
+    mixed_kinds: str = "refuse",
 ) -> Plan:
     """Plan an export with the options of `export_snapshot`.
 
-    Raises DomainError (`unknown_format`, `unknown_policy`, `unknown_split`).
+    Raises DomainError (`unknown_format`, `unknown_policy`, `unknown_split`, `unknown_mixed_kinds`).
     """
-    exporter = _check(format, neutral, splits or ())
-    counts = snapshot.counts
+    exporter = _check(format, neutral, splits or (), mixed_kinds)
     held = _splits(snapshot, exporter, splits)
-    by_split = counts.get("splits", {})
+    try:
+        counts = _count(snapshot, exporter)[neutral if exporter.two_classes else NEUTRAL_POLICIES[0]]
+    except DomainError as error:  # the file is missing or changed
+        return Plan(format, held, 0, 0, {}, {}, {}, {}, error)
+    by_split = snapshot.counts["splits"]
     left_out = Counter[str]({split: by_split[split] for split in SPLITS if split in by_split and split not in held})
-    ends_early = Counter[str]()
-    solutions = sum(by_split.values()) - left_out.total()
-    if exporter.two_classes:
-        for split, solution_counts in counts.get("trl", {}).get("drop" if neutral == "drop" else "keep", {}).items():
-            if split in held:
-                left_out.update(solution_counts["left_out"])
-                ends_early.update(solution_counts["ends_early"])
-                solutions -= sum(solution_counts["left_out"].values())
-    elif format == "prm800k" and (unlabelled := sum(counts.get("unlabelled", {}).get(split, 0) for split in held)):
-        left_out["unlabelled"] = unlabelled
-        solutions -= unlabelled
-    not_held = {kind: n for kind in exporter.not_held if (n := _count_not_held(counts, kind))}
-    refusal = _refusal(exporter, counts.get("source_kinds", {}), solutions, left_out)
-    return Plan(format, held, solutions, dict(left_out), dict(ends_early), not_held, refusal)
+    ends_early, total, kinds = Counter[str](), Counter[str](), Counter[str]()
+    for split in (split for split in held if split in counts):
+        total.update(counts[split]["held"])
+        left_out.update(counts[split]["left_out"])
+        ends_early.update(counts[split]["ends_early"])
+        kinds.update(counts[split]["kinds"])
+    not_held = {kind: n for kind in exporter.not_held if (n := _count_not_held(snapshot.counts, kind))}
+    mixed = dict(sorted(kinds.items())) if exporter.nameless and exporter.has_labels and len(kinds) > 1 else {}
+    refusal = _refusal(exporter, mixed if mixed_kinds == "refuse" else {}, total["rows"], left_out)
+    return Plan(
+        format, held, total["solutions"], total["rows"], dict(left_out), dict(ends_early), not_held, mixed, refusal
+    )
 
 
-def _check(format: str, neutral: str, splits: Collection[str]) -> Exporter:
+def _count(snapshot: Snapshot, exporter: Exporter) -> Mapping[str, Any]:
+    """The counts of an exporter's dry run: stored with the snapshot, or made now for a newer writer."""
+    stored: dict[str, Any] | None = snapshot.counts.get("exports", {}).get(exporter.name)
+    if stored and stored["version"] == exporter.version:
+        return stored
+    key = f"export-counts:{snapshot.sha256}:{exporter.name}:{exporter.version}"
+    counts: Mapping[str, Any] | None = cache.get(key)
+    if counts is None:
+        run = ExportCounts([exporter])
+        for record in read_snapshot(snapshot):
+            run.add(record)
+        counts = run.counts()[exporter.name]
+        cache.set(key, counts, timeout=None)
+    return counts
+
+
+def _check(format: str, neutral: str, splits: Collection[str], mixed_kinds: str) -> Exporter:
     try:
         exporter = EXPORTERS.get(format)
     except UnknownNameError as error:
@@ -77,6 +109,8 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> Exporter:
     for split in splits:
         if split not in SPLITS:
             raise DomainError(Message("unknown_split", split=split, known=", ".join(SPLITS)))
+    if mixed_kinds not in MIXED_KINDS:
+        raise DomainError(Message("unknown_mixed_kinds", given=mixed_kinds, known=", ".join(MIXED_KINDS)))
     return exporter
 
 
@@ -87,14 +121,14 @@ def _splits(snapshot: Snapshot, exporter: Exporter, requested: Collection[str] |
 
 
 def _refusal(
-    exporter: Exporter, kinds: Mapping[str, int], solutions: int, left_out: Mapping[str, int]
+    exporter: Exporter, mixed: Mapping[str, int], rows: int, left_out: Mapping[str, int]
 ) -> DomainError | None:
-    if exporter.nameless and len(kinds) > 1:
+    if mixed:
         return DomainError(
-            Message("mixed_kinds", kinds=", ".join(f"{kind}: {n}" for kind, n in kinds.items()), format=exporter.title),
-            {"source_kinds": dict(kinds)},
+            Message("mixed_kinds", kinds=", ".join(f"{kind}: {n}" for kind, n in mixed.items()), format=exporter.title),
+            {"source_kinds": dict(mixed)},
         )
-    if not solutions:
+    if not rows:
         reasons = joined(list(_phrases(_LEFT_OUT, left_out)), "comma_list")
         message = Message("export_empty_after_exclusions", reasons=reasons) if reasons else Message("export_empty")
         return DomainError(message, {"left_out": dict(left_out)}, code="empty_export")
@@ -104,12 +138,16 @@ def _refusal(
 def _count_not_held(counts: Mapping[str, Any], kind: str) -> int:
     if kind == "hints":
         return sum(counts.get("hints", {}).get(arm, 0) for arm in ("shown", "blind"))
-    count = counts.get(kind, 0)
+    count = counts.get("annotations" if kind == "labels" else kind, 0)
     return sum(count.values()) if isinstance(count, dict) else int(count)
 
 
 def _phrases(codes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[Message]:
-    return (Message(codes[kind], n=n) for kind, n in counts.items())
+    """A phrase for each count; a reason that an extension gives in words stays in its words."""
+    return (
+        Message(codes[kind], n=n) if kind in codes else Message("solutions_left_out_because", n=n, reason=kind)
+        for kind, n in counts.items()
+    )
 
 
 _LEFT_OUT = {
@@ -121,6 +159,11 @@ _LEFT_OUT = {
     "unrated": "solutions_beginning_unrated",
     "own_step": "solutions_beginning_own_step",
     "neutral": "solutions_beginning_neutral",
+    "unknown_error": "solutions_with_unknown_first_error",
+    "other_format": "solutions_of_another_format",
+    "ambiguous": "solutions_with_marks_of_the_format",
+    "no_correction": "solutions_without_correction",
+    NO_ROW: "solutions_not_expressible",
 }
 _ENDS = {
     "unrated": "lines_ended_before_unrated",
@@ -128,6 +171,8 @@ _ENDS = {
     "neutral": "lines_ended_before_neutral",
 }
 _HELD = {
+    "labels": "n_labels",
+    "merged": "labels_merged",
     "alternatives": "alternative_ratings_left_out",
     "own_steps": "own_steps_not_marked",
     "error_types": "error_types_left_out",

@@ -11,7 +11,17 @@ import msgspec
 from annotation.core.statements import fetch_named
 from annotation.labels.quality.batches import is_set_aside
 from annotation.models import Annotation
-from prm.formats.record import Completion, HintDraw, PathPosition, Provenance, Rating, Record, RecordAnnotation, Span
+from prm.formats.record import (
+    Completion,
+    HintDraw,
+    Inclusion,
+    PathPosition,
+    Provenance,
+    Rating,
+    Record,
+    RecordAnnotation,
+    Span,
+)
 
 # JSON is read as text: almost all of it is empty and is not decoded.
 SOLUTIONS = """
@@ -35,7 +45,7 @@ LABELS = """
 SELECT label.solution_id, label.id, label.source_id, label.annotator_id, label.revision,
     source.kind AS source_kind, source.name AS source_name, source.detail AS source_detail, member.pseudonym,
     label.finish_reason, label.first_error, label.progress, label.total_ms, label.submitted_at, label.lane,
-    generation.number AS generation, label.adjudicates,
+    generation.number AS generation, item.inclusion_probability, guidelines.number AS guidelines, label.adjudicates,
     coalesce(dispute.state <> 'withdrawn', false) AS reference_disputed, label.native,
     hint.shown AS hint_shown, version.number AS hint_model, hint.seen AS hint_seen
 FROM annotation_annotation label
@@ -44,6 +54,7 @@ LEFT JOIN annotation_membership member ON member.id = label.annotator_id
 LEFT JOIN annotation_dispute dispute ON dispute.annotation_id = label.id
 LEFT JOIN annotation_queueitem item ON item.id = label.item_id
 LEFT JOIN annotation_generation generation ON generation.id = item.generation_id
+LEFT JOIN annotation_guidelineversion guidelines ON guidelines.id = label.guidelines_id
 LEFT JOIN annotation_lease lease ON lease.annotator_id = label.annotator_id AND lease.solution_id = label.solution_id
 LEFT JOIN annotation_hint hint ON hint.lease_id = lease.id
 LEFT JOIN annotation_modelversion version ON version.id = hint.model_version_id
@@ -169,6 +180,8 @@ def _label(row: Any, aside: set[int], path: list[PathPosition]) -> Label:
         submitted_at=row.submitted_at,
         lane=row.lane,
         generation=row.generation,
+        inclusion=None if row.inclusion_probability is None else Inclusion.of(row.inclusion_probability),
+        guidelines=row.guidelines,
         adjudicates=row.adjudicates,
         reference_disputed=row.reference_disputed,
         native=_object(row.native),

@@ -1,7 +1,7 @@
 """Streams a project's solutions and labels as records, with bounded memory."""
 
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
@@ -9,7 +9,7 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.labels.datasets.filters import SnapshotFilters
+from annotation.labels.datasets.filters import SnapshotFilters, may_pass
 from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import SourceVerdict, passes_rule
@@ -22,8 +22,12 @@ from prm.formats.record import Record, RecordAnnotation
 AT_ONCE = 250  # solutions in memory
 
 
-def stream_records(*, project: Project, filters: SnapshotFilters) -> Generator[Record]:
+def stream_records(
+    *, project: Project, filters: SnapshotFilters, among: Collection[int] | None = None
+) -> Generator[Record]:
     """The records that pass the filters, in order of solution, each with the consensus of its labels.
+
+    `among` limits them to solutions with these ids.
 
     All are read from one state of the database. People have pseudonyms; their comments and reasons are left out, and so
     are their critiques unless the filters include them. Reliability, if the consensus uses it, is fitted to these
@@ -33,7 +37,10 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Generator[R
         model = CONSENSUS.get(filters.consensus)
         trust = _fit_trust(model.estimate, project, filters) if model.learns else None
         critiques = filters.critiques == "included"
-        for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
+        solutions = candidate_solutions(project, filters)
+        if among is not None:
+            solutions = solutions.filter(pk__in=among)
+        for record, labels in _read(project, solutions, written_critiques=critiques):
             latest, chosen = _select(labels, filters)
             if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
                 if isinstance(trust, Reliability):
@@ -44,11 +51,6 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Generator[R
                     yield record
 
 
-def count_candidates(*, project: Project, filters: SnapshotFilters) -> int:
-    """The number of solutions that `stream_records` reads; fewer may pass the filters of labels."""
-    return _solutions(project, filters).count()
-
-
 def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:
     """Fit trust to solutions with several labels or an adjudication, and to the first answers to hidden gold.
 
@@ -56,7 +58,7 @@ def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -
     """
     several = Solution.objects.annotate(label_count=Count("annotations")).filter(label_count__gt=1).values("pk")
     settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
-    shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
+    shared = candidate_solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
 
     def latest() -> Iterator[Record]:
         for record, labels in _read(project, shared):
@@ -65,7 +67,9 @@ def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -
 
     gold = _gold(project, filters)
     truths = {record.solution_id: truth for record, truth in gold}
-    alone = _count_single_ratings(project, _solutions(project, filters).exclude(pk__in=shared.values("pk")), filters)
+    alone = _count_single_ratings(
+        project, candidate_solutions(project, filters).exclude(pk__in=shared.values("pk")), filters
+    )
     return reliability_of(estimate, chain(latest(), (record for record, _ in gold)), truths, alone)
 
 
@@ -86,7 +90,9 @@ def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, Reco
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
     answered = []
-    for record, labels in _read(project, _solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))):
+    for record, labels in _read(
+        project, candidate_solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))
+    ):
         record.annotations, _ = _select([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
         answered.append((record, truth))
@@ -104,7 +110,8 @@ def _one_moment() -> Iterator[None]:
         yield
 
 
-def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]:
+def candidate_solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]:
+    """The solutions that may pass the filters, as far as the database can decide."""
     solutions = Solution.objects.filter(project=project).order_by("id")
     if filters.splits:
         solutions = solutions.filter(split__in=filters.splits)
@@ -120,7 +127,8 @@ def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]
     if not filters.takes_gold:
         solutions = solutions.exclude(is_gold())
     if filters.min_annotations:
-        solutions = solutions.filter(Exists(Annotation.objects.filter(solution=OuterRef("pk"))))
+        labels = Annotation.objects.filter(may_pass(filters), solution=OuterRef("pk"))
+        solutions = solutions.filter(Exists(labels))
     return solutions
 
 

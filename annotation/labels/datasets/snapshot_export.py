@@ -1,11 +1,15 @@
 """Exports a snapshot in a file format."""
 
-from collections.abc import Collection, Iterator
+import hashlib
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from typing import Any, BinaryIO, Literal, cast
 
+import msgspec
 from django.contrib.auth.models import User
 
 from annotation.core import audit
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
 from annotation.models import Snapshot
@@ -16,25 +20,35 @@ from prm.vocabulary import NeutralPolicy
 Via = Literal["page", "api", "command", "job", "schedule"]
 
 
-def export_snapshot(
-    snapshot: Snapshot, format: str, *, neutral: str = "positive", splits: Collection[str] | None = None
-) -> Iterator[bytes]:
-    """Stream the snapshot in a format: `records` are its own lines, with nothing left out.
+class _Split(msgspec.Struct):
+    split: str = ""
 
-    `trl` and `trl_parquet` are TRL's stepwise supervision, `csv` and `parquet` a table with a row for each label.
-    `neutral` maps neutral steps in the TRL formats, which have two classes; the others have all three. The file has the
-    solutions of `splits`. By default it has every split; the TRL formats, whose lines have no split, have the splits in
-    the snapshot's filters, else the pool only.
+
+def export_snapshot(
+    snapshot: Snapshot,
+    format: str,
+    *,
+    neutral: str = "positive",
+    splits: Collection[str] | None = None,
+    mixed_kinds: str = "refuse",
+) -> Iterator[bytes]:
+    """Stream the snapshot in a format of `prm.exporters`: `records` are its own lines, byte for byte.
+
+    `neutral` maps neutral steps in formats with two classes. The file has the solutions of `splits`. By default it has
+    every split; a format whose lines have no split has the splits in the snapshot's filters, else the pool only. Such
+    lines do not say the kind of their label either, so labels of several kinds need `mixed_kinds` "allow".
 
     Raises as `plan_export`, DomainError (`mixed_kinds`, `empty_export`), and as `open_snapshot`.
     """
-    plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
+    plan = plan_export(snapshot, format, neutral=neutral, splits=splits, mixed_kinds=mixed_kinds)
     if plan.refusal:
         raise plan.refusal
-    if format == RECORDS and not plan.left_out:
-        return _pieces(open_snapshot(snapshot))
+    if format == RECORDS:
+        file = open_snapshot(snapshot)
+        return _lines(file, plan.splits) if plan.left_out else _pieces(file)
+    card = partial(dataset_card, snapshot, neutral=neutral, splits=splits, mixed_kinds=mixed_kinds)
     records = (record for record in read_snapshot(snapshot) if record.split in plan.splits)
-    return EXPORTERS.get(format).write(records, cast(NeutralPolicy, neutral))
+    return EXPORTERS.get(format).write(records, cast(NeutralPolicy, neutral), card=card)
 
 
 def deliver_snapshot(
@@ -56,6 +70,16 @@ def export_name(snapshot: Snapshot, format: str) -> str:
     return f"{snapshot.project.slug}-{snapshot.sha256[:12]}-{format}.{EXPORTERS.get(format).suffix}"
 
 
+def export_tag(snapshot: Snapshot, format: str, options: Mapping[str, Any]) -> str:
+    """A tag of an export's bytes: the same content, options and version of the writer give the same tag.
+
+    An unknown format has a tag too; `export_snapshot` rejects it.
+    """
+    version = EXPORTERS.get(format).version if format in EXPORTERS else None
+    stated = [snapshot.pk, snapshot.sha256, format, version, sorted(options.items())]
+    return hashlib.sha256(msgspec.json.encode(stated)).hexdigest()
+
+
 def content_type(format: str) -> str:
     return EXPORTERS.get(format).content_type
 
@@ -63,3 +87,9 @@ def content_type(format: str) -> str:
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
     with file:
         yield from iter(lambda: file.read(CHUNK), b"")
+
+
+def _lines(file: BinaryIO, splits: Collection[str]) -> Iterator[bytes]:
+    decoder = msgspec.json.Decoder(_Split)
+    with file:
+        yield from (line for line in file if decoder.decode(line).split in splits)

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from annotation.labels.datasets.losses import ExportCounts
 from annotation.labels.quality.agreement import count_pairs
+from prm.exporters import EXPORTERS
 from prm.formats.path import taken_path
 from prm.formats.record import HintDraw, Rating, Record, RecordAnnotation
-from prm.formats.trl import line_of
 from prm.vocabulary import WORD_OF
 
 
@@ -15,7 +16,7 @@ class Tally:
     """Counts of records.
 
     Solutions by split, domain, policy, visibility and outcome; labels by kind, finish reason and lane; ratings;
-    agreement; the losses in TRL's lines, by split and by whether neutral steps are kept.
+    agreement; what a file of each export format has and leaves out.
     """
 
     def __init__(self) -> None:
@@ -26,7 +27,6 @@ class Tally:
             name: Counter()
             for name in (
                 "splits",
-                "unlabelled",
                 "domains",
                 "policies",
                 "visibilities",
@@ -43,8 +43,8 @@ class Tally:
                 "agreement",
             )
         }
-        self._trl: dict[str, dict[str, dict[str, Counter[str]]]] = {"keep": {}, "drop": {}}
-        self._solutions = self._annotations = self._own_steps = self._accepted = self._alternatives = 0
+        self._exports = ExportCounts(EXPORTERS.get(name) for name in EXPORTERS)
+        self._merged = self._solutions = self._annotations = self._own_steps = self._accepted = self._alternatives = 0
 
     def of(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield the records and count them."""
@@ -54,6 +54,8 @@ class Tally:
 
     def counts(self) -> dict[str, Any]:
         """The counts as JSON. `people` counts the annotators of human labels, `sources` the labels of all others.
+
+        `merged` counts the labels beyond the first of their solution, which a format with one label merges with it.
 
         `agreement` compares every two people who decided the first error of one solution, without machines.
         `reliability` by annotator exists if the consensus is weighted by it.
@@ -65,9 +67,10 @@ class Tally:
             "own_steps": self._own_steps,
             "accepted": self._accepted,
             "alternatives": self._alternatives,
+            "merged": self._merged,
             "people": {kind: len(people) for kind, people in sorted(self._people.items())},
             **{name: dict(sorted(counter.items())) for name, counter in self._count.items()},
-            "trl": self._trl,
+            "exports": self._exports.counts(),
             **({"reliability": dict(sorted(self._reliability.items()))} if self._reliability else {}),
         }
 
@@ -75,8 +78,8 @@ class Tally:
         self._solutions += 1
         self._problems.add(record.problem_id or record.problem)
         self._count["splits"][record.split] += 1
-        self._count["unlabelled"][record.split] += not record.annotations
-        self._add_line(record)
+        self._exports.add(record)
+        self._merged += max(0, len(record.annotations) - 1)
         self._count["domains"][record.domain] += 1
         self._count["policies"][record.generator] += 1
         self._count["visibilities"][(record.provenance and record.provenance.visibility) or "not known"] += 1
@@ -88,13 +91,6 @@ class Tally:
         pairs = count_pairs(known.values())
         if pairs.all:
             self._count["agreement"].update(pairs=pairs.all, exact=pairs.exact, within_one=pairs.within_one)
-
-    def _add_line(self, record: Record) -> None:
-        line = line_of(record)
-        for policy, cut in (("keep", line), ("drop", line.up_to_neutral())):
-            lost = self._trl[policy].setdefault(record.split, {"left_out": Counter(), "ends_early": Counter()})
-            if cut.ends:
-                lost["ends_early" if cut.steps else "left_out"][cut.ends] += 1
 
     def _add_label(self, annotation: RecordAnnotation) -> None:
         self._annotations += 1

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.aggregates import Aggregate
 from django.db.models.fields import FloatField
 from django.utils import timezone
 
-from annotation.models import Generation, Project, QueueItem
+from annotation.models import Generation, Membership, Project, QueueItem, ScreeningDecision
 from annotation.work.annotations import latest_annotations
 
 
@@ -33,6 +33,17 @@ def my_progress(*, by: User, project: Project) -> dict[str, Any]:
     )
     median = figures.pop("median")
     return figures | {"median_seconds": None if median is None else median / 1000}
+
+
+def members_with_figures(project: Project) -> QuerySet[Membership]:
+    """The members with their latest screening `decision`, number of `labels` and `median_ms`; null for none."""
+    decisions = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
+    labels = latest_annotations(project).filter(annotator=OuterRef("pk")).order_by().values("annotator")
+    return project.memberships.select_related("user").annotate(
+        decision=Subquery(decisions.values("outcome")[:1]),
+        labels=Subquery(labels.annotate(n=Count("pk")).values("n")),
+        median_ms=Subquery(labels.annotate(m=Median("total_ms")).values("m")),
+    )
 
 
 def lanes_of_open_generation(project: Project) -> list[Mapping[str, Any]]:

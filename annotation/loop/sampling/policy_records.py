@@ -34,11 +34,15 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
     ready = prepare_record(number, record, run.splitting)
     if isinstance(ready, Record):
         # A step may begin with its kind: "[tool_call] rate("crowns")".
-        parsed = [[parse_step(step.text) for step in completions] for completions in ready.positions]
-        ready.positions = [[Completion(step.text, cast(StepKind, step.kind)) for step in steps] for steps in parsed]
+        ready.positions = [[_of_kind(step) for step in completions] for completions in ready.positions]
         ready.final_answer = answer_in(ready.positions[-1][0].text)
         grade_records([ready])
     return ready
+
+
+def _of_kind(step: Completion) -> Completion:
+    parsed = parse_step(step.text)
+    return step if parsed.text == step.text else Completion(parsed.text, cast(StepKind, parsed.kind))
 
 
 def provenance(run: SamplingRun) -> Provenance:

@@ -8,7 +8,8 @@ from annotation.core.errors import DomainError
 from annotation.files.places import write_place
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import SnapshotFilters
-from annotation.labels.datasets.plans import plan_export
+from annotation.labels.datasets.plans import MIXED_KINDS, plan_export
+from annotation.labels.datasets.presets import PRESETS, preset_filters
 from annotation.labels.datasets.snapshot_export import deliver_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.management.named_project import find_project_by_slug
@@ -26,9 +27,23 @@ class Command(BaseCommand):
         parser.add_argument("target", help="a file, or an address that fsspec opens, such as s3://bucket/labels.jsonl")
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--format", default="prm800k", choices=EXPORTERS.names())
-        parser.add_argument("--neutral", default="positive", choices=NEUTRAL_POLICIES, help="neutral steps in TRL")
         parser.add_argument(
-            "--splits", nargs="+", choices=SPLITS, help="splits in the file (default: all; for TRL, only the pool)"
+            "--neutral", default="positive", choices=NEUTRAL_POLICIES, help="neutral steps in formats with two classes"
+        )
+        parser.add_argument(
+            "--splits",
+            nargs="+",
+            choices=SPLITS,
+            help="splits in the file (default: all; without splits in its lines, only the pool)",
+        )
+        parser.add_argument(
+            "--mixed-kinds",
+            default="refuse",
+            choices=MIXED_KINDS,
+            help="labels of several source kinds in a format that does not state them",
+        )
+        parser.add_argument(
+            "--preset", default="", choices=["", *PRESETS], help="begin with these filters; --filters replaces some"
         )
         made = parser.add_mutually_exclusive_group()
         made.add_argument("--filters", default="{}", help=FILTERS)
@@ -36,7 +51,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         target, format = options["target"], options["format"]
-        choices = {"neutral": options["neutral"], "splits": options["splits"]}
+        choices = {name: options[name] for name in ("neutral", "splits", "mixed_kinds")}
         try:
             snapshot = self._snapshot(find_project_by_slug(options["project"]), options)
             content = deliver_snapshot(
@@ -61,4 +76,5 @@ class Command(BaseCommand):
             filters = msgspec.json.decode(options["filters"], type=dict[str, Any])
         except msgspec.DecodeError as error:
             raise CommandError(f"--filters is not a JSON object: {error}.") from None
-        return create_snapshot(by=None, project=project, filters=filters)
+        chosen = preset_filters(project, options["preset"], filters)
+        return create_snapshot(by=None, project=project, filters=chosen)

@@ -1,5 +1,5 @@
--- Labels, snapshots, decisions and audit rows never change. Only a transaction that erases a person may change them:
--- it says `SET LOCAL stepmark.erasing = 'on'` first.
+-- Labels, guidelines, snapshots, decisions and audit rows never change. Only a transaction that erases a person may
+-- change them: it says `SET LOCAL stepmark.erasing = 'on'` first.
 
 CREATE FUNCTION stepmark_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -10,6 +10,8 @@ BEGIN
 END
 $$;
 CREATE TRIGGER annotation_annotation_immutable BEFORE UPDATE OR DELETE ON annotation_annotation
+FOR EACH ROW EXECUTE FUNCTION stepmark_refuse_change();
+CREATE TRIGGER annotation_guidelineversion_immutable BEFORE UPDATE OR DELETE ON annotation_guidelineversion
 FOR EACH ROW EXECUTE FUNCTION stepmark_refuse_change();
 CREATE TRIGGER annotation_pathstep_immutable BEFORE UPDATE OR DELETE ON annotation_pathstep
 FOR EACH ROW EXECUTE FUNCTION stepmark_refuse_change();

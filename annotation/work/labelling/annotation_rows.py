@@ -6,6 +6,8 @@ from django.utils import timezone
 from annotation.core.statements import columns, fetch_one, instance
 from annotation.models import Annotation, LabelSource, Lease, Membership, QueueItem
 from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.refusing import refuse
+from prm.messages import Message
 
 # One statement inserts all rows, from the path as JSON. It returns no row if the submission's id is already used.
 INSERT = f"""
@@ -13,11 +15,15 @@ WITH label AS (
     INSERT INTO annotation_annotation (
         project_id, solution_id, source_id, annotator_id, item_id, lease_id, lane, submission_id, payload_hash,
         revision, counted, adjudicates, finish_reason, reason, first_error, progress, total_ms, comment, native,
-        submitted_at)
+        submitted_at, guidelines_id)
     VALUES (
         %(project)s, %(solution)s, %(source)s, %(annotator)s, %(item)s, %(lease)s, %(lane)s, %(submission)s::uuid,
         %(payload_hash)s, %(revision)s, %(counted)s, %(adjudicates)s, %(finish_reason)s, %(reason)s, %(first_error)s,
-        %(progress)s, %(total_ms)s, %(comment)s, '{{}}', %(now)s)
+        %(progress)s, %(total_ms)s, %(comment)s, '{{}}', %(now)s, (
+            SELECT version.id FROM annotation_guidelineversion version
+            WHERE version.project_id = %(project)s AND CASE WHEN %(guidelines)s::bigint IS NULL
+                THEN version.created_at <= %(begun)s::timestamptz ELSE version.number = %(guidelines)s::bigint END
+            ORDER BY version.number DESC LIMIT 1))
     ON CONFLICT (submission_id) DO NOTHING
     RETURNING *
 ), place AS MATERIALIZED (
@@ -60,8 +66,11 @@ def write_annotation(
     """Insert the rows of a valid submission; None, and no rows, if its id is already used.
 
     `source` is the project's label source of this `kind`, None if it does not exist yet. An adjudication has neither
-    lease nor item.
+    lease nor item. A submission that does not name its version of the guidelines has the one that applied when its
+    lease was claimed. Raises DomainError (`invalid_submission`) for a version that the project does not have.
     """
+    now = timezone.now()
+    guidelines = None if submission.guidelines is msgspec.UNSET else submission.guidelines
     row = fetch_one(
         INSERT,
         {
@@ -84,10 +93,17 @@ def write_annotation(
             "total_ms": submission.total_ms,
             "comment": submission.comment,
             "path": msgspec.json.encode(submission.path).decode(),
-            "now": timezone.now(),
+            "now": now,
+            "guidelines": guidelines,
+            "begun": lease.claimed_at if lease else now,
         },
     )
-    return None if row is None else instance(Annotation, row)
+    if row is None:
+        return None
+    annotation = instance(Annotation, row)
+    if guidelines and annotation.guidelines_id is None:
+        refuse("guidelines", Message("no_such_guidelines", version=guidelines))
+    return annotation
 
 
 def _new_source(project: int, kind: str) -> int:

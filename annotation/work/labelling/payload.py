@@ -101,6 +101,13 @@ class Submission(msgspec.Struct, frozen=True):
         Progress | UnsetType,
         Meta(description="Progress of the solution at its first error: 0 nowhere, 4 all but the end."),
     ] = UNSET
+    guidelines: Annotated[
+        Position | UnsetType,
+        Meta(
+            description="Version of the guidelines that the annotator had on the screen; 0 if none. By default the "
+            "version that applied when the solution was claimed."
+        ),
+    ] = UNSET
     hints_seen: Annotated[
         Annotated[list[SeenHint], Meta(max_length=20_000)] | UnsetType,
         Meta(description="Hints in the order in which the annotator saw them."),

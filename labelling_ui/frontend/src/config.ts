@@ -1,13 +1,30 @@
 import type { Example } from "./api/types";
 
+/** A version of the project's guidelines; number 0 and empty if there are none. */
+export interface Guidelines {
+  version: number;
+  /** Text in the same light markup as steps, never HTML. */
+  text: string;
+  examples: Example[];
+}
+
+export type Term = "reference" | "screening" | "first_error" | "rating" | "hint" | "unsure";
+
+export interface Definition {
+  name: string;
+  definition: string;
+  url: string;
+}
+
 /** The page's settings for the island, as JSON in `#workbench-config`. */
 export interface Config {
   project: { slug: string; name: string };
   csrfToken: string;
   apiRoot: string;
-  /** Text in the same light markup as steps, never HTML. */
-  guidelines: string;
-  examples: Example[];
+  /** The version that applied when the page was made. */
+  guidelines: Guidelines;
+  /** The glossary's terms in the workbench. */
+  terms: Record<Term, Definition>;
   user: { name: string };
   /** How long a lease lasts after a heartbeat. */
   leaseMinutes: number;

@@ -1,4 +1,4 @@
-import { render } from "preact";
+import { type JSX, render } from "preact";
 import { createApi } from "./api/endpoints";
 import type { Work } from "./api/types";
 import { currentCsrfToken, readConfig } from "./config";
@@ -10,6 +10,7 @@ import { browserStorage, waitForStorage } from "./storage/browser";
 import "./styles/workbench.css";
 import { speak } from "./text";
 import { App } from "./ui/App";
+import { Glossary } from "./ui/Term";
 
 const config = readConfig();
 const root = document.getElementById("workbench");
@@ -19,10 +20,15 @@ await speak();
 const caller = { apiRoot: config.apiRoot, csrfToken: () => currentCsrfToken(config), person: config.user.name };
 await (config.practice ? practise() : label());
 
+function show(app: JSX.Element): void {
+  render(<Glossary.Provider value={config.terms}>{app}</Glossary.Provider>, root!);
+}
+
 function practise(): void {
   const practice = new Practice({
+    guidelines: config.guidelines,
     api: createPracticeApi(caller, config.project.slug),
-    onView: (view) => render(<App config={config} session={practice} view={view} practice={practice} />, root!),
+    onView: (view) => show(<App config={config} session={practice} view={view} practice={practice} />),
     onPrefetched: (work) => void prepare(textsOf(work)),
   });
   practice.start();
@@ -39,7 +45,7 @@ async function label(): Promise<void> {
     scope: `${config.user.name}:${config.project.slug}`,
     onView: (next) => {
       view = next;
-      render(<App config={config} session={session} view={view} practice={null} />, root!);
+      show(<App config={config} session={session} view={view} practice={null} />);
     },
     onPrefetched: (task) => void prepare(textsOf(task)),
   });

@@ -1,6 +1,7 @@
 import type { Api } from "../src/api/endpoints";
 import { ApiError, NetworkError } from "../src/api/call";
 import type { Claim, OwnLabel, StoredDraft, Submission, Task } from "../src/api/types";
+import type { Guidelines } from "../src/config";
 import type { Storage } from "../src/storage/storage";
 
 /** A storage that cannot fail, shared by all pages that are given it. */
@@ -25,6 +26,7 @@ export class FakeServer implements Api {
   readonly released: { lease: number; reason: string }[] = [];
   readonly endedLeases = new Set<number>();
   calls: string[] = [];
+  guidelinesNow: Guidelines = { version: 0, text: "", examples: [] };
   /** The model's scores by position, of every solution with a hint. */
   scores: number[] = [];
   private readonly active: Task[] = [];
@@ -61,7 +63,12 @@ export class FakeServer implements Api {
 
   private give(task: Task): Claim {
     const draft = this.drafts.get(task.lease.id) ?? null;
-    return { task: { ...task, draft }, reason: null, message: "", retry_at: null };
+    return { task: { ...task, guidelines: this.guidelinesNow.version, draft }, reason: null, message: "", retry_at: null };
+  }
+
+  async guidelines(): Promise<Guidelines> {
+    this.answer("guidelines");
+    return this.guidelinesNow;
   }
 
   async heartbeat(lease: number) {

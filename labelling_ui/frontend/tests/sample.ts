@@ -57,6 +57,7 @@ export function sampleTask({
   }));
   return {
     lease: { id: lease, expires_at: "2030-01-01T00:00:00Z" },
+    guidelines: 0,
     solution: { id: 100 + lease, steps, generator: null },
     problem: { id: 1, text: "What is 1 + 1?", domain: "algebra", reference_answer: "2", reference_solution: null },
     scheme: { ...SCHEME, ...scheme },

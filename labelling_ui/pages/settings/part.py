@@ -16,6 +16,7 @@ class Part(forms.Form):
     term: ClassVar[str] = ""  # the key of the heading in the glossary
     template = "labelling_ui/settings/part.html"
     layout = "columns"
+    project: Project  # whose settings they are
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
 from annotation.models.example import MOST_EXAMPLES
+from labelling_ui.pages.settings.guideline_history import VersionShown, versions_of
 from labelling_ui.pages.settings.part import Part
 from labelling_ui.templatetags.answers import USUAL
 
@@ -32,6 +33,7 @@ class GuidelinesPart(Part):
     """The guidelines shown in the workbench."""
 
     heading = _("Guidelines")
+    template = "labelling_ui/settings/guidelines.html"
     layout = "stack"
 
     guidelines = forms.CharField(
@@ -43,10 +45,14 @@ class GuidelinesPart(Part):
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
-        return {"guidelines": project.guidelines}
+        return {"guidelines": project.current_guidelines.text}
 
     def changes(self) -> dict[str, Any]:
         return {"guidelines": self.cleaned_data["guidelines"]}
+
+    @property
+    def versions(self) -> list[VersionShown]:
+        return versions_of(self.project)
 
 
 PREFIX = "examples"
@@ -101,7 +107,7 @@ class ExamplesPart(Part):
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
-        return {PREFIX: project.examples}
+        return {PREFIX: project.current_guidelines.examples}
 
     def changes(self) -> dict[str, Any]:
         return {"examples": self.rows.examples()}

@@ -47,6 +47,8 @@ class SettingsPage:
     def __init__(self, kind: Kind, project: Project, sent: QueryDict | None = None) -> None:
         self.kind, self.project, self.sent = kind, project, sent
         self.parts = [part(sent, initial=part.values(project)) for part in kind.parts]
+        for part in self.parts:
+            part.project = project
         self.refusals: list[str] = []
 
     @property
@@ -63,8 +65,9 @@ class SettingsPage:
         changes: dict[str, Any] = {}
         for part in self.parts:
             for name, value in part.changes().items():
-                before = changes.get(name, getattr(self.project, name))
-                changes[name] = before | value if isinstance(value, dict) else value
+                if isinstance(value, dict):
+                    value = changes.get(name, getattr(self.project, name)) | value
+                changes[name] = value
         return changes
 
     def blame(self, error: DomainError) -> None:

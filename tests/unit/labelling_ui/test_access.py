@@ -41,6 +41,8 @@ PAGES = {
     "members/0/gold/": (403, 404, 404),
     "settings/": (403, 403, 200),
     "settings/queue/": (403, 403, 200),
+    "settings/webhooks/": (403, 403, 200),
+    "settings/webhooks/0/": (403, 403, 404),
 }
 ACTIONS = {
     "retrain/": (403, 403, 302),
@@ -74,6 +76,10 @@ ACTIONS = {
     "sample/preview/": (403, 403, 200),
     "export/": (403, 403, 302),
     "members/": (403, 403, 200),
+    "settings/webhooks/": (403, 403, 200),
+    "settings/webhooks/0/": (403, 403, 404),
+    "settings/webhooks/0/test/": (403, 403, 404),
+    "settings/webhooks/0/deliveries/0/redeliver/": (403, 403, 404),
 }
 ROLES = ("annotator", "reviewer", "manager")
 

@@ -9,21 +9,15 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.template import Context, Template
 from django.test import Client
+from django.utils.html import strip_tags
 
 from annotation.models import Project
-from labelling_ui.glossary import TERMS, as_markdown
+from labelling_ui.glossary import AMBIGUOUS, EVERYDAY, TERMS, as_markdown, word_of
 from labelling_ui.pages.columns import Share
 from tests.every_page import addresses
 
 TEMPLATES = Path(settings.BASE_DIR) / "labelling_ui" / "templates"
-# Words of every page, which need no link on each.
-EVERYDAY = {"label", "solution", "step", "reference", "source", "score"}
 NAMING = {"h1", "h2", "h3", "th", "dt"}
-WORDS = {
-    key: re.compile(rf"\b{re.escape(str(term.name).split(' (')[0])}(?:es|s)?\b", re.IGNORECASE)
-    for key, term in TERMS.items()
-    if key not in EVERYDAY
-}
 
 
 class Names(HTMLParser):
@@ -87,12 +81,38 @@ def test_a_page_links_each_term_in_its_headings_headers_and_statistics(
         page = Names(answer.content.decode())
         linked |= page.linked
         for name, keys in page.names:
-            shown = {key for key, word in WORDS.items() if word.search(name)}
+            shown = {key for key in TERMS.keys() - EVERYDAY if word_of(key).search(name)}
             if not shown & keys and shown - page.linked:
                 faults.append(f"{address}: {name.strip()!r} links none of {shown}")
     assert not faults, "\n".join(sorted(set(faults)))
     assert linked <= set(TERMS)
     assert {"gate", "lane", "informedness", "first_error", "holdout", "champion"} <= linked
+
+
+def test_a_page_links_each_term_in_its_sentences_and_settings(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    client.force_login(people["manager"])
+    faults = []
+    for address in addresses(project):
+        answer = client.get(address)
+        if address == "/glossary/" or answer.status_code != 200 or "html" not in answer["Content-Type"]:
+            continue
+        content = answer.content.decode().partition("<main")[2]
+        linked = Names("<main" + content).linked
+        for _tag, words in re.findall(r"<(p|label for=)[ >](.*?)</(?:p|label)>", content, re.DOTALL):
+            text = strip_tags(words)
+            shown = {key for key in TERMS.keys() - EVERYDAY - AMBIGUOUS if word_of(key).search(text)}
+            if shown - linked:
+                faults.append(f"{address}: {' '.join(text.split())!r} links none of {shown - linked}")
+    assert not faults, "\n".join(sorted(set(faults)))
+
+
+def test_terms_are_linked_once_and_not_within_a_link() -> None:
+    source = '{% terms %}<a href="/">Holdout</a> of the pool &amp; the <b>pools</b>, holdout shares{% endterms %}'
+    linked = Template(source).render(Context())
+    assert [*re.findall(r'href="([^"]*)"', linked)] == ["/", "/glossary/#pool", "/glossary/#holdout"]
+    assert strip_tags(linked) == "Holdout of the pool &amp; the pools, holdout shares"
 
 
 def test_a_statistic_without_an_explanation_is_refused() -> None:

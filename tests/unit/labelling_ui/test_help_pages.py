@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from annotation.core.membership.projects import change_project
 from annotation.models import GoldAnswer, Membership, Project
 from annotation.work.labelling.sending_back import send_back
 from tests.factories import AnnotationFactory, LabelSourceFactory
@@ -42,19 +43,36 @@ def test_examples_are_added_changed_and_removed_in_the_settings_and_stand_beside
         "/p/algebra/settings/guidelines/", form | {"examples-TOTAL_FORMS": 1, "examples-INITIAL_FORMS": 0} | new
     )
     project.refresh_from_db()
-    assert project.examples == [EXAMPLE]
+    assert project.current_guidelines.examples == [EXAMPLE]
     shown = client.get("/p/algebra/label/").context["config"]
-    assert (shown["examples"], shown["practice"]) == ([EXAMPLE], False)
+    assert (shown["guidelines"]["examples"], shown["practice"]) == ([EXAMPLE], False)
 
     client.post("/p/algebra/settings/guidelines/", form | rows(EXAMPLE | {"why": "Count."}))
     project.refresh_from_db()
-    assert [one["why"] for one in project.examples] == ["Count."]
+    assert [one["why"] for one in project.current_guidelines.examples] == ["Count."]
     client.post("/p/algebra/settings/project/", {"name": "Geometry"})
     project.refresh_from_db()
-    assert (project.name, len(project.examples)) == ("Geometry", 1), "another page leaves them as they are"
+    assert (project.name, len(project.current_guidelines.examples)) == ("Geometry", 1), (
+        "another page leaves them as they are"
+    )
     client.post("/p/algebra/settings/guidelines/", form | rows(EXAMPLE, removed=0))
     project.refresh_from_db()
-    assert project.examples == []
+    assert project.current_guidelines.examples == []
+
+
+def test_the_settings_show_each_version_of_the_guidelines_with_its_changes_and_its_author(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    client.force_login(people["manager"])
+    assert "difference" not in page(client, "settings/guidelines/")
+    change_project(by=people["manager"], project=project, guidelines="Be fair.\nCount <twice>.")
+    change_project(by=people["manager"], project=project, guidelines="Be strict.\nCount <twice>.", examples=[EXAMPLE])
+    shown = page(client, "settings/guidelines/")
+    assert shown.count("Version 2") == shown.count("Version 1") == 1
+    assert f'<span class="muted small">{people["manager"].username} · <time' in shown
+    latest = shown[shown.index("Version 2") : shown.index("Version 1")]
+    assert "<del>- Be fair.</del><ins>+ Be strict.</ins><span>  Count &lt;twice&gt;.</span>" in latest
+    assert f"<ins>+ bad: {EXAMPLE['step']}</ins>" in latest
 
 
 def test_an_example_without_a_step_is_named(client: Client, people: dict[str, User], project: Project) -> None:
@@ -65,7 +83,7 @@ def test_an_example_without_a_step_is_named(client: Client, people: dict[str, Us
     assert wrong.context["page"].parts[1].rows.forms[0].errors == {"step": ["This field is required."]}
     assert "Not saved. Correct the errors" in wrong.content.decode()
     project.refresh_from_db()
-    assert project.examples == []
+    assert project.current_guidelines.examples == []
 
 
 def test_gold_goes_to_practice_with_an_explanation_and_is_offered(

@@ -12,7 +12,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from annotation.labels.datasets.tally import Tally
 from annotation.models import AuditEntry, ImportJob, Membership, ModelVersion, Project, Snapshot, TrainingRun
+from prm.formats.labels import rated_label
+from prm.formats.record import Completion, Record
 from tests import manager_world
 from tests.factories import ModelVersionFactory, QueueItemFactory, SnapshotFactory
 
@@ -306,8 +309,11 @@ def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project, se
 
 
 def test_the_page_says_before_the_download_what_a_file_leaves_out(manager: Client, project: Project) -> None:
-    counts = {"splits": {"pool": 1, "calibration": 1, "holdout": 2}, "source_kinds": {"human": 4}}
-    snapshot = SnapshotFactory(project=project, counts=counts)
+    tally = Tally()
+    for split in ("pool", "calibration", "holdout", "holdout"):
+        label = rated_label([1], kind="human", name="h")
+        list(tally.of([Record("p", [[Completion("s")]], split=split, annotations=[label])]))
+    snapshot = SnapshotFactory(project=project, counts=tally.counts())
     page = manager.get("/p/algebra/export/").content.decode()
     assert "1 solution. Left out: 1 calibration solution; 2 holdout solutions" in " ".join(page.split())
     assert f"/p/algebra/export/{snapshot.pk}/trl/?splits=pool&amp;splits=calibration&amp;splits=holdout" in page

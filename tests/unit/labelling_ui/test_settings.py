@@ -14,6 +14,7 @@ from tests.unit.labelling_ui.settings_form import as_opened, errors_of
 from tests.waiting import is_waited_for, until
 
 NAMES = [page.name for page in PAGES]
+EXAMPLE = {"rating": "bad", "step": "It is 5.", "before": "", "why": ""}
 
 
 @pytest.fixture
@@ -30,9 +31,9 @@ def test_a_page_that_is_saved_as_it_opened_changes_nothing(manager: Client, proj
         "answers": {"good": {"name": "Sound", "colour": "green"}},
         "keys": {"good": "u", "search": "#"},
     }
-    project.guidelines, project.examples = "Count.", [{"rating": "bad", "step": "It is 5.", "before": "", "why": ""}]
     project.save()
-    before = (project.name, project.guidelines, project.examples, project.label_scheme, project.policies)
+    project.guideline_versions.create(number=1, text="Count.", examples=[EXAMPLE])
+    before = (project.name, project.label_scheme, project.policies)
     sent = as_opened(manager, name)
     if name == "guidelines":
         example = sent.pop("examples")[0]
@@ -41,7 +42,8 @@ def test_a_page_that_is_saved_as_it_opened_changes_nothing(manager: Client, proj
     saved = manager.post(f"/p/algebra/settings/{name}/", sent)
     assert (saved.status_code, saved.headers["Location"]) == (302, f"/p/algebra/settings/{name}/")
     project.refresh_from_db()
-    assert (project.name, project.guidelines, project.examples, project.label_scheme, project.policies) == before
+    assert (project.name, project.label_scheme, project.policies) == before
+    assert project.guideline_versions.get().number == 1
 
 
 def test_every_decision_of_a_project_stands_on_one_page(manager: Client, project: Project) -> None:

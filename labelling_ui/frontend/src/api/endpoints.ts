@@ -1,5 +1,6 @@
 import { callAPI, type Caller } from "./call";
-import type { Claim, Expiry, HintScore, OwnWork, Progress, SavedDraft, StoredDraft, Submission, SubmissionReceipt } from "./types";
+import type { Guidelines } from "../config";
+import type { Claim, Expiry, HintScore, OwnWork, Progress, Project, SavedDraft, StoredDraft, Submission, SubmissionReceipt } from "./types";
 
 /** The server as the session uses it; tests replace it. */
 export type Api = ReturnType<typeof createApi>;
@@ -18,6 +19,11 @@ export function createApi(caller: Caller, projectSlug: string) {
     submit: (submission: Submission) => callAPI<SubmissionReceipt>(caller, "POST", `${project}/annotations/`, submission),
     /** The person's own label on a solution, and the solution. */
     ownWork: (solution: number) => callAPI<OwnWork>(caller, "GET", `${project}/solutions/${solution}/my-label/`),
+    /** The current guidelines. */
+    guidelines: async (): Promise<Guidelines> => {
+      const { guidelines_version: version, guidelines, examples } = await callAPI<Project>(caller, "GET", `${project}/`);
+      return { version, text: guidelines, examples };
+    },
     progress: () => callAPI<Progress>(caller, "GET", `${project}/my-progress/`),
   };
 }

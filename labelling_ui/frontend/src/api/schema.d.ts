@@ -327,6 +327,21 @@ export interface components {
             answered: number;
             outcome: string | null;
         };
+        ProjectRow: {
+            slug: string;
+            name: string;
+            guidelines: string;
+            /** @description Number of the current version; 0 if there is none. */
+            guidelines_version: number;
+            examples: components["schemas"]["Example"][];
+            /** @description The label scheme. Omitted fields have their defaults. */
+            scheme: Record<string, never>;
+            /** @description Queue, rounds and training. Omitted fields have their defaults. */
+            policy: Record<string, never>;
+            /** @enum {string} */
+            state: "active" | "paused";
+            created_at: string;
+        };
         Receipt: {
             id: number;
             /** @description Above 1, it replaces the caller's earlier label everywhere. */
@@ -429,6 +444,8 @@ export interface components {
             reference_disputed?: boolean;
             /** @description Progress of the solution at its first error: 0 nowhere, 4 all but the end. */
             progress?: number;
+            /** @description Version of the guidelines that the annotator had on the screen; 0 if none. By default the version that applied when the solution was claimed. */
+            guidelines?: number;
             /** @description Hints in the order in which the annotator saw them. */
             hints_seen?: components["schemas"]["SeenHintRequest"][];
         };
@@ -438,6 +455,8 @@ export interface components {
             problem: components["schemas"]["TaskProblem"];
             scheme: components["schemas"]["LabelScheme"];
             lease: components["schemas"]["TaskLease"];
+            /** @description Version of the guidelines that applies; 0 if there are none. */
+            guidelines: number;
             /** @description Null if no score is shown, for any reason. */
             hint: components["schemas"]["TaskHint"] | null;
             draft: components["schemas"]["StoredDraft"] | null;

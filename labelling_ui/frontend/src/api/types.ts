@@ -23,6 +23,7 @@ export type ClaimReason = NonNullable<Claim["reason"]>;
 export type SubmissionReceipt = Schemas["Receipt"];
 export type OwnLabel = Schemas["OwnLabel"];
 export type OwnWork = Schemas["LabelToRevise"];
+export type Project = Schemas["ProjectRow"];
 export type Progress = Schemas["OwnProgress"];
 export type Example = Schemas["Example"];
 export type PracticePlace = Schemas["Place"];
@@ -39,6 +40,6 @@ export type StepJudgement = Said<Schemas["GivenRatingRequest"], { rating: Rating
 export type PathEntry = Said<Schemas["GivenPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
 export type Submission = Said<
   Schemas["SubmissionRequest"],
-  // A submission without a hint has no hints field.
-  { path: PathEntry[]; total_ms: number; progress?: number; hints_seen?: Schemas["SeenHintRequest"][] }
+  // A submission without a hint has no hints field. The page that sends it adds the version of the guidelines it shows.
+  { path: PathEntry[]; total_ms: number; progress?: number; hints_seen?: Schemas["SeenHintRequest"][]; guidelines?: number }
 >;

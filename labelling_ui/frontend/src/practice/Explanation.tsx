@@ -6,6 +6,7 @@ import { text } from "../text";
 import { KeyButton } from "../ui/controls";
 import { useScheme } from "../ui/scheme";
 import { Sign } from "../ui/Rating";
+import { Term } from "../ui/Term";
 
 /** The comparison of the answer on the screen with the reference; null before the answer is submitted. */
 export const Explained = createContext<Explanation | null>(null);
@@ -50,7 +51,9 @@ export function Verdict({ explanation, last, onNext }: { explanation: Explanatio
             <dd>{answer === null ? text.practice.gaveUp : inWords(answer)}</dd>
           </div>
           <div>
-            <dt>{text.practice.reference}</dt>
+            <dt>
+              <Term about="reference">{text.practice.reference}</Term>
+            </dt>
             <dd>{inWords(reference)}</dd>
           </div>
         </dl>

@@ -1,5 +1,6 @@
 import { callAPI, type Caller } from "../api/call";
 import type { Explanation, PracticePlace, Submission, Task, Work } from "../api/types";
+import type { Config } from "../config";
 import { randomId } from "../outbox/outbox";
 import type { Desk } from "../session/session";
 import { failure, LOADING, messageOf } from "../session/sources";
@@ -23,7 +24,7 @@ export function createPracticeApi(caller: Caller, projectSlug: string) {
   };
 }
 
-interface Options {
+interface Options extends Pick<Config, "guidelines"> {
   api: PracticeApi;
   onView: (view: View) => void;
   /** Called with each solution as soon as it arrives, so that it can be typeset before it is shown. */
@@ -204,6 +205,8 @@ export class Practice implements Desk {
       heldUntil: null,
       sitting: { done: 0, goal: 0, workedMs: 0, proposal: null, restingSince: null },
       notice: this.notice,
+      guidelines: this.options.guidelines,
+      guidelinesChanged: false,
       moved: [],
       practice: {
         begins: this.done === 0 && !hand?.explanation,
@@ -222,9 +225,9 @@ function missed(places: PracticePlace[]): PracticePlace[] {
   return places.filter((place) => place.outcome !== "right");
 }
 
-/** Without a lease or a hint; the solution's id tells tasks apart. */
+/** Without a lease, a hint or a version to submit; the solution's id tells tasks apart. */
 function asTask(work: Work): Task {
-  return { ...work, lease: { id: work.solution.id, expires_at: "" }, hint: null, draft: null };
+  return { ...work, lease: { id: work.solution.id, expires_at: "" }, guidelines: 0, hint: null, draft: null };
 }
 
 function unleased({ task, state }: Hand): Unleased | null {

@@ -1,6 +1,6 @@
 import type { Api } from "../api/endpoints";
 import type { Progress, Task } from "../api/types";
-import type { Config } from "../config";
+import type { Config, Guidelines } from "../config";
 import { deliver, type Ending, leaseOf, Outbox, randomId } from "../outbox/outbox";
 import type { Storage } from "../storage/storage";
 import type { Action } from "../state/model";
@@ -12,7 +12,7 @@ import { OwnLabelSource, QueueSource, type Source } from "./sources";
 import { Sitting } from "./sitting";
 import type { View } from "./view";
 
-interface SessionOptions extends Pick<Config, "revise" | "prefetchDepth" | "leaseMinutes"> {
+interface SessionOptions extends Pick<Config, "guidelines" | "revise" | "prefetchDepth" | "leaseMinutes"> {
   api: Api;
   storage: Storage;
   /** Separates people and projects that share a browser. */
@@ -30,6 +30,8 @@ export class Session {
   private hand: Hand | null = null;
   private progress: Progress | null = null;
   private leaseEnded: string | null = null;
+  private guidelines: Guidelines;
+  private guidelinesChanged = false;
   private waitingShown = 0;
   private progressAsked = 0;
   /** Groups several changes into one redraw. */
@@ -44,6 +46,7 @@ export class Session {
 
   constructor(private readonly options: SessionOptions) {
     const { api, storage, scope, revise, pace } = options;
+    this.guidelines = options.guidelines;
     this.leases = new Leases(api, 60_000 * options.leaseMinutes);
     this.sitting = new Sitting({
       storage,
@@ -103,7 +106,7 @@ export class Session {
     const { hand } = this;
     const submission = hand && toSubmission(hand.task, hand.state, randomId(), hand.basedOn);
     if (!submission) return false;
-    this.end({ submission });
+    this.end({ submission: { ...submission, guidelines: this.guidelines.version } });
     return true;
   }
 
@@ -135,6 +138,12 @@ export class Session {
   /** Dismisses the notice about parts that no longer fit. */
   understood(): void {
     if (this.hand) this.hand.moved = [];
+    this.show();
+  }
+
+  /** Dismisses the notice about changed guidelines. */
+  readGuidelines(): void {
+    this.guidelinesChanged = false;
     this.show();
   }
 
@@ -217,6 +226,18 @@ export class Session {
     this.hand = next && new Hand(next.task, next.label, { storage, api, scope, page: this.page, onChange });
     this.leaseEnded = null;
     this.show();
+    if (next && next.task.guidelines > this.guidelines.version) void this.refreshGuidelines();
+  }
+
+  /** Shows the current guidelines instead of older ones; at the next solution again if the server cannot be reached. */
+  private async refreshGuidelines(): Promise<void> {
+    try {
+      this.guidelines = await this.options.api.guidelines();
+    } catch {
+      return; // submissions state the version that is still shown
+    }
+    this.guidelinesChanged = true;
+    this.show();
   }
 
   private async refreshProgress(): Promise<void> {
@@ -264,6 +285,8 @@ export class Session {
       heldUntil: hand && this.leases.endOf(hand.task.lease.id),
       sitting: this.sitting.view(),
       notice: "",
+      guidelines: this.guidelines,
+      guidelinesChanged: this.guidelinesChanged,
       moved: hand?.moved ?? [],
       practice: null,
     });
@@ -280,4 +303,4 @@ export class Session {
 
 /** What the page needs of its session. Practice has no queue, lease, draft or sitting. */
 export type Desk = Pick<Session, "dispatch" | "submit" | "wake" | "resting"> &
-  Partial<Pick<Session, "skip" | "heartbeat" | "settle" | "understood" | "dismiss" | "choose" | "aim" | "putOff" | "rest" | "goOn">>;
+  Partial<Pick<Session, "skip" | "heartbeat" | "settle" | "understood" | "readGuidelines" | "dismiss" | "choose" | "aim" | "putOff" | "rest" | "goOn">>;

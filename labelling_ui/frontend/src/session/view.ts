@@ -1,4 +1,5 @@
 import type { ClaimReason, Explanation, Progress, Task } from "../api/types";
+import type { Guidelines } from "../config";
 import type { OutboxEntry } from "../outbox/outbox";
 import type { Moved } from "../state/draft";
 import type { State } from "../state/model";
@@ -37,6 +38,10 @@ export interface View {
   sitting: SittingView;
   /** The error in practice; else empty. */
   notice: string;
+  /** The version at the side, which a submission states. */
+  guidelines: Guidelines;
+  /** Whether it replaced an older one that the page had shown, and the person has not dismissed that notice. */
+  guidelinesChanged: boolean;
   /** Parts of the current work that the project no longer asks for, and where they moved. */
   moved: readonly Moved[];
   practice: PracticeView | null;

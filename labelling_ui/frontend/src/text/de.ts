@@ -169,6 +169,7 @@ export const de: Catalogue = {
     guidelines: "Richtlinien",
     keys: "Tasten",
     close: "Schließen",
+    terms: "Begriffe",
     examples: (answer) => `Schritte, die ${answer} sind`,
   },
   practice: {
@@ -259,6 +260,7 @@ export const de: Catalogue = {
     signedOut: (name) =>
       `Sie sind nicht mehr als ${name} angemeldet. Ihre Arbeit ist in diesem Browser gespeichert und wird gesendet, sobald Sie sich wieder anmelden.`,
     signIn: "Anmelden",
+    guidelinesChanged: (key) => `Die Richtlinien haben sich geändert. Drücken Sie ${key}, um sie ein- oder auszublenden.`,
     unreachable: (waiting) =>
       waiting > 0
         ? `Der Server ist nicht erreichbar. Ihre Arbeit an ${count(waiting, "Lösung", "Lösungen")} ist in diesem Browser gespeichert und wird gesendet, sobald er antwortet.`

@@ -176,6 +176,7 @@ export const en = {
     keys: "Keys",
     sitting: "This session",
     close: "Close",
+    terms: "Terms",
     examples: (answer: string) => `Steps that are ${answer}`,
   },
   practice: {
@@ -266,6 +267,7 @@ export const en = {
     signedOut: (name: string) =>
       `You are no longer signed in as ${name}. Your work is stored in this browser and is sent once you sign in again.`,
     signIn: "Sign in",
+    guidelinesChanged: (key: string) => `The guidelines have changed. Press ${key} to show or hide them.`,
     unreachable: (waiting: number) =>
       waiting > 0
         ? `The server cannot be reached. Your work on ${count(waiting, "solution")} is stored in this browser and is sent as soon as the server answers.`

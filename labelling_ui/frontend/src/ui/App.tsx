@@ -174,7 +174,7 @@ export function App({ config, session, view, practice }: Props) {
         <aside class="side">
           {state && !resting && <MiniMap state={state} hits={search.hits} act={act} />}
           {panels.panel && (
-            <SidePanel panel={panels.panel} config={config} view={view} session={session} onClose={panels.close} onBreak={rest} />
+            <SidePanel panel={panels.panel} view={view} session={session} onClose={panels.close} onBreak={rest} />
           )}
         </aside>
       </div>

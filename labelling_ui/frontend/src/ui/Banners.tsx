@@ -50,6 +50,7 @@ export function Banners(props: Props) {
       <Proposal {...props} />
       {view.practice?.begins && view.task && <Banner calm>{text.practice.noLabels}</Banner>}
       {view.notice && <Banner>{view.notice}</Banner>}
+      {view.guidelinesChanged && <NewGuidelines onUnderstood={() => session.readGuidelines?.()} />}
       {view.moved.length > 0 && <Changed moved={view.moved} onUnderstood={() => session.understood?.()} />}
       {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle?.(choice)} />}
       {view.refused.map((entry) => {
@@ -122,6 +123,18 @@ function Proposal({ view, onBreak, session }: Props) {
       </Button>{" "}
       <Button calm onClick={() => session.putOff?.()}>
         {reached ? text.sitting.goOn : text.sitting.notNow}
+      </Button>
+    </Banner>
+  );
+}
+
+function NewGuidelines({ onUnderstood }: { onUnderstood: () => void }) {
+  const { keyOf } = useScheme();
+  return (
+    <Banner calm>
+      {text.banner.guidelinesChanged(keyOf("guidelines"))}{" "}
+      <Button calm onClick={onUnderstood}>
+        {text.fitting.understood}
       </Button>
     </Banner>
   );

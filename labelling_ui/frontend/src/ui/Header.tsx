@@ -3,6 +3,7 @@ import type { View } from "../session/view";
 import { text } from "../text";
 import { KeyButton } from "./controls";
 import { useScheme } from "./scheme";
+import { Term } from "./Term";
 
 export type Panel = "guidelines" | "keys" | "sitting";
 
@@ -50,7 +51,9 @@ export function Header({ config, view, panel, onPanel, onSkip }: Props) {
           </a>
         )}
         {screening && screening.finished < screening.items && (
-          <span class="each">{text.screening.place(screening.finished, screening.items)}</span>
+          <span class="each">
+            <Term about="screening">{text.screening.place(screening.finished, screening.items)}</Term>
+          </span>
         )}
         {progress?.median_seconds != null && <span class="each">{text.header.each(progress.median_seconds)}</span>}
         {practice ? (

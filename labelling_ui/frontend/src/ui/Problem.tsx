@@ -4,6 +4,7 @@ import { RichText } from "../reading/RichText";
 import type { Action, Stop, Work } from "../state/model";
 import { text } from "../text";
 import { Field, KeyButton } from "./controls";
+import { Term } from "./Term";
 
 interface Props {
   task: Task;
@@ -88,7 +89,9 @@ function Reference({ task, work, shown, onToggle, act }: ReferenceProps) {
         <>
           {answer && (
             <div class="answer">
-              <h3>{text.problem.reference}</h3>
+              <h3>
+                <Term about="reference">{text.problem.reference}</Term>
+              </h3>
               <RichText text={answerText(answer)} />
             </div>
           )}

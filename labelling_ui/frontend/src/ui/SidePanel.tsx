@@ -1,5 +1,4 @@
 import type { Example } from "../api/types";
-import type { Config } from "../config";
 import { RichText } from "../reading/RichText";
 import { unwrap } from "../reading/unwrap";
 import type { Desk } from "../session/session";
@@ -10,10 +9,10 @@ import type { Panel } from "./Header";
 import type { Group, Shortcut } from "./keys";
 import { type Look, useScheme } from "./scheme";
 import { Sign } from "./Rating";
+import { Terms } from "./Term";
 
 interface Props {
   panel: Panel;
-  config: Config;
   view: View;
   session: Desk;
   onClose: () => void;
@@ -22,7 +21,7 @@ interface Props {
 
 /** Beside the work if there is room, a sheet over it if not. */
 export function SidePanel(props: Props) {
-  const { panel, config, onClose } = props;
+  const { panel, view, onClose } = props;
   return (
     <section class="panel" id="panel" tabIndex={-1} aria-label={text.panel[panel]}>
       <div class="panel-head">
@@ -31,7 +30,7 @@ export function SidePanel(props: Props) {
           ✕
         </button>
       </div>
-      {panel === "guidelines" && <Guidelines {...config} />}
+      {panel === "guidelines" && <Guidelines {...view.guidelines} />}
       {panel === "keys" && <Shortcuts />}
       {panel === "sitting" && <Sitting {...props} />}
     </section>
@@ -39,7 +38,7 @@ export function SidePanel(props: Props) {
 }
 
 /** The project's guidelines, and example steps for each rating. */
-function Guidelines({ guidelines, examples }: Config) {
+function Guidelines({ text: guidelines, examples }: View["guidelines"]) {
   const { answers } = useScheme();
   return (
     <>
@@ -47,6 +46,8 @@ function Guidelines({ guidelines, examples }: Config) {
       {answers.map((look) => (
         <Examples key={look.answer} look={look} examples={examples.filter(({ rating }) => rating === look.answer)} />
       ))}
+      <h3>{text.panel.terms}</h3>
+      <Terms />
     </>
   );
 }

@@ -41,7 +41,12 @@ const place = (solution: number, outcome: PracticePlace["outcome"] = null) => ({
 async function begun(...set: PracticePlace[]) {
   const server = new Server(set);
   const views: View[] = [];
-  const practice = new Practice({ api: server, onView: (view) => views.push(view), onPrefetched: () => undefined });
+  const practice = new Practice({
+    guidelines: { version: 0, text: "", examples: [] },
+    api: server,
+    onView: (view) => views.push(view),
+    onPrefetched: () => undefined,
+  });
   practice.start();
   await settled();
   const view = () => views.at(-1)!;

@@ -27,6 +27,7 @@ export async function page(server: FakeServer, browser = new FakeBrowser(), revi
     api: whileOpen(server),
     storage,
     scope: "me:pilot",
+    guidelines: { version: 0, text: "", examples: [] },
     revise,
     prefetchDepth: depth,
     leaseMinutes: 30,

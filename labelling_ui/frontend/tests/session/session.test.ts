@@ -37,6 +37,29 @@ describe("flow", () => {
     expect(here.drawn(() => here.session.skip("too long"))).toBe(1);
   });
 
+  it("shows guidelines that changed with the next solution, and each label states the version on the screen", async () => {
+    const server = new FakeServer(tasks(4));
+    const here = await page(server);
+    const submit = async () => {
+      here.session.dispatch({ type: "first_error", step: 0, seen: SEEN });
+      here.session.submit();
+      await settled();
+    };
+    here.session.start();
+    await settled();
+    server.guidelinesNow = { version: 2, text: "Be strict.", examples: [] };
+    await submit(); // the second solution was prefetched under the first version
+    expect(here.view.guidelinesChanged).toBe(false);
+    await submit();
+    expect(here.view.guidelines.text).toBe("Be strict.");
+    expect(here.view.guidelinesChanged).toBe(true);
+    here.session.readGuidelines();
+    expect(here.view.guidelinesChanged).toBe(false);
+    await submit();
+    expect([...server.accepted.values()].map(({ guidelines }) => guidelines)).toEqual([0, 0, 2]);
+    expect(server.calls.filter((call) => call === "guidelines")).toHaveLength(1);
+  });
+
   it("fetches as many ahead as the project says, and none more", async () => {
     const server = new FakeServer(tasks(9), 3);
     const here = await page(server, new FakeBrowser(), null, 3);

@@ -39,6 +39,11 @@ test("where the browser keeps nothing, that is said as long as something is not 
   expect(banners({ durable: false })).toEqual([]);
 });
 
+test("changed guidelines are announced until the person dismisses it", () => {
+  expect(banners({ guidelinesChanged: true })[0]).toContain(text.banner.guidelinesChanged("g"));
+  expect(banners({ guidelinesChanged: false })).toEqual([]);
+});
+
 test("one who begins a screening is told of it, and one who passed it", () => {
   const begun: NonNullable<Progress["screening"]> = { finished: 0, items: 1, outcome: null, right: null, of: null };
   const told = (change: Partial<typeof begun>) => banners({ progress: { ...PROGRESS, screening: { ...begun, ...change } } });

@@ -34,48 +34,12 @@
     }
   }
 
-  // What a word means shows beside it, under the pointer or the keyboard, until either leaves or Escape is pressed.
-  const tip = Object.assign(document.createElement("div"), { className: "tip", popover: "manual" });
-  tip.setAttribute("aria-hidden", "true"); // the word has it as its description
-  let explained = null;
-
-  function explain(word) {
-    explained = word;
-    tip.textContent = word.getAttribute("aria-description");
-    if (!tip.isConnected) document.body.append(tip);
-    tip.showPopover();
-    const at = word.getBoundingClientRect();
-    const box = tip.getBoundingClientRect();
-    const below = at.bottom + box.height + 8 < innerHeight;
-    tip.style.top = `${below ? at.bottom + 4 : at.top - box.height - 4}px`;
-    tip.style.left = `${Math.max(8, Math.min(at.left, document.documentElement.clientWidth - box.width - 8))}px`;
-  }
-
-  function hide() {
-    if (!explained) return;
-    explained = null;
-    tip.hidePopover();
-  }
-
-  for (const [shows, hides] of [["pointerover", "pointerout"], ["focusin", "focusout"]]) {
-    document.addEventListener(shows, (event) => {
-      const word = event.target.closest?.(".term, .explain");
-      if (word && word !== explained) explain(word);
-    });
-    document.addEventListener(hides, (event) => {
-      const to = event.relatedTarget;
-      if (explained && !(to instanceof Node && (explained.contains(to) || tip.contains(to)))) hide();
-    });
-  }
-  document.addEventListener("scroll", hide, { capture: true, passive: true });
-
   localise(document);
   nameCells(document);
   for (const open of document.querySelectorAll(".tabs [aria-current]")) open.scrollIntoView({ inline: "center", block: "nearest" });
   document.addEventListener("htmx:afterSettle", () => {
     localise(document);
     nameCells(document);
-    if (!explained?.isConnected) hide();
   });
 
   // An open menu closes on Escape and on a click elsewhere.
@@ -86,7 +50,6 @@
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
-    hide();
     for (const menu of document.querySelectorAll("details.menu[open]")) {
       menu.open = false;
       menu.querySelector("summary").focus();

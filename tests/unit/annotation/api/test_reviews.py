@@ -81,7 +81,7 @@ def test_a_case_is_looked_at_and_decided_once(item, labels, reviewer, people):
     accepting["seen"] = first[1]["id"]
     status, accepted = ask("post", f"projects/algebra/annotations/{labels[0]}/accept/", accepting)
     assert (status, accepted["first_error"], accepted["revision"]) == (201, -1, 2)
-    assert ask("get", "projects/algebra/reviews/")[1]["count"] == 0
+    assert ask("get", "projects/algebra/reviews/")[1]["results"] == []
     assert Annotation.objects.filter(adjudicates=True).count() == 2
     assert call(people[0])("post", "projects/algebra/adjudications/", own)[0] == 403
     assert ask("get", "projects/algebra/reviews/99999/")[1]["code"] == "solution_not_found"
@@ -94,8 +94,8 @@ def test_a_label_goes_back_and_comes_again(item, labels, reviewer, people):
     assert (status, sent["state"], sent["solution"]) == (201, "open", item.solution_id)
     assert answer("post", back, {"reason": "No."})[0] == 403
     assert answer("get", "projects/algebra/my-progress/")[1]["sent_back"] == 1
-    assert answer("get", "projects/algebra/sent-back/?state=open")[1]["count"] == 1
-    assert call(people[0])("get", "projects/algebra/sent-back/")[1]["count"] == 0, "another's is not theirs to see"
+    assert len(answer("get", "projects/algebra/sent-back/?state=open")[1]["results"]) == 1
+    assert call(people[0])("get", "projects/algebra/sent-back/")[1]["results"] == [], "another's is not theirs to see"
     work = answer("get", f"projects/algebra/solutions/{item.solution_id}/my-label/")[1]
     assert work["sent_back"] == "Is 2 + 2 not 4?"
 

@@ -5,28 +5,36 @@ from typing import Annotated, get_args, get_origin
 import msgspec
 import pytest
 
+from annotation.api.audit_entries import AuditRow
+from annotation.api.batches import BatchRow
 from annotation.api.boundary import Row
 from annotation.api.disputes import DisputeRow
 from annotation.api.exports import ExportJobRow, ExportScheduleRow
 from annotation.api.generations import GenerationRow
 from annotation.api.gold import GoldRow, ScreeningDecisionRow
 from annotation.api.imports import ImportGroupRow, ImportRow
+from annotation.api.labels import ChosenStep, HintOfLabel, LabelRow, RatingRow
 from annotation.api.learning import ComparisonRow
 from annotation.api.model_jobs import ModelJobRow
 from annotation.api.model_versions import DomainChampionRow, ModelVersionRow, PoolScoringRow
 from annotation.api.outcomes import AnswerCheckRow
+from annotation.api.people import PersonRow
 from annotation.api.projects import ProjectRow
 from annotation.api.queue_items import QueueItemRow
 from annotation.api.reviews import SentBackRow
 from annotation.api.runs import PointRow, RunRow, StageRow
 from annotation.api.samplings import SamplingRow
 from annotation.api.snapshots import ContaminationRow, SnapshotRow
+from annotation.api.solutions import ProblemRow, SolutionRow, StepRow
 from annotation.api.statistics import SourceRow
 from annotation.api.tokens import TokenRow
 from annotation.api.uploads import UploadRow
+from annotation.api.webhooks import DeliveryRow, WebhookRow
 from annotation.models import (
+    Annotation,
     AnswerCheck,
     ApiToken,
+    AuditEntry,
     ContaminationCheck,
     Dispute,
     DomainChampion,
@@ -34,12 +42,17 @@ from annotation.models import (
     ExportSchedule,
     Generation,
     GoldAnswer,
+    Hint,
     ImportGroup,
     ImportJob,
+    LabelBatch,
     LabelSource,
+    Membership,
     ModelJob,
     ModelVersion,
+    PathStep,
     PoolScoring,
+    Problem,
     Project,
     QueueItem,
     RunPoint,
@@ -49,37 +62,54 @@ from annotation.models import (
     SentBack,
     ShadowComparison,
     Snapshot,
+    Solution,
+    Step,
+    StepRating,
     TrainingRun,
     Upload,
+    Webhook,
+    WebhookDelivery,
 )
 
 MODELS: dict[type[Row], type] = {
     AnswerCheckRow: AnswerCheck,
+    AuditRow: AuditEntry,
+    BatchRow: LabelBatch,
+    ChosenStep: PathStep,
+    ContaminationRow: ContaminationCheck,
     ExportJobRow: ExportJob,
     ExportScheduleRow: ExportSchedule,
-    ContaminationRow: ContaminationCheck,
     ComparisonRow: ShadowComparison,
     DisputeRow: Dispute,
     DomainChampionRow: DomainChampion,
     GenerationRow: Generation,
     GoldRow: GoldAnswer,
+    HintOfLabel: Hint,
     ImportGroupRow: ImportGroup,
     ImportRow: ImportJob,
+    LabelRow: Annotation,
     ModelJobRow: ModelJob,
     ModelVersionRow: ModelVersion,
+    PersonRow: Membership,
     PointRow: RunPoint,
     PoolScoringRow: PoolScoring,
+    ProblemRow: Problem,
     ProjectRow: Project,
     QueueItemRow: QueueItem,
+    RatingRow: StepRating,
     RunRow: TrainingRun,
     SamplingRow: SamplingRun,
     ScreeningDecisionRow: ScreeningDecision,
     SentBackRow: SentBack,
     SnapshotRow: Snapshot,
+    SolutionRow: Solution,
     SourceRow: LabelSource,
     StageRow: RunStage,
+    StepRow: Step,
     TokenRow: ApiToken,
     UploadRow: Upload,
+    DeliveryRow: WebhookDelivery,
+    WebhookRow: Webhook,
 }
 
 

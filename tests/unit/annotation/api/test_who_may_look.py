@@ -17,6 +17,7 @@ from annotation.models import (
     SamplingRun,
     Snapshot,
     TrainingRun,
+    Webhook,
 )
 from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SnapshotFactory, UserFactory
 
@@ -52,6 +53,14 @@ OF_A_PROJECT = {
     "exports/": (403, 403, 200),
     "export-roots/": (403, 403, 200),
     "export-schedules/": (403, 403, 200),
+    "webhooks/": (403, 403, 200),
+    "solutions/": (403, 200, 200),
+    "labels/": (200, 200, 200),
+    "consensus/": (403, 200, 200),
+    "people/": (403, 403, 200),
+    "batches/": (403, 200, 200),
+    "agreement/": (403, 200, 200),
+    "audit/": (403, 403, 200),
 }
 OF_A_JOB = {
     "run": (403, 200, 200),
@@ -65,6 +74,7 @@ OF_A_JOB = {
 OF_A_ROW = {
     "import-groups": (403, 403, 200),
     "snapshots": (403, 403, 200),
+    "webhooks": (403, 403, 200),
 }
 
 
@@ -115,6 +125,7 @@ def test_what_an_address_without_the_project_shows(project, statuses, kind):
     row = {
         "import-groups": lambda: ImportGroup.objects.create(project=project),
         "snapshots": lambda: Snapshot.objects.create(project=project, sha256="0" * 64, path="f"),
+        "webhooks": lambda: Webhook.objects.create(project=project, url="https://a.org/", created_by=UserFactory()),
     }[kind]()
     assert statuses(f"{kind}/{row.pk}/") == (*OF_A_ROW[kind], 404, 401)
 

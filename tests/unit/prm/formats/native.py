@@ -226,6 +226,13 @@ def _messages(draw):
 
 
 @st.composite
+def _tau_bench(draw):
+    run = draw(_messages())
+    rest = {"task_id": draw(st.integers(0, 9)), "trial": draw(st.integers(0, 3)), "info": {"task": draw(LEFTOVERS)}}
+    return rest | {"reward": draw(st.sampled_from([0.0, 1.0, 0.5])), "traj": run["messages"]}
+
+
+@st.composite
 def _who_and_when(draw):
     history = draw(st.lists(st.fixed_dictionaries({"content": TEXT, "role": TEXT, "name": TEXT}), min_size=1))
     return {
@@ -258,7 +265,7 @@ def _atif(draw):
 PROCESSBENCH, TRL, PLAIN = _processbench(), _trl(), _plain()
 MATH_SHEPHERD, PRMBENCH, RLHFLOW, MR_BEN = _math_shepherd(), _prmbench(), _rlhflow(), _mr_ben()
 BIG_BENCH_MISTAKE, BEST_OF_N, MESSAGES = _big_bench_mistake(), _best_of_n, _messages()
-WHO_AND_WHEN, ATIF = _who_and_when(), _atif()
+WHO_AND_WHEN, ATIF, TAU_BENCH = _who_and_when(), _atif(), _tau_bench()
 TABLE = st.fixed_dictionaries(
     {"question": TEXT, "reasoning_steps": st.lists(TEXT, min_size=1), "first_error": st.just(0)}
 )

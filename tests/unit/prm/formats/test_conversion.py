@@ -7,19 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prm.formats.corrections import corrections
 from prm.formats.detection import detect
 from prm.formats.math_shepherd import math_shepherd
 from prm.formats.messages import messages
 from prm.formats.mr_ben import mr_ben
+from prm.formats.path import first_error
 from prm.formats.plain import plain
 from prm.formats.prm800k import prm800k
 from prm.formats.record import PathPosition, Rating, RecordAnnotation, Rejection
 from prm.formats.registry import FORMATS
 from prm.formats.rlhflow import rlhflow
 from prm.formats.table import originals_of
+from prm.formats.writing import Loss
 from tests.unit.prm.formats import native
 
-WRITING = [name for name in FORMATS if FORMATS.get(name).writer is not None]
+WRITING = [name for name in FORMATS if FORMATS.get(name).exporter]
 # Keys with which other tools' files name things of their own.
 ODD = {
     "line": "odd", "answer": ["odd"], "solution": "odd", "steps": "odd", "label": "odd", "labels": 3, "messages": "odd",
@@ -152,3 +155,62 @@ def test_an_odd_key_does_not_turn_a_solution_into_steps_and_text():
     record = read_one(FORMATS.get("processbench"), {"problem": "p", "steps": ["a"], "label": -1, "solution": "a"})
     [again] = written(plain, record)
     assert (again.positions, again.solution_text) == (record.positions, None)
+
+
+def walked(*ratings, name, finish="solution"):
+    path = [
+        PathPosition(position, chosen=0, ratings=[] if rating is None else [Rating(0, "rated", rating=rating)])
+        for position, rating in enumerate(ratings)
+    ]
+    return RecordAnnotation("human", finish, path, source_name=name, first_error=first_error(finish, path))
+
+
+@pytest.mark.parametrize(
+    ("labels", "error"),
+    [
+        ([walked(1, -1, name="a", finish="found_error"), walked(1, 1, 1, name="b"), walked(1, 1, 1, name="c")], -1),
+        ([walked(1, -1, name="a", finish="found_error"), walked(1, -1, name="b", finish="found_error")], 1),
+        ([walked(1, 1, name="a", finish="give_up"), walked(1, 1, name="b", finish="give_up")], None),
+        ([walked(1, None, 1, name="a"), walked(1, None, -1, name="b", finish="found_error")], None),
+    ],
+)
+def test_a_format_with_one_label_has_what_several_agree_on(labels, error):
+    record = read_one(FORMATS.get("plain"), {"problem": "p", "steps": ["a", "b", "c"]})
+    record.annotations = labels
+    again = written(FORMATS.get("processbench"), record)
+    assert [one.annotations[0].first_error for one in again] == ([] if error is None else [error])
+
+
+@pytest.mark.parametrize(
+    ("neutral", "marks", "ends"), [("positive", "++-", ""), ("negative", "+--", ""), ("drop", "+", "neutral")]
+)
+def test_a_neutral_step_is_of_the_class_that_the_policy_says(neutral, marks, ends):
+    record = read_one(FORMATS.get("plain"), {"problem": "p", "steps": ["a", "b", "c"]})
+    record.annotations = [walked(1, 0, -1, name="a", finish="found_error")]
+    steps = [f"Step {number}: {text}" for number, text in enumerate("abc", start=1)]
+    [line] = [json.loads(raw) for raw in math_shepherd.write([record], neutral)]
+    assert line["label"] == "p " + "\n".join(f"{step} {mark}" for step, mark in zip(steps, marks, strict=False))
+    [chat] = [json.loads(raw) for raw in rlhflow.write([record], neutral)]
+    assert "".join(turn["content"] for turn in chat["conversations"][1::2]) == marks
+    losses = [one.reason for one in math_shepherd.exporter.lines(record, neutral) if isinstance(one, Loss)]
+    assert losses == ([ends] if ends else [])
+
+
+def test_pairs_follow_the_policy_on_neutral_steps_and_the_agreed_path():
+    record = read_one(FORMATS.get("plain"), {"problem": "p", "steps": ["a", ["b", "c", "d"]]})
+    rated = [Rating(0, "rated", rating=-1), Rating(1, "rated", rating=0), Rating(2, "rated", rating=1)]
+    path = [PathPosition(0, chosen=0, ratings=[Rating(0, "rated", rating=1)]), PathPosition(1, ratings=rated)]
+    elsewhere = [PathPosition(0, own_text="x"), PathPosition(1, own_text="y")]
+    record.annotations = [
+        RecordAnnotation("human", "found_error", path, source_name="a", first_error=1),
+        RecordAnnotation("human", "found_error", path, source_name="b", first_error=1),
+        RecordAnnotation("human", "give_up", elsewhere, source_name="c"),
+    ]
+
+    def pairs(neutral):
+        return [(one.better, one.worse) for one in corrections(record, neutral)]
+
+    assert pairs("drop") == [("d", "b")]
+    assert pairs("positive") == [("d", "b"), ("c", "b")]
+    assert pairs("negative") == [("d", "b"), ("d", "c")]
+    assert [one.before for one in corrections(record, "drop")] == [["a"]]

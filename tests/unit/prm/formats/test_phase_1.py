@@ -94,7 +94,7 @@ def test_a_table_follows_the_path_that_was_chosen():
     ]
     positions = [[Completion("sampled"), Completion(text)] for text in ("chosen", "not this", "end")]
     label = RecordAnnotation("human", "solution", path, source_name="ann", first_error=-1)
-    written = b"".join(table.write([Record("p", positions, annotations=[label])]))
+    written = b"".join(table.CSV.write([Record("p", positions, annotations=[label])]))
     (_, back), *rest = table.read(io.BytesIO(written))
     assert not rest
     assert [at[0].text for at in back.positions] == ["chosen", "so x = 2", "end"]

@@ -25,8 +25,11 @@ from prm.formats.record import Record, Rejection
 from prm.formats.registry import FORMATS
 from prm.formats.rlhflow import rlhflow
 from prm.formats.swe_agent import swe_agent
-from prm.formats.trl import rows_of, trl
+from prm.formats.tau_bench import tau_bench
+from prm.formats.trl import lines as rows_of
+from prm.formats.trl import trl
 from prm.formats.who_and_when import who_and_when
+from prm.formats.writing import Loss
 from tests.real_data import real_data
 from tests.unit.prm.formats import native
 
@@ -59,7 +62,8 @@ def test_processbench(lines, array):
 @given(st.lists(native.TRL, max_size=3))
 def test_trl(lines):
     def write(records):
-        return json_lines(rows_of(records, stop_at_first_error=False))
+        rows = (row for one in records for row in rows_of(one, "positive", stop_at_first_error=False))
+        return json_lines(row for row in rows if not isinstance(row, Loss))
 
     written = there_and_back(trl.read, write, lines)
     assert lines_of(written) == lines
@@ -72,7 +76,19 @@ def test_plain(lines, array):
 
 @pytest.mark.parametrize(
     "format",
-    [math_shepherd, prmbench, rlhflow, mr_ben, big_bench_mistake, best_of_n, messages, who_and_when, atif, swe_agent],
+    [
+        math_shepherd,
+        prmbench,
+        rlhflow,
+        mr_ben,
+        big_bench_mistake,
+        best_of_n,
+        messages,
+        tau_bench,
+        who_and_when,
+        atif,
+        swe_agent,
+    ],
     ids=lambda format: format.name,
 )
 @given(st.data())

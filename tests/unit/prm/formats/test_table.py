@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from prm.errors import FormatError
+from prm.exporters import EXPORTERS
 from prm.formats import table
 from prm.formats.detection import detect
 from prm.formats.labels import index_label, rated_label
 from prm.formats.mapping import Column, LabelMapping, Mapping, SourceMapping, StepsMapping, parse_mapping
 from prm.formats.path import taken_path
-from prm.formats.record import Completion, Provenance, Record, Rejection
+from prm.formats.record import Completion, Inclusion, Provenance, Record, Rejection
 from tests.unit.prm.formats import native
 
 STEPS = StepsMapping(["steps"])
@@ -50,6 +51,10 @@ def records(draw):
     for told in labels:
         if told.source_kind == "monte_carlo":
             told.source_detail = {"policy": "p", "rollouts": 8}
+        told.lane = draw(st.sampled_from(["", "control"]))
+        told.generation = draw(st.none() | st.integers(0, 9))
+        told.inclusion = draw(st.none() | st.floats(1e-9, 1).map(Inclusion.of))
+        told.guidelines = draw(st.none() | st.integers(1, 9))
     maybe = st.none() | WORD | RISKY
     return Record(
         problem=draw(WORD | RISKY),
@@ -71,13 +76,16 @@ def records(draw):
 
 def meaning(record):
     labels = [
-        (a.source_kind, a.source_name, a.source_detail, a.first_error, taken_path(a.finish_reason, a.path))
+        (
+            (a.source_kind, a.source_name, a.source_detail, a.lane, a.generation, a.inclusion, a.guidelines),
+            (a.first_error, taken_path(a.finish_reason, a.path)),
+        )
         for a in record.annotations
     ]
     return record.problem, record.positions, record.domain, record.extra, labels
 
 
-@pytest.mark.parametrize("write", [table.write, table.write_parquet])
+@pytest.mark.parametrize("write", [table.CSV.write, EXPORTERS.get("parquet").write])
 @given(st.lists(records(), min_size=1, max_size=3))
 def test_what_is_written_comes_back(write, given):
     content = b"".join(write(given))
@@ -97,11 +105,11 @@ def test_what_is_written_comes_back(write, given):
 def test_a_label_that_goes_on_behind_an_error_and_stops_early_comes_back():
     label = rated_label([-1, 1, None], kind="human", name="h")
     record = Record(problem="x", positions=[[Completion(text)] for text in "abc"], annotations=[label])
-    [back] = read(b"".join(table.write([record])))
+    [back] = read(b"".join(table.CSV.write([record])))
     assert meaning(back) == meaning(record)
 
 
-@pytest.mark.parametrize("write", [table.write, table.write_parquet])
+@pytest.mark.parametrize("write", [table.CSV.write, EXPORTERS.get("parquet").write])
 def test_odd_details_of_a_source_do_not_stop_an_export(write):
     label = rated_label([1], kind="monte_carlo", name="m")
     label.source_detail = {"policy": 3, "rollouts": "many"}
@@ -121,7 +129,7 @@ def read(content, mapping=None, **options):
 
 def test_no_cell_of_a_csv_file_is_a_formula():
     record = Record("=cmd()", [[Completion("@step")]], generator="-1+1", external_id="+x", extra={"=a": 1})
-    written = b"".join(table.write([record])).decode()
+    written = b"".join(table.CSV.write([record])).decode()
     assert written.splitlines()[1].startswith("'=cmd(),")
     assert "'-1+1" in written
     assert "'+x" in written

@@ -170,8 +170,8 @@ def test_another_package_adds_a_format_by_one_file(tmp_path: Path, install_exten
         def chalkboard(value):
             return Record(problem=value["task"], positions=sampled(value["chalk"]))
 
-        @chalkboard.writes
-        def lines(record):
+        @chalkboard.writes()
+        def lines(record, neutral):
             return [{"task": record.problem, "chalk": [at[0].text for at in record.positions]}]
         """,
         FORMATS,

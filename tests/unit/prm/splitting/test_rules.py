@@ -58,6 +58,18 @@ def test_joined_again_the_steps_are_the_text(text, rule):
             "# Sum\n\n**Step 1:** a\n1. x\n2. y\n\n**Step 2:** b",
             ["# Sum\n\n**Step 1:** a\n1. x\n2. y", "**Step 2:** b"],
         ),
+        *(
+            (rule, text, steps)
+            for rule in ("automatic", "numbered")
+            for text, steps in [
+                ("Step 1: a is 2. Step 2: b is 3. Step 3: c", ["Step 1: a is 2.", "Step 2: b is 3.", "Step 3: c"]),
+                ("First. **Step 1:** a **Step 2:** b", ["First.", "**Step 1:** a", "**Step 2:** b"]),
+                ("Step 1: a Step 2: b\nStep 3: c", ["Step 1: a", "Step 2: b", "Step 3: c"]),
+                ("Step 1: a\nStep 2: as in Step 1: b", ["Step 1: a", "Step 2: as in Step 1: b"]),
+                ("Step 1: $x = Step 2: y$. Step 2: z", ["Step 1: $x = Step 2: y$.", "Step 2: z"]),
+            ]
+        ),
+        ("numbered", "See Step 1. Then go to Step 2.", ["See Step 1. Then go to Step 2."]),
         ("automatic", "## Find\n\na\n\n## Solve\n\nb", ["## Find\n\na", "## Solve\n\nb"]),
         ("automatic", "1. a\n   1. x\n   2. y\n2. b", ["1. a\n   1. x\n   2. y", "2. b"]),
         ("automatic", "We have:\n\n$$x = 1$$\n\nSo it is.", ["We have:\n\n$$x = 1$$", "So it is."]),

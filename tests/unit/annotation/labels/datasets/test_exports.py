@@ -4,11 +4,15 @@ import csv
 import io
 import json
 import tracemalloc
+import zipfile
 from collections import Counter
+from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import pytest
 from django.core.management import CommandError, call_command
+from pyarrow import parquet
 from structlog.testing import capture_logs
 
 from annotation.core.errors import Conflict, DomainError
@@ -25,7 +29,9 @@ from prm.formats import table
 from prm.formats.prm800k import prm800k
 from prm.formats.processbench import processbench
 from prm.formats.record import Completion, PathPosition, Rating, Rejection
+from prm.formats.registry import FORMATS
 from prm.formats.trl import trl
+from prm.formats.writing import Loss
 from tests.real_data import real_data
 from tests.unit.annotation.labels.datasets.test_snapshots import lines, rated, solution, take_in
 
@@ -268,12 +274,14 @@ def test_an_edited_file_is_never_read(project, manager):
     snapshot = freeze(project, manager)
     path = snapshot_file(snapshot)
     whole = path.read_bytes()
+    formats = [one for one in EXPORTERS if not plan_export(snapshot, one, splits=ALL).refusal]
+    assert len(formats) > 10
     path.chmod(0o640)
     path.write_bytes(whole.replace(b'"rating":1', b'"rating":0', 1))
     with capture_logs() as logs:
         for read in (
             lambda: read_snapshot(snapshot),
-            *(partial(exported, snapshot, one, splits=ALL) for one in EXPORTERS),
+            *(partial(exported, snapshot, one, splits=ALL) for one in formats),
         ):
             with pytest.raises(Conflict, match="changed after the snapshot was made") as raised:
                 read()
@@ -316,3 +324,142 @@ def test_the_command_says_what_it_left_out(project, manager, of_each_split, tmp_
         call_command(
             "export_snapshot", file, project="project", format="trl", splits=["pool"], filters='{"splits": ["holdout"]}'
         )
+
+
+def test_every_format_has_and_leaves_out_what_its_plan_says(project, manager):
+    corrected = solution("Step 1 of two", rated(1, -1, finish="found_error"))
+    corrected.positions[1].append(Completion("other"))
+    corrected.annotations[0].path[1].ratings.append(Rating(1, "rated", rating=1))
+    take_in(
+        project,
+        corrected,
+        solution("whole", rated(1, 1, 1)),
+        solution("neutral", rated(1, 0, 1), rated(1, 0, -1, name="b", finish="found_error")),
+        solution("neutral first", rated(0, -1, finish="found_error")),
+        solution("unsure", rated(1, None, -1, finish="found_error")),
+        solution("gave up", rated(finish="give_up")),
+        solution("unlabelled"),
+    )
+    snapshot = freeze(project, manager, min_annotations=0)
+    everything = Counter(record.split for record in read_snapshot(snapshot))
+    for format, neutral in product(EXPORTERS, ("positive", "negative", "drop")):
+        plan = plan_export(snapshot, format, neutral=neutral, splits=ALL)
+        assert plan.solutions + sum(plan.left_out.values()) == everything.total() == 7
+        if plan.refusal:
+            assert (plan.rows, plan.refusal.code) == (0, "empty_export")
+            with pytest.raises(DomainError, match="would be empty"):
+                exported(snapshot, format, neutral=neutral, splits=ALL)
+        elif EXPORTERS.get(format).suffix == "jsonl":
+            assert len(lines([exported(snapshot, format, neutral=neutral, splits=ALL)])) == plan.rows
+    assert plan_export(snapshot, "processbench", splits=ALL).left_out == {"unlabelled": 1, "unknown_error": 1}
+    shepherd = plan_export(snapshot, "math_shepherd", splits=ALL)
+    assert shepherd.left_out == {"unlabelled": 1, "ambiguous": 1, "unrated": 1}
+    assert (shepherd.ends_early, shepherd.not_held["merged"]) == ({"unrated": 1}, 1)
+    dropping = plan_export(snapshot, "math_shepherd", neutral="drop", splits=ALL)
+    assert dropping.left_out == shepherd.left_out | {"neutral": 1}
+    assert dropping.ends_early == {"unrated": 1, "neutral": 1}
+    assert plan_export(snapshot, "preference", splits=ALL).left_out == {"unlabelled": 1, "no_correction": 5}
+    assert plan_export(snapshot, "plain", splits=ALL).not_held == {"labels": 7}
+
+
+NAMELESS = [name for name in EXPORTERS if EXPORTERS.get(name).nameless and EXPORTERS.get(name).has_labels]
+
+
+@pytest.mark.parametrize("format", NAMELESS)
+def test_a_format_that_cannot_say_the_kind_mixes_kinds_on_request_only(project, manager, format):
+    one = solution("p", by("human", 1, -1, name="ann", finish="found_error"), by("model_judge", 1, -1, name="judge-7b"))
+    one.positions[1].append(Completion("other"))
+    one.annotations[0].path[1].ratings.append(Rating(1, "rated", rating=1))
+    take_in(project, one)
+    snapshot = freeze(project, manager)
+    plan = plan_export(snapshot, format, splits=ALL, mixed_kinds="allow")
+    if plan.refusal:
+        assert format in ("messages", "who_and_when"), "there is no agent's run"
+        return
+    with pytest.raises(DomainError, match="several source kinds") as raised:
+        exported(snapshot, format, splits=ALL)
+    assert raised.value.code == "mixed_kinds"
+    assert plan.mixed_kinds == {"human": 1, "model_judge": 1}
+    assert exported(snapshot, format, splits=ALL, mixed_kinds="allow")
+    card = dataset_card(snapshot, splits=ALL, mixed_kinds="allow")
+    [said] = [line for line in card.splitlines() if "By request" in line]
+    assert "(human: 1, model_judge: 1)" in said
+    assert f"`{format}`" in said
+    assert "By request" not in dataset_card(snapshot, splits=ALL)
+
+
+def test_kinds_in_other_splits_do_not_count_as_mixed(project, manager, of_each_split):
+    judged = solution("problem x", by("model_judge", 1, 1, 1, name="judge-7b"))
+    judged.split = splits_of(project)["problem x"]
+    take_in(project, judged)
+    snapshot = freeze(project, manager)
+    other = next(split for split in ALL if split != judged.split)
+    assert exported(snapshot, "trl", splits=[other])
+    with pytest.raises(DomainError, match="several source kinds"):
+        exported(snapshot, "trl", splits=[judged.split])
+
+
+def test_an_unknown_rule_for_mixed_kinds_is_refused(project, manager):
+    take_in(project, solution("p", rated(1)))
+    with pytest.raises(DomainError, match="maybe") as raised:
+        plan_export(freeze(project, manager), "trl", mixed_kinds="maybe")
+    assert raised.value.code == "unknown_mixed_kinds"
+
+
+def test_records_of_some_splits_are_lines_of_the_snapshot(project, manager, of_each_split):
+    snapshot = freeze(project, manager)
+    whole = snapshot_file(snapshot).read_bytes().splitlines(keepends=True)
+    assert exported(snapshot, "records") == b"".join(whole)
+    some = exported(snapshot, "records", splits=["holdout"])
+    assert some == b"".join(line for line in whole if json.loads(line)["split"] == "holdout")
+    assert len(some.splitlines()) == of_each_split["holdout"]
+
+
+def test_a_newer_writer_is_planned_anew(project, manager, of_each_split, monkeypatch):
+    def newer(record, neutral):
+        return [{"problem": record.problem}] if len(record.problem) % 2 else [Loss("unrated")]
+
+    snapshot = freeze(project, manager)
+    trl_format = FORMATS.get("trl")
+    monkeypatch.setattr(trl_format, "exporter", replace(trl_format.exporter, lines=newer, version="test-newer"))
+    plan = plan_export(snapshot, "trl", splits=ALL)
+    assert (plan.solutions, plan.left_out) == (20, {"unrated": 20})
+    assert len(lines([exported(snapshot, "trl", splits=ALL)])) == 20
+    assert "| TRL | 20 | 20 solutions whose first step is unsure or not rated | test-newer |" in dataset_card(
+        snapshot, splits=ALL
+    )
+
+
+def test_a_lost_file_refuses_the_plan_of_a_newer_writer(project, manager, monkeypatch):
+    take_in(project, solution("p", rated(1)))
+    snapshot = freeze(project, manager)
+    snapshot_file(snapshot).unlink()
+    assert plan_export(snapshot, "prm800k").refusal is None
+    trl_format = FORMATS.get("trl")
+    monkeypatch.setattr(trl_format, "exporter", replace(trl_format.exporter, version="test-lost"))
+    assert plan_export(snapshot, "trl").refusal.code == "snapshot_file_missing"
+
+
+def test_the_hugging_face_folder_has_the_card_and_the_splits(project, manager, of_each_split):
+    content = exported(freeze(project, manager), "huggingface")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        card = archive.read("README.md").decode()
+        rows = {
+            split: parquet.read_table(io.BytesIO(archive.read(f"data/{name}.parquet"))).num_rows
+            for split, name in zip(ALL, ("train", "validation", "test"), strict=True)
+        }
+    assert rows == of_each_split
+    assert card.startswith("---\nconfigs:\n")
+    assert f"# {project.name}: labelled reasoning steps" in card
+
+
+def test_an_export_of_any_format_takes_little_memory(project, manager):
+    take_in(project, *[solution(f"{n} " + "long " * 2000, rated(1, 1, 1)) for n in range(1000)])
+    snapshot = freeze(project, manager)
+    for format in ("trl", "processbench", "prm800k", "csv"):
+        tracemalloc.start()
+        for _ in export_snapshot(snapshot, format, splits=ALL):
+            pass
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 3_000_000, format

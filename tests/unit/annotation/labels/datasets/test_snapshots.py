@@ -95,7 +95,7 @@ def as_read(line):
     """An exported line without what exports say of the label and its problem."""
     assert line["source_kind"] == "human"
     assert line["split"]
-    return {key: value for key, value in line.items() if key not in ("source_kind", "split", "source_group")}
+    return {key: value for key, value in line.items() if key not in ("source_kind", "lane", "split", "source_group")}
 
 
 def _ratings(project):

@@ -1,0 +1,57 @@
+"""The audit log of a project."""
+
+from datetime import datetime
+from typing import Annotated, ClassVar
+
+import msgspec
+from drf_spectacular.utils import extend_schema
+from msgspec import UNSET, Meta, UnsetType
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.boundary import Row, read_query, sent_fields
+from annotation.api.paging import Page, PagedView
+from annotation.api.schema import query_of
+from annotation.core.bounds import Id, JSONObject
+from annotation.core.membership.access import find_project
+from annotation.models import Membership
+
+Moment = Annotated[datetime, Meta(tz=True)]
+
+
+class AuditRow(Row):
+    """A change: who made it, and the state before and after."""
+
+    paths: ClassVar[dict[str, str]] = {"by": "by.username"}
+
+    id: Annotated[Id, Meta(description="The entry's id; later entries have higher ids.")]
+    at: Annotated[datetime, Meta(description="When it happened.")]
+    by: Annotated[str | None, Meta(description="User name; null for the platform itself.")]
+    action: Annotated[str, Meta(description="What was done, such as `snapshot.create`.")]
+    target_type: Annotated[str, Meta(description="The kind of object, such as `snapshot`.")]
+    target_id: Annotated[str, Meta(description="The id of the object.")]
+    before: Annotated[JSONObject, Meta(description="The changed fields before.")]
+    after: Annotated[JSONObject, Meta(description="The changed fields after.")]
+
+
+class AuditQuery(msgspec.Struct):
+    action: Annotated[str | UnsetType, Meta(description="The action.")] = UNSET
+    by: Annotated[str | UnsetType, Meta(description="A user name.")] = UNSET
+    target_type: Annotated[str | UnsetType, Meta(description="The kind of object.")] = UNSET
+    target_id: Annotated[str | UnsetType, Meta(description="The id of the object.")] = UNSET
+    since: Annotated[Moment | UnsetType, Meta(description="Changes from this time on (ISO 8601).")] = UNSET
+    until: Annotated[Moment | UnsetType, Meta(description="Changes before this time (ISO 8601).")] = UNSET
+
+
+LOOKUPS = {"by": "by__username", "since": "at__gte", "until": "at__lt"}
+
+
+class Audit(PagedView):
+    """The audit log of a project."""
+
+    @extend_schema(operation_id="list_audit", parameters=query_of(AuditQuery), responses=Page[AuditRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """The changes in the project, latest first. Managers only."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        chosen = {LOOKUPS.get(name, name): v for name, v in sent_fields(read_query(request, AuditQuery)).items()}
+        return self.page_of(project.audit_entries.filter(**chosen).select_related("by"), request, AuditRow.of)

@@ -1,0 +1,93 @@
+"""The consensus of the labels of each solution."""
+
+from typing import Annotated
+
+import msgspec
+from django.db.models import Exists, OuterRef
+from drf_spectacular.utils import extend_schema
+from msgspec import Meta
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.boundary import read_query
+from annotation.api.paging import Page, PagedView
+from annotation.api.schema import query_of
+from annotation.core.bounds import Count, Id, Position, one_of
+from annotation.core.membership.access import STAFF, find_project
+from annotation.labels.datasets.filters import SnapshotFilters
+from annotation.labels.datasets.record_stream import stream_records
+from annotation.labels.list_filters import SolutionFilter
+from annotation.models import Annotation
+from annotation.work.gold.designation import is_gold
+from prm.consensus import CONSENSUS
+from prm.vocabulary import SourceKind, Split
+
+# A method that learns is fitted to all labels, which takes too long for one page.
+METHODS = [name for name in CONSENSUS if not CONSENSUS.get(name).learns]
+
+
+class ConsensusStep(msgspec.Struct):
+    """The consensus on one completion: the probability of each rating."""
+
+    position: Annotated[Position, Meta(description="Place in the solution, from 0.")]
+    alternative: Annotated[Count, Meta(description="0 for the sampled completion; others are alternatives to it.")]
+    good: Annotated[float, Meta(ge=0, le=1, description="Posterior probability of good.")]
+    neutral: Annotated[float, Meta(ge=0, le=1, description="Posterior probability of neutral.")]
+    bad: Annotated[float, Meta(ge=0, le=1, description="Posterior probability of bad.")]
+    votes: Annotated[Count, Meta(description="Number of ratings; 1 if it is adjudicated.")]
+    adjudicated: Annotated[bool, Meta(description="Whether a reviewer decided the rating.")]
+
+
+class ConsensusRow(msgspec.Struct):
+    """The consensus on one solution."""
+
+    solution: Annotated[Id, Meta(description="The id of the solution.")]
+    external_id: Annotated[str, Meta(description="The id in the file or the request that it came from; may be empty.")]
+    split: Annotated[Split, Meta(description="The split of the problem.")]
+    method: Annotated[str, Meta(description="How ratings are combined.")]
+    source_kinds: Annotated[list[SourceKind], Meta(description="The kinds of sources that are pooled.")]
+    labels: Annotated[Count, Meta(description="Number of labels that are pooled.")]
+    steps: Annotated[list[ConsensusStep], Meta(description="The rated completions, by position and alternative.")]
+
+
+class ConsensusQuery(SolutionFilter, kw_only=True):
+    source_kinds: Annotated[
+        list[SourceKind], Meta(description="The kinds of sources to pool; all if it is left out.")
+    ] = []
+    method: Annotated[str, one_of(METHODS), Meta(description="How to combine ratings.")] = "shares"
+
+
+class Consensus(PagedView):
+    """The consensus of a project's labels."""
+
+    @extend_schema(operation_id="list_consensus", parameters=query_of(ConsensusQuery), responses=Page[ConsensusRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """The consensus on each labelled solution, as in a snapshot with the same filters. Latest solution first.
+
+        It has the latest revisions, without gold and without labels that are set aside. A page has fewer rows than
+        `limit` if no label of a solution is left. A consensus by reliability is fitted to a whole dataset: make a
+        snapshot. Reviewers and managers only.
+        """
+        project = find_project(request.user, slug, *STAFF)
+        query = read_query(request, ConsensusQuery)
+        labelled = Exists(Annotation.objects.filter(solution=OuterRef("pk")))
+        rows = query.narrow(project, project.solutions.filter(labelled).exclude(is_gold()).order_by("-pk"))
+        page, following = self.read_page(rows.only("project"), request)
+        filters = SnapshotFilters(source_kinds=query.source_kinds, consensus=query.method)
+        records = stream_records(project=project, filters=filters, among=[row.pk for row in page])
+        results = [
+            ConsensusRow(
+                solution=record.solution_id,
+                external_id=record.external_id,
+                split=record.split,
+                method=query.method,
+                source_kinds=sorted({label.source_kind for label in record.annotations}),
+                labels=len(record.annotations),
+                steps=[
+                    ConsensusStep(*(getattr(step, name) for name in ConsensusStep.__struct_fields__))
+                    for step in record.consensus
+                ],
+            )
+            for record in records
+        ]
+        return Response(Page(following, results[::-1]))

@@ -1,0 +1,60 @@
+"""The members of a project."""
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Self
+from uuid import UUID
+
+import msgspec
+from drf_spectacular.utils import extend_schema
+from msgspec import UNSET, Meta, UnsetType
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.boundary import Row, read_query, sent_fields
+from annotation.api.paging import Page, PagedView
+from annotation.api.schema import query_of
+from annotation.core.bounds import Count, Id
+from annotation.core.membership.access import find_project
+from annotation.labels.quality.statistics import members_with_figures
+from annotation.models import Membership, ScreeningDecision
+
+
+class PersonRow(Row):
+    """A member with their work. Other resources name members by pseudonym only."""
+
+    paths: ClassVar[dict[str, str]] = {"username": "user.username", "screening": "decision"}
+
+    id: Annotated[Id, Meta(description="The membership's id.")]
+    pseudonym: Annotated[UUID, Meta(description="The name in labels, snapshots and exports.")]
+    username: Annotated[str | None, Meta(description="The user name; null without an account.")]
+    role: Annotated[Membership.Role, Meta(description="The role in the project.")]
+    active: Annotated[bool, Meta(description="False for a former member, whose labels stay.")]
+    machine: Annotated[bool, Meta(description="Whether the member is a program.")]
+    simulated: Annotated[bool, Meta(description="Whether a program simulates the member.")]
+    domains: Annotated[list[str] | None, Meta(description="The domains that they label; null for all.")]
+    labels: Annotated[Count, Meta(description="Number of labels, without earlier revisions.")]
+    median_seconds: Annotated[float | None, Meta(description="Median active time per label; null if unknown.")]
+    screening: Annotated[
+        ScreeningDecision.Outcome | None, Meta(description="The latest decision on labelling; null for none.")
+    ]
+    joined_at: Annotated[datetime, Meta(description="When they joined.")]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        seconds = None if row.median_ms is None else row.median_ms / 1000
+        return super().of(row, labels=row.labels or 0, median_seconds=seconds, **others)
+
+
+class PeopleQuery(msgspec.Struct):
+    active: Annotated[bool | UnsetType, Meta(description="Only present, or only former members.")] = UNSET
+
+
+class People(PagedView):
+    """The members of a project."""
+
+    @extend_schema(operation_id="list_people", parameters=query_of(PeopleQuery), responses=Page[PersonRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """Present and former members, in the order in which they joined. Managers only."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        rows = members_with_figures(project).filter(**sent_fields(read_query(request, PeopleQuery)))
+        return self.page_of(rows.order_by("pk"), request, PersonRow.of)

@@ -1,0 +1,116 @@
+"""Solutions: their origin, their outcome, and their steps."""
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from drf_spectacular.utils import extend_schema
+from msgspec import Meta
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api.boundary import Row, read_query
+from annotation.api.paging import Page, PagedView
+from annotation.api.posting import PostSolutions
+from annotation.api.schema import query_of
+from annotation.core.bounds import Count, Id, JSONObject, Position
+from annotation.core.errors import Missing
+from annotation.core.membership.access import STAFF, find_project
+from annotation.labels.list_filters import SolutionFilter
+from annotation.loop.pool.scored_solutions import solutions_with_scores
+from annotation.loop.registry import champion_of
+from prm.messages import Message
+from prm.vocabulary import OutcomeSource, Split, StepKind
+
+
+class ProblemRow(Row):
+    """A problem. Its solutions are in the same split."""
+
+    id: Annotated[Id, Meta(description="The problem's id in this installation.")]
+    text: Annotated[str, Meta(description="The problem.")]
+    domain: Annotated[str, Meta(description="The domain; empty if the file had none.")]
+    source_group: Annotated[str, Meta(description="Problems of one group share a split.")]
+    reference_answer: Annotated[str | None, Meta(description="The reference answer, as it is now; null if unknown.")]
+
+
+class SolutionRow(Row):
+    """A solution without its steps. Score and gain are those by the champion."""
+
+    paths: ClassVar[dict[str, str]] = {}
+
+    id: Annotated[Id, Meta(description="The solution's id in this installation.")]
+    external_id: Annotated[str, Meta(description="The id in the file or the request that it came from; may be empty.")]
+    problem: ProblemRow
+    split: Annotated[Split, Meta(description="The split of the problem.")]
+    generator: Annotated[str, Meta(description="The policy model that wrote it; empty if unknown.")]
+    provenance: Annotated[JSONObject, Meta(description="How it was sampled: policy, temperature, run and so on.")]
+    final_answer: Annotated[str | None, Meta(description="The solution's final answer; null if unknown.")]
+    outcome: Annotated[Literal["correct", "wrong", "unknown"], Meta(description="Whether the final answer is right.")]
+    outcome_source: Annotated[
+        OutcomeSource | None, Meta(description="Where the outcome comes from; null if it is unknown.")
+    ]
+    labels: Annotated[Count, Meta(description="Number of labels, without later revisions.")]
+    score: Annotated[float | None, Meta(description="The champion's score; null if it has not scored the solution.")]
+    gain: Annotated[float | None, Meta(description="Expected information of a label, in nats; null if unknown.")]
+    created_at: Annotated[datetime, Meta(description="When it was imported.")]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        correct = row.final_answer_correct
+        return super().of(
+            row,
+            problem=ProblemRow.of(row.problem),
+            outcome="unknown" if correct is None else "correct" if correct else "wrong",
+            outcome_source=row.outcome_source or None,
+            labels=row.labels or 0,
+            **others,
+        )
+
+
+class StepRow(Row):
+    """A completion at a position of a solution."""
+
+    position: Annotated[Position, Meta(description="Place in the solution, from 0.")]
+    alternative: Annotated[Count, Meta(description="0 for the sampled completion; others are alternatives to it.")]
+    text: Annotated[str, Meta(description="The step.")]
+    kind: Annotated[StepKind, Meta(description="The kind of step.")]
+
+
+class SolutionWithSteps(SolutionRow):
+    """A solution with its steps."""
+
+    steps: Annotated[list[StepRow], Meta(description="By position, then by alternative.")]
+    reference_solution: Annotated[str | None, Meta(description="The reference solution; null if unknown.")]
+    extra: Annotated[JSONObject, Meta(description="Other fields of the file.")]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        steps = [StepRow.of(step) for step in row.steps.all()]
+        return super().of(row, steps=steps, reference_solution=row.problem.reference_solution, **others)
+
+
+class Solutions(PagedView, PostSolutions):
+    """The solutions of a project."""
+
+    @extend_schema(
+        operation_id="list_solutions", parameters=query_of(SolutionFilter), responses=Page[SolutionRow], request=None
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The project's solutions, latest first, without their steps. Reviewers and managers only."""
+        project = find_project(request.user, slug, *STAFF)
+        rows = solutions_with_scores(project, champion_of(project)).order_by("-pk")
+        return self.page_of(read_query(request, SolutionFilter).narrow(project, rows), request, SolutionRow.of)
+
+
+class SolutionDetail(APIView):
+    """One solution."""
+
+    @extend_schema(operation_id="get_solution", responses=SolutionWithSteps)
+    def get(self, request: Request, slug: str, solution_id: int) -> Response:
+        """A solution with its steps. Reviewers and managers only."""
+        project = find_project(request.user, slug, *STAFF)
+        solution = solutions_with_scores(project, champion_of(project)).filter(pk=solution_id).first()
+        if solution is None:
+            message = Message("solution_id_not_in_project", solution_id=solution_id, name=project.name)
+            raise Missing(message, code="solution_not_found")
+        return Response(SolutionWithSteps.of(solution))

@@ -1,0 +1,1 @@
+"""Webhooks: events of a project, sent to addresses that its managers registered."""

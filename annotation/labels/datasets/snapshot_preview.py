@@ -1,0 +1,70 @@
+"""Previews a snapshot before it is made: what it would contain, and what each format would leave out."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from annotation.labels.datasets.filters import SnapshotFilters, parse_filters
+from annotation.labels.datasets.plans import Plan, plan_export
+from annotation.labels.datasets.record_stream import candidate_solutions, stream_records
+from annotation.labels.datasets.tally import Tally
+from annotation.models import Project, Snapshot
+from prm.exporters import EXPORTERS
+
+SAMPLE = 1000  # solutions of a large project that a preview reads: a second of work
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The counts of a snapshot (`Tally.counts`) with these filters, and the plan of each export.
+
+    `read` of `candidates` solutions were read. If they are fewer, the counts are estimates: those of the sample, scaled
+    up, but for `people`, which counts the people in the sample.
+    """
+
+    candidates: int
+    read: int
+    counts: dict[str, Any]
+    plans: list[Plan]
+
+    @property
+    def exact(self) -> bool:
+        return self.read == self.candidates
+
+
+def preview_snapshot(project: Project, filters: Mapping[str, Any], *, neutral: str = "positive") -> Preview:
+    """Preview the snapshot that `create_snapshot` would make with these filters.
+
+    Every solution that may pass is read, or a random sample of a large project, which stays the same while the
+    solutions do. A sample is not enough to fit reliability, so it has the consensus of equal annotators.
+
+    Raises DomainError (`invalid_filters`).
+    """
+    parsed = parse_filters(dict(filters))
+    ids = list(candidate_solutions(project, parsed).values_list("pk", flat=True))
+    sample = ids if len(ids) <= SAMPLE else random.Random(project.pk).sample(ids, SAMPLE)
+    if len(sample) < len(ids):
+        parsed = msgspec.structs.replace(parsed, consensus="shares")
+    tally = Tally()
+    for _ in tally.of(stream_records(project=project, filters=parsed, among=sample)):
+        pass
+    counts = tally.counts()
+    if sample:
+        counts = _scaled(counts, len(ids) / len(sample)) | {"people": counts["people"]}
+    return Preview(len(ids), len(sample), counts, _plans(project, parsed, counts, neutral))
+
+
+def _plans(project: Project, filters: SnapshotFilters, counts: dict[str, Any], neutral: str) -> list[Plan]:
+    """The plans of the exports of a snapshot with these counts."""
+    snapshot = Snapshot(project=project, filters=msgspec.to_builtins(filters), counts=counts)
+    return [plan_export(snapshot, format, neutral=neutral) for format in EXPORTERS]
+
+
+def _scaled(counts: Any, scale: float) -> Any:
+    """The counts times `scale`, rounded down, so that parts do not add up to more than their whole."""
+    if isinstance(counts, dict):
+        return {name: _scaled(count, scale) for name, count in counts.items()}
+    return int(counts * scale) if type(counts) is int else counts

@@ -1,0 +1,166 @@
+"""The filters of the lists of solutions, labels and batches, which the pages and the API share.
+
+A filter is a struct: its fields are the query parameters of the list, and `narrow` applies those that are set.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from uuid import UUID
+
+import msgspec
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.utils import timezone
+from msgspec import UNSET, Meta, UnsetType
+
+from annotation.core.bounds import Count, Id, one_of
+from annotation.core.errors import DomainError
+from annotation.labels.quality.agreement import disagreements
+from annotation.labels.quality.batches import labels_of_batch
+from annotation.labels.quality.contrast import WAYS, contrasted
+from annotation.models import Annotation, LabelBatch, LabelSource, Lane, Project, QueueItem, Solution
+from prm.messages import Message
+from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
+
+M = TypeVar("M", bound=Model)
+Condition = Callable[[Any], Q | Exists]
+CONTRAST = ("one", "other", "way")
+
+
+class ListFilter(msgspec.Struct, kw_only=True):
+    """The filter of a list. `conditions` has those of its fields that need nothing but their value."""
+
+    conditions: ClassVar[Mapping[str, Condition]] = {}
+
+    def narrow(self, project: Project, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that pass the filter. Raises DomainError (`invalid`) for an id of another project."""
+        for name, condition in self.conditions.items():
+            if (value := getattr(self, name)) is not UNSET:
+                rows = rows.filter(condition(value))
+        return rows
+
+
+class SolutionFilter(ListFilter, kw_only=True):
+    """The solutions of a project; `one`, `other` and `way` go together."""
+
+    search: Annotated[str | UnsetType, Meta(description="A text in the problem.")] = UNSET
+    split: Annotated[Split | UnsetType, Meta(description="The split of the problem.")] = UNSET
+    annotated: Annotated[Literal["yes", "no"] | UnsetType, Meta(description="Whether it has a label.")] = UNSET
+    policy: Annotated[str | UnsetType, Meta(description="Part of the policy model's name, or the name of a run.")] = (
+        UNSET
+    )
+    visibility: Annotated[
+        Visibility | Literal["unknown"] | UnsetType, Meta(description="How much of the reasoning is shown.")
+    ] = UNSET
+    outcome: Annotated[
+        Literal["correct", "wrong", "unknown"] | UnsetType, Meta(description="Whether the final answer is right.")
+    ] = UNSET
+    generation: Annotated[Count | UnsetType, Meta(description="The number of a generation that queued it.")] = UNSET
+    lane: Annotated[Lane | UnsetType, Meta(description="The lane in which it was queued.")] = UNSET
+    disagreement: Annotated[bool, Meta(description="Only solutions on which people disagree.")] = False
+    one: Annotated[Id | UnsetType, Meta(description="A label source to compare; needs `other` and `way`.")] = UNSET
+    other: Annotated[Id | UnsetType, Meta(description="The label source to compare it with.")] = UNSET
+    way: Annotated[
+        Annotated[str, one_of(WAYS)] | UnsetType, Meta(description="How the first errors of these two sources compare.")
+    ] = UNSET
+
+    conditions = {
+        "search": lambda text: Q(problem__text__icontains=text),
+        "split": lambda split: Q(split=split),
+        "annotated": lambda choice: _is_labelled() if choice == "yes" else ~_is_labelled(),
+        "policy": lambda named: (
+            Q(generator__icontains=named) | Q(provenance__policy__icontains=named) | Q(provenance__run=named)
+        ),
+        "visibility": lambda seen: (
+            Q(provenance__visibility__isnull=True) if seen == "unknown" else Q(provenance__visibility=seen)
+        ),
+        "outcome": lambda outcome: Q(final_answer_correct={"correct": True, "wrong": False, "unknown": None}[outcome]),
+    }
+
+    def narrow(self, project: Project, rows: QuerySet[Solution]) -> QuerySet[Solution]:
+        rows = super().narrow(project, rows)
+        queued = {"generation__number": self.generation, "lane": self.lane}
+        queued = {name: value for name, value in queued.items() if value is not UNSET}
+        if queued:
+            rows = rows.filter(pk__in=QueueItem.objects.filter(project=project, **queued).values("solution"))
+        if self.disagreement:
+            rows = rows.filter(pk__in=disagreements(project).values("pk"))
+        if missing := [name for name in CONTRAST if getattr(self, name) is UNSET]:
+            if len(missing) < len(CONTRAST):
+                raise _invalid(missing[0], Message("filter_needs_fields", fields=", ".join(CONTRAST)))
+        else:
+            one, other = (_of_project(LabelSource, project, name, getattr(self, name)) for name in CONTRAST[:2])
+            rows = rows.filter(pk__in=contrasted(one=one, other=other, way=str(self.way)).values("pk"))
+        return rows
+
+
+class OwnLabelFilter(ListFilter, kw_only=True):
+    """The caller's own labels."""
+
+    finish_reason: Annotated[list[FinishReason] | UnsetType, Meta(description="How labelling ended.")] = UNSET
+    since: Annotated[date | UnsetType, Meta(description="The first day of submission.")] = UNSET
+    until: Annotated[date | UnsetType, Meta(description="The last day of submission.")] = UNSET
+
+    conditions = {
+        "finish_reason": lambda reasons: Q(finish_reason__in=reasons),
+        "since": lambda day: Q(submitted_at__gte=_moment(day, time.min)),
+        "until": lambda day: Q(submitted_at__lte=_moment(day, time.max)),
+    }
+
+
+class LabelFilter(OwnLabelFilter, kw_only=True):
+    """The labels of a project."""
+
+    annotator: Annotated[UUID | UnsetType, Meta(description="The pseudonym of a member.")] = UNSET
+    source: Annotated[SourceKind | UnsetType, Meta(description="The kind of its source.")] = UNSET
+    generation: Annotated[Count | UnsetType, Meta(description="The number of the generation.")] = UNSET
+    lane: Annotated[Lane | UnsetType, Meta(description="The lane of the queue item.")] = UNSET
+    hint: Annotated[
+        Literal["shown", "blind"] | UnsetType, Meta(description="Whether the model's scores were shown or withheld.")
+    ] = UNSET
+    solution: Annotated[Id | UnsetType, Meta(description="The id of the solution.")] = UNSET
+    batch: Annotated[Id | UnsetType, Meta(description="The id of a batch.")] = UNSET
+
+    conditions = {
+        **OwnLabelFilter.conditions,
+        "annotator": lambda pseudonym: Q(annotator__pseudonym=pseudonym),
+        "source": lambda kind: Q(source__kind=kind),
+        "generation": lambda number: Q(item__generation__number=number),
+        "lane": lambda lane: Q(lane=lane),
+        "hint": lambda hint: Q(lease__hint__shown=hint == "shown"),
+        "solution": lambda solution: Q(solution=solution),
+    }
+
+    def narrow(self, project: Project, rows: QuerySet[Annotation]) -> QuerySet[Annotation]:
+        rows = super().narrow(project, rows)
+        if isinstance(self.batch, int):
+            batch = _of_project(LabelBatch, project, "batch", self.batch)
+            rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
+        return rows
+
+
+class BatchFilter(ListFilter, kw_only=True):
+    """The batches of a project."""
+
+    state: Annotated[LabelBatch.State | UnsetType, Meta(description="Whether the batch counts.")] = UNSET
+
+    conditions = {"state": lambda state: Q(state=state)}
+
+
+def _of_project(model: type[M], project: Project, name: str, pk: int) -> M:
+    row = model._default_manager.filter(project=project, pk=pk).first()
+    if row is None:
+        raise _invalid(name, Message("filter_id_unknown", pk=pk, name=project.name))
+    return row
+
+
+def _invalid(name: str, reason: Message) -> DomainError:
+    return DomainError(Message("field_reason", field=name, reason=reason), {"field": name}, code="invalid")
+
+
+def _is_labelled() -> Exists:
+    return Exists(Annotation.objects.filter(solution=OuterRef("pk")))
+
+
+def _moment(day: date, at: time) -> datetime:
+    return timezone.make_aware(datetime.combine(day, at))

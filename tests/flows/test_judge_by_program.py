@@ -1,0 +1,38 @@
+"""The program of the guide for ML engineers runs as it is printed, against a live server with workers."""
+
+import os
+import re
+import subprocess
+import sys
+
+import msgspec
+
+from annotation.core.membership.tokens import issue_token
+from annotation.models import Annotation, Project, TrainingRun, WebhookDelivery
+from config.env import BASE_DIR
+from prm.formats.record import Record
+from tests.factories import UserFactory
+
+GUIDE = (BASE_DIR / "docs" / "guides" / "ml-engineer.md").read_text()
+MOST_LINES = 50
+
+
+def test_the_judge_of_the_guide_creates_labels_trains_and_exports(celery_workers, live_server, tmp_path):
+    [program] = re.findall(r"^## A judge by program\n.*?^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+    assert len(program.splitlines()) <= MOST_LINES
+    _token, secret = issue_token(by=UserFactory(is_staff=True), name="judge")
+    named = {"PYTHONPATH": str(BASE_DIR), "STEPMARK_URL": live_server.url, "STEPMARK_TOKEN": secret}
+    outcome = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=os.environ | named, capture_output=True, text=True
+    )
+    assert outcome.returncode == 0, outcome.stderr
+    run = TrainingRun.objects.get()
+    assert outcome.stdout.startswith("run.done Model 1 is promoted without a measurement")
+    assert run.state == TrainingRun.State.DONE
+    project = Project.objects.get()
+    labelled = Annotation.objects.filter(project=project)
+    assert labelled.count() == project.solutions.count() > 80
+    assert set(labelled.values_list("source__kind", flat=True)) == {"model_judge"}
+    assert (WebhookDelivery.objects.get().state, WebhookDelivery.objects.get().status) == ("delivered", 204)
+    exported = (tmp_path / "labels.jsonl").read_bytes().splitlines()
+    assert len([msgspec.json.decode(line, type=Record) for line in exported]) == labelled.count()

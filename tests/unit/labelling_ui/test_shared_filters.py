@@ -1,0 +1,36 @@
+"""A list has the same filters on its page and in the API."""
+
+import csv
+import io
+
+import msgspec
+import pytest
+from django.http import QueryDict
+from django.test import Client
+
+from annotation.models import Membership, Project
+from labelling_ui.pages.labels import COLUMNS, LabelFilters, OwnLabelFilters
+from labelling_ui.pages.quality import COLUMNS as BATCH_COLUMNS
+from labelling_ui.pages.quality import BatchFilters
+from labelling_ui.pages.solutions import SolutionFilters
+
+
+@pytest.mark.parametrize(
+    ("form", "columns"),
+    [(LabelFilters, COLUMNS), (OwnLabelFilters, ()), (BatchFilters, BATCH_COLUMNS), (SolutionFilters, None)],
+)
+def test_the_fields_of_a_page_are_those_of_the_api(form, columns, project: Project) -> None:
+    fields = form(QueryDict(), project, *([] if columns is None else [columns])).fields
+    assert set(fields) == {field.name for field in msgspec.structs.fields(form.kind)}
+
+
+def test_a_person_is_named_by_pseudonym_in_an_address(client: Client, project: Project, people) -> None:
+    client.force_login(people["manager"])
+    person = Membership.objects.get(project=project, user=people["annotator"])
+    rows = b"".join(client.get(f"/p/algebra/labels/?annotator={person.pseudonym}&download=csv")).decode()
+    assert {row["annotator"] for row in csv.DictReader(io.StringIO(rows))} == {"annotator"}
+
+
+def test_a_comparison_that_lacks_a_source_is_ignored_on_the_page(client: Client, project: Project, people) -> None:
+    client.force_login(people["manager"])
+    assert client.get("/p/algebra/solutions/?way=differing").context["listing"].page.paginator.count == 3

@@ -1,0 +1,56 @@
+"""The format of a file is detected from its whole first record, however long that is."""
+
+import io
+import json
+
+import pytest
+
+from prm.errors import FormatError
+from prm.formats.detection import HEAD_BYTES, MOST_BYTES, detect
+
+LONG = "word " * (HEAD_BYTES // 4)
+PROCESSBENCH = {
+    "id": "a",
+    "generator": "m",
+    "problem": "p",
+    "steps": [LONG, "b"],
+    "final_answer_correct": True,
+    "label": 1,
+}
+RUN = {"history": [{"content": LONG, "name": "Planner", "role": "assistant"}], "question": "q", "mistake_step": "0"}
+SHORT = {"problem": "p", "steps": ["a"]}
+
+
+def lines(*values):
+    return "\n".join(map(json.dumps, values)).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "format"),
+    [
+        (lines(PROCESSBENCH, PROCESSBENCH), "processbench"),
+        (lines(PROCESSBENCH), "processbench"),
+        (json.dumps([PROCESSBENCH, PROCESSBENCH]).encode(), "processbench"),
+        (json.dumps([PROCESSBENCH], indent=1).encode(), "processbench"),
+        (json.dumps(RUN, indent=1).encode(), "who_and_when"),
+        (lines({"text": LONG} | SHORT, SHORT), "plain"),
+        (f"essay,question,steps,first_error\n{LONG},q,a|b,1\n".encode(), "table"),
+        ((",".join([LONG, "question", "steps"]) + "\nx,q,a\n").encode(), "table"),
+    ],
+    ids=["lines", "one line", "array", "indented array", "indented object", "plain", "CSV row", "CSV header"],
+)
+def test_a_first_record_longer_than_the_first_bytes_is_read_to_its_end(content, format):
+    assert len(content) > HEAD_BYTES
+    assert detect(io.BytesIO(content), "file.jsonl") == format
+
+
+def test_a_short_first_record_needs_only_the_first_bytes():
+    stream = io.BytesIO(lines(*[SHORT] * HEAD_BYTES))
+    assert (detect(stream, "file.jsonl"), stream.tell()) == ("plain", HEAD_BYTES)
+
+
+def test_no_more_than_the_longest_record_is_read():
+    stream = io.BytesIO(b'{"problem": "' + b"x" * (MOST_BYTES + HEAD_BYTES))
+    with pytest.raises(FormatError):
+        detect(stream, "file.jsonl")
+    assert stream.tell() <= MOST_BYTES + HEAD_BYTES
