@@ -55,7 +55,7 @@ class ReadOnlyInline(admin.TabularInline):
 
 class MembershipInline(ReadOnlyInline):
     model = models.Membership
-    fields = readonly_fields = ("user", "role", "active", "simulated", "machine", "joined_at")
+    fields = readonly_fields = ("user", "name_in_file", "role", "active", "simulated", "machine", "joined_at")
 
 
 class StepInline(ReadOnlyInline):
@@ -95,7 +95,8 @@ SHOWN: dict[type[Model], Shown] = {
     models.Project: Shown("name slug state created_at", "name slug", inlines=(MembershipInline,)),
     models.GuidelineVersion: Shown("project number created_by created_at", "text project__slug"),
     models.Membership: Shown(
-        "user project role active simulated machine joined_at", "user__username user__email pseudonym"
+        "user name_in_file project role active simulated machine joined_at",
+        "user__username user__email name_in_file pseudonym",
     ),
     models.Preference: Shown("user language first_password", "user__username", "language"),
     models.AuditEntry: Shown(
@@ -139,7 +140,7 @@ SHOWN: dict[type[Model], Shown] = {
     models.LabelSource: Shown("id kind name project", "name"),
     models.Annotation: Shown(
         "id solution annotator source lane revision counted finish_reason first_error submitted_at",
-        "=solution__id annotator__user__username submission_id comment",
+        "=solution__id annotator__user__username annotator__name_in_file submission_id comment",
         "source__kind",
         dates="submitted_at",
         inlines=(PathStepInline, StepRatingInline),

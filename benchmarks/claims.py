@@ -31,8 +31,9 @@ INSERT INTO annotation_problem (project_id, text, text_hash, source_group, split
 SELECT %(project)s, 'What is ' || n || ' + 2?', md5(%(project)s || ' ' || n), n, 'pool', 'arithmetic', '{{}}', now()
 FROM generate_series(1, %(items)s) n;
 INSERT INTO annotation_solution (
-    project_id, problem_id, split, content_hash, external_id, generator, extra, provenance, outcome_source, created_at)
-SELECT project_id, id, 'pool', text_hash, '', '', '{{}}', '{{}}', '', now()
+    project_id, problem_id, split, content_hash, external_id, generator, extra, provenance, outcome_source,
+    multiplicity, created_at)
+SELECT project_id, id, 'pool', text_hash, '', '', '{{}}', '{{}}', '', 1, now()
 FROM annotation_problem WHERE project_id = %(project)s;
 INSERT INTO annotation_queueitem (
     project_id, generation_id, solution_id, split, lane, rank, wanted, leased, done, state, paused, pinned, created_at)

@@ -10,18 +10,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from inspect import cleandoc, signature
 from pathlib import Path
 from typing import Any
+
+from annotation.api.reference import Operation, name_type, read_resources, read_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 BUILD = ROOT / "dist" / "docs"
 # Options that Django gives every command; the reference leaves them out.
 COMMON = {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks"}
-GROUP = re.compile(r"/api/v1/(?:projects/\{slug\}/)?([a-z-]+)|/(\w+)")
 
 
 def collect_pages() -> dict[Path, str]:
@@ -56,48 +56,35 @@ def generate_pages() -> dict[Path, str]:
     }
 
 
-def read_schema() -> dict[str, Any]:
-    """The OpenAPI description of the API."""
-    from drf_spectacular.generators import SchemaGenerator
-
-    schema: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
-    return schema
-
-
 def describe_endpoints(schema: dict[str, Any]) -> str:
     """Every endpoint, in groups by resource."""
-    groups = defaultdict[str, list[str]](list)
-    for path, operations in schema["paths"].items():
-        match = GROUP.match(path)
-        assert match, path
-        name = match[1] or match[2]
-        groups["models" if name == "v1" else name] += [
-            describe_endpoint(method, path, operation) for method, operation in operations.items()
-        ]
     head = (
         "# Endpoints\n\nGenerated from the API's OpenAPI description. Paths are below `/api/v1/`, unless they begin "
         "with a slash. [HTTP API](api.md) describes tokens and errors."
     )
-    return "\n\n".join([head, *(f"## {name}\n\n" + "\n\n".join(groups[name]) for name in sorted(groups))]) + "\n"
+    groups = [
+        "\n\n".join([f"## {name}", *map(describe_endpoint, resource.operations)])
+        for name, resource in read_resources(schema).items()
+    ]
+    return "\n\n".join([head, *groups]) + "\n"
 
 
-def describe_endpoint(method: str, path: str, operation: dict[str, Any]) -> str:
-    """One endpoint: its address, description, query parameters, body and response."""
-    parts = [f"### `{method.upper()} {path.removeprefix('/api/v1/')}`", operation["description"]]
-    query = [one for one in operation.get("parameters", []) if one["in"] == "query"]
-    if query:
-        rows = [f"| `{one['name']}` | {name_type(one['schema'])} | {one.get('description', '')} |" for one in query]
+def describe_endpoint(operation: Operation) -> str:
+    """One endpoint: its address, description, query parameters, body, response and example."""
+    parts = [f"### `{operation.method} {operation.path.removeprefix('/api/v1/')}`", operation.description]
+    if operation.parameters:
+        rows = [
+            f"| `{one['name']}` | {write_type(one['schema'])} | {one.get('description', '')} |"
+            for one in operation.parameters
+        ]
         parts.append("\n".join(["| parameter | type | meaning |", "|---|---|---|", *rows]))
-    lines = [
-        f"- Body (`{kind}`): {name_type(body['schema'])}"
-        for kind, body in operation.get("requestBody", {}).get("content", {}).items()
-    ]
+    lines = [f"- Body (`{kind}`): {write_type(body)}" for kind, body in operation.bodies.items()]
     lines += [
-        f"- Response {status}: {', '.join(name_type(body['schema']) for body in answer['content'].values())}"
-        for status, answer in operation["responses"].items()
-        if status.startswith("2") and "content" in answer
+        f"- Response {status}: {', '.join(map(write_type, bodies))}" for status, bodies in operation.responses.items()
     ]
-    return "\n\n".join([*parts, "\n".join(lines)]).rstrip()
+    parts.append("\n".join(lines))
+    parts += [f"```text\n{request}\n```\n\n```json\n{response}\n```" for request, response in operation.examples]
+    return "\n\n".join(parts).rstrip()
 
 
 def describe_objects(schemas: dict[str, Any]) -> str:
@@ -115,29 +102,15 @@ def describe_objects(schemas: dict[str, Any]) -> str:
 def list_fields(schema: dict[str, Any]) -> str:
     """A table of an object's fields."""
     rows = [
-        f"| `{field}` | {name_type(one)} | {default_of(one)} | {one.get('description', '')} |"
+        f"| `{field}` | {write_type(one)} | {default_of(one)} | {one.get('description', '')} |"
         for field, one in schema["properties"].items()
     ]
     return "\n".join(["| field | type | default | meaning |", "|---|---|---|---|", *rows])
 
 
-def name_type(schema: dict[str, Any]) -> str:
+def write_type(schema: Mapping[str, Any]) -> str:
     """The type of a value in a few words, with a link to an object."""
-    match schema:
-        case {"$ref": reference}:
-            name = reference.rpartition("/")[2]
-            return f"[{name}](objects.md#{name.lower()})"
-        case {"anyOf": choices} | {"oneOf": choices}:
-            return " or ".join(name_type(choice) for choice in choices)
-        case {"enum": values}:
-            return ", ".join(f"`{value}`" for value in values)
-        case {"type": "array"}:
-            return f"list of {name_type(schema.get('items', {}))}"
-        case {"type": "object", "additionalProperties": dict(values)}:
-            return f"object of {name_type(values)}"
-        case {"type": name}:
-            return str(name)
-    return "any"
+    return name_type(schema, link=lambda name: f"[{name}](objects.md#{name.lower()})", code="`{}`".format)
 
 
 def default_of(schema: dict[str, Any]) -> str:

@@ -6,20 +6,17 @@ yours. A batch may be sent again at any time: what is in already is answered as 
 
 import argparse
 import itertools
-import json
 import os
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 from examples.setting import held_out, is_right, policy_server
 from prm.sandbox.solving import final_answer
 from prm.search import Endpoint, Prefix
+from stepmark import Client
 
 POLICY, TEMPERATURE, SEED = "sandbox-weak", 0.8, 1
-A_BATCH, TRIES = 200, 8
+A_BATCH = 200
 
 
 def samples(problems: int, each: int) -> Iterator[dict[str, Any]]:
@@ -42,27 +39,6 @@ def samples(problems: int, each: int) -> Iterator[dict[str, Any]]:
             }
 
 
-def post(server: str, project: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Send a batch, and retry if the project is busy or the connection is lost."""
-    headers = {"Authorization": f"Token {os.environ['STEPMARK_TOKEN']}", "Content-Type": "application/json"}
-    address = f"{server}/api/v1/projects/{project}/solutions/"
-    for attempt in itertools.count():
-        request = urllib.request.Request(address, data=json.dumps(body).encode(), headers=headers)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return dict(json.load(answer))
-        except urllib.error.HTTPError as error:
-            if error.code not in (429, 502, 503) or attempt == TRIES:
-                raise SystemExit(f"{error.code}: {error.read().decode()}") from None
-            wait = float(error.headers.get("Retry-After") or 2**attempt)
-        except OSError:
-            if attempt == TRIES:
-                raise
-            wait = 2.0**attempt
-        time.sleep(wait)
-    raise AssertionError("unreachable")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("server")
@@ -79,9 +55,10 @@ def main() -> None:
         "visibility": "raw",
         "run": options.run,
     }
+    client = Client(options.server, os.environ["STEPMARK_TOKEN"])
     waiting = samples(options.problems, options.samples)
     while batch := list(itertools.islice(waiting, A_BATCH)):
-        answer = post(options.server, options.project, {"solutions": batch, "provenance": made})
+        answer = client.post_solutions(options.project, batch, provenance=made)
         print(", ".join(f"{answer[name]} {name}" for name in ("accepted", "duplicates", "rejected")))
         for one in answer["solutions"]:
             if one["state"] == "rejected":

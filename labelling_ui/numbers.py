@@ -20,6 +20,11 @@ def short(value: float, digits: int = 6) -> str:
     return number_format(f"{value:.{digits}g}")
 
 
+def rounded(value: int, digits: int = 2) -> int:
+    """The number with its first digits only: 80,312 -> 80,000."""
+    return int(float(f"{value:.{digits}g}"))
+
+
 def day_of_month(day: date) -> str:
     """21 Nov in English, 21. Nov. in German."""
     return date_format(day, get_format("DATE_FORMAT").removesuffix(" Y"))

@@ -3,15 +3,13 @@
 `@exporter("name", ...)` decorates the function that yields the rows of a record in a format without a reader.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from prm.formats.record import Record
 from prm.formats.registry import FORMATS
 from prm.formats.writing import Exporter, Lines
 from prm.messages import Message
 from prm.registry import Registry
-from prm.vocabulary import NeutralPolicy
 
 RECORDS = "records"  # the complete format
 
@@ -36,10 +34,7 @@ def _of_formats() -> dict[str, Exporter]:
 EXPORTERS = _Exporters(
     "stepmark.exporters",
     Message("kind_export_format"),
-    built_in=(
-        *(f"prm.formats.{module}" for module in ("trl", "openrlhf", "corrections", "table", "huggingface")),
-        __name__,
-    ),
+    built_in=[f"prm.formats.{module}" for module in ("trl", "openrlhf", "corrections", "table", "huggingface")],
 )
 
 
@@ -51,8 +46,3 @@ def exporter(name: str, *, title: str = "", **facts: Any) -> Callable[[Lines], L
         return lines
 
     return decorate
-
-
-@exporter(RECORDS, title=Message("export_records"), not_held=(), nameless=False)
-def _lines(record: Record, neutral: NeutralPolicy) -> Iterator[Record]:
-    yield record

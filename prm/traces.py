@@ -72,7 +72,7 @@ class Trace(msgspec.Struct, omit_defaults=True):
     `labels` has one entry per step, None for a step that is unsure, not reached or not labelled; the field is None for
     an unlabelled solution. `first_error` is the position of the first bad step, -1 for none, None if unknown. An
     alternative is at any position of the path or directly after it, and follows the path's earlier steps. `sources` are
-    the sources of the labels.
+    the sources of the labels. `multiplicity` counts the equal samples that the trace stands for.
     """
 
     id: str
@@ -89,6 +89,7 @@ class Trace(msgspec.Struct, omit_defaults=True):
     final_answer_correct: bool | None = None
     alternatives: list[Alternative] = []
     sources: list[LabelSource] = []
+    multiplicity: int = 1
     meta: dict[str, Any] = {}
 
     def __post_init__(self) -> None:

@@ -16,6 +16,10 @@ FinishReason = Literal[Finished, GivenUp]
 SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
 OutcomeSource = Literal["given", "grader", "tests"]
 Visibility = Literal["raw", "summary", "redacted"]
+# Why a label was wanted; the platform explains them in `annotation.models.choices`.
+LabelLane = Literal[
+    "acquisition", "control", "holdout", "calibration", "overlap", "pinned", "gold", "screening"
+]  # fmt: skip
 NeutralPolicy = Literal["positive", "negative", "drop"]  # the class of a neutral step if there are only two classes
 
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -28,6 +32,7 @@ GIVEN_UP: tuple[GivenUp, ...] = get_args(GivenUp)
 FINISH_REASONS: tuple[FinishReason, ...] = get_args(FinishReason)
 SOURCE_KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 OUTCOME_SOURCES: tuple[OutcomeSource, ...] = get_args(OutcomeSource)
+LABEL_LANES: tuple[LabelLane, ...] = get_args(LabelLane)
 VISIBILITIES: tuple[Visibility, ...] = get_args(Visibility)
 NEUTRAL_POLICIES: tuple[NeutralPolicy, ...] = get_args(NeutralPolicy)
 

@@ -206,7 +206,7 @@ class Client:
         return self.get(_path(job["project"], f"jobs/{job['kind']}/{job['id']}/"))
 
     def wait(self, job: Row, *, timeout: float | None = None, progress: Callable[[Row], None] | None = None) -> Row:
-        """Wait until a job is done; returns it. A webhook reports the end without questions.
+        """Wait until a job is done; returns it. A webhook reports the end without polling.
 
         Raises JobError if it failed or was cancelled, TimeoutError after `timeout` seconds. The job continues then.
         """

@@ -84,6 +84,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "export-job": [{"job_id": export.pk}],
         "snapshot-diff": [{"snapshot_id": newer.pk, "old_id": older.pk}],
         "simulation": [{"simulation_id": simulation.pk}],
+        "snapshot": [{"snapshot_id": snapshot.pk}],
         "sampling-run": [{"run_id": sampling.pk}],
         "served-score": [{"row_id": served.pk}],
         "run": [{"number": TrainingRun.objects.get().number}],

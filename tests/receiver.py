@@ -1,5 +1,6 @@
 """A server that receives webhooks, and responds as the test wants."""
 
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ class Receiver:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
+def receiving(context: ssl.SSLContext | None = None) -> Iterator[Receiver]:
+    """A receiver at a free port, with TLS by the context if there is one."""
     receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -37,7 +39,9 @@ def receiving() -> Iterator[Receiver]:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    receiver.url = f"http://127.0.0.1:{server.server_port}/hook"
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    receiver.url = f"{'https' if context else 'http'}://127.0.0.1:{server.server_port}/hook"
     Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield receiver

@@ -32,7 +32,7 @@ class Row(msgspec.Struct, kw_only=True):
     def of(cls, row: Any, **others: Any) -> Self:
         """The struct with the row's attributes and `others`. A foreign key becomes its id.
 
-        A path such as `assigned_to.user.username` is null where one of its relations is.
+        A path such as `assigned_to.name` is null where one of its relations is.
         """
         stored = vars(row)
         values = {

@@ -15,7 +15,7 @@ from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id, Position, one_of
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.datasets.filters import SnapshotFilters
-from annotation.labels.datasets.record_stream import stream_records
+from annotation.labels.datasets.record_stream import stream_solutions
 from annotation.labels.list_filters import SolutionFilter
 from annotation.models import Annotation
 from annotation.work.gold.designation import is_gold
@@ -74,10 +74,11 @@ class Consensus(PagedView):
         rows = query.narrow(project, project.solutions.filter(labelled).exclude(is_gold()).order_by("-pk"))
         page, following = self.read_page(rows.only("project"), request)
         filters = SnapshotFilters(source_kinds=query.source_kinds, consensus=query.method)
-        records = stream_records(project=project, filters=filters, among=[row.pk for row in page])
+        ids = [row.pk for row in page]
+        records = dict(stream_solutions(project=project, filters=filters, among=ids))
         results = [
             ConsensusRow(
-                solution=record.solution_id,
+                solution=pk,
                 external_id=record.external_id,
                 split=record.split,
                 method=query.method,
@@ -88,6 +89,7 @@ class Consensus(PagedView):
                     for step in record.consensus
                 ],
             )
-            for record in records
+            for pk in ids
+            if (record := records.get(pk))
         ]
-        return Response(Page(following, results[::-1]))
+        return Response(Page(following, results))

@@ -42,7 +42,7 @@ class DisputeRow(Row):
 
 
 class DisputesQuery(msgspec.Struct):
-    state: Dispute.State | UnsetType = UNSET
+    state: Annotated[Dispute.State | UnsetType, Meta(description="Whether the dispute is open.")] = UNSET
 
 
 class DisputeDecision(msgspec.Struct):

@@ -16,7 +16,7 @@ from annotation.api.boundary import Row, read_body
 from annotation.api.imports import ImportRoot
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.api.snapshots import Filters, Preset
+from annotation.api.snapshots import Filters, PresetName
 from annotation.core.bounds import Count, Id
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, find_visible
@@ -37,7 +37,7 @@ Formats = Annotated[
 ]
 Options = Annotated[
     ExportOptions,
-    Meta(description="As for a download. Without `neutral`, the project's policy decides."),
+    Meta(description="`neutral` and `splits`, as for a download. Without `neutral`, the project's policy decides."),
 ]
 
 
@@ -60,7 +60,7 @@ class ExportJobRow(JobRow):
 class ExportToStart(msgspec.Struct):
     """A snapshot with `filters`, or an existing one, and the files to write. Without formats, only the snapshot."""
 
-    preset: Preset = ""
+    preset: PresetName = ""
     filters: Filters = {}
     snapshot: Annotated[Id | None, Meta(description="A snapshot of the project, instead of `filters`.")] = None
     formats: Formats = []
@@ -103,7 +103,7 @@ class ScheduleToCreate(msgspec.Struct):
     name: Annotated[str, Meta(min_length=1, max_length=100)]
     formats: Annotated[Formats, Meta(min_length=1)]
     place: ExportPlace
-    preset: Preset = ""
+    preset: PresetName = ""
     filters: Filters = {}
     options: Options = ExportOptions()
     every_days: Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None = None
@@ -167,9 +167,10 @@ class ExportSchedules(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Export again and again. The first export by days starts within minutes. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        asked = msgspec.structs.asdict(read_body(request, ScheduleToCreate))
-        filters = preset_filters(project, asked.pop("preset"), asked.pop("filters"))
-        schedule = create_schedule(by=caller(request), project=project, filters=filters, **asked)
+        body = read_body(request, ScheduleToCreate)
+        fields = msgspec.structs.asdict(body)
+        fields["filters"] = preset_filters(project, fields.pop("preset"), body.filters)
+        schedule = create_schedule(by=caller(request), project=project, **fields)
         return Response(ExportScheduleRow.of(schedule), status=201)
 
 

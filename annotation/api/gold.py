@@ -16,7 +16,7 @@ from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, FirstError, Id
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, find_visible, require_role
-from annotation.models import GoldAnswer, Membership, Project, ScreeningDecision
+from annotation.models import MEMBER_NAME, GoldAnswer, Membership, Project, ScreeningDecision
 from annotation.work.gold.designation import mark_gold, retire_gold
 from annotation.work.gold.gold_accuracy import Share
 from annotation.work.gold.gold_answers import accuracy_by_person
@@ -129,8 +129,8 @@ class GoldAccuracy(APIView):
         """Every annotator who answered hidden gold, by name. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         accuracy = accuracy_by_person(project)
-        people = project.memberships.filter(pk__in=accuracy).select_related("user").order_by("user__username")
-        return Response([GoldAccuracyRow.of(accuracy[of.pk], member=of.pk, username=of.user.username) for of in people])
+        people = project.memberships.filter(pk__in=accuracy).select_related("user").order_by(MEMBER_NAME)
+        return Response([GoldAccuracyRow.of(accuracy[of.pk], member=of.pk, username=of.name) for of in people])
 
 
 class ScreeningDecisions(PagedView):

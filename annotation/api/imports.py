@@ -83,8 +83,9 @@ class FileToImport(msgspec.Struct):
         str,
         Meta(
             description="JSON of `annotator` (for labels that name no annotator), `labelled_by` (file, "
-            "model_judge, monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse), `source_groups` (template, "
-            "text) and `thinking` (separate, drop, keep: what to do with hidden reasoning in undivided solutions)."
+            "model_judge, monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse), `no_solution` (refuse, "
+            "keep: the problem, to be sampled), `source_groups` (template, text) and `thinking` (separate, drop, keep: "
+            "what to do with hidden reasoning in undivided solutions)."
         ),
     ] = ""
 

@@ -74,6 +74,7 @@ class LabelRow(Row):
 
     paths: ClassVar[dict[str, str]] = {
         "annotator": "annotator.pseudonym",
+        "guidelines": "guidelines.number",
         "split": "solution.split",
         "source_kind": "source.kind",
         "source_name": "source.name",
@@ -103,6 +104,9 @@ class LabelRow(Row):
     comment: Annotated[str, Meta(description="The annotator's comment on the solution.")]
     total_ms: Annotated[Milliseconds | None, Meta(description="Active time on the solution; null if unknown.")]
     submitted_at: Annotated[datetime, Meta(description="When it was submitted.")]
+    guidelines: Annotated[
+        Count | None, Meta(description="The version of the guidelines that applied; null if unknown.")
+    ]
     source_kind: Annotated[SourceKind | UnsetType, Meta(description="What the label comes from.")] = UNSET
     source_name: Annotated[
         str | UnsetType, Meta(description="The model or the labeller in a file; empty for the project's members.")
@@ -178,10 +182,12 @@ def _rows(member: Membership, labels: QuerySet[Annotation]) -> QuerySet[Annotati
         labels = labels.filter(annotator=member)
     ratings = StepRating.objects.select_related("step").defer("step__text")
     path = PathStep.objects.select_related("chosen").defer("chosen__text", "native")
+    rows = ("solution", "source", "annotator", "guidelines", "item__generation", "lease__hint__model_version")
+    long = ("solution__extra", "solution__provenance", "native", "guidelines__text", "guidelines__examples")
     return (
         labels.annotate(set_aside=ExpressionWrapper(is_set_aside(), output_field=BooleanField()))
-        .select_related("solution", "source", "annotator", "item__generation", "lease__hint__model_version")
-        .defer("solution__extra", "solution__provenance", "native", "lease__hint__model_version__manifest")
+        .select_related(*rows)
+        .defer(*long, "lease__hint__model_version__manifest")
         .prefetch_related(Prefetch("ratings", ratings), Prefetch("path", path))
         .order_by("-submitted_at", "-pk")
     )

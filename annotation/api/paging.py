@@ -52,6 +52,7 @@ class PagedView(APIView):
         """
         query = read_query(request, PageQuery)
         order: Sequence[str] = rows.query.order_by or rows.model._meta.ordering
+        assert order, "pages need an order"
         signer = Signer(salt=f"{type(self).__qualname__} {' '.join(order)}")
         if query.cursor:
             try:

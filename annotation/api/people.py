@@ -27,6 +27,9 @@ class PersonRow(Row):
     id: Annotated[Id, Meta(description="The membership's id.")]
     pseudonym: Annotated[UUID, Meta(description="The name in labels, snapshots and exports.")]
     username: Annotated[str | None, Meta(description="The user name; null without an account.")]
+    name_in_file: Annotated[
+        str | None, Meta(description="The name in the file that the labels came in; null for a person with an account.")
+    ]
     role: Annotated[Membership.Role, Meta(description="The role in the project.")]
     active: Annotated[bool, Meta(description="False for a former member, whose labels stay.")]
     machine: Annotated[bool, Meta(description="Whether the member is a program.")]

@@ -21,7 +21,7 @@ from prm.messages import Message
 
 
 class QueueItemRow(Row):
-    paths: ClassVar[dict[str, str]] = {"generation": "generation.number", "assigned_to": "assigned_to.user.username"}
+    paths: ClassVar[dict[str, str]] = {"generation": "generation.number", "assigned_to": "assigned_to.name"}
 
     id: Id
     solution: Id

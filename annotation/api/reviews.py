@@ -32,7 +32,9 @@ from prm.messages import Message
 
 
 class ReviewsQuery(msgspec.Struct):
-    reason: Literal["", "disagreement", "dispute", "doubt"] = ""
+    reason: Annotated[
+        Literal["", "disagreement", "dispute", "doubt"], Meta(description="Why it waits; all reasons if left out.")
+    ] = ""
 
 
 class WaitingSolution(Row):
@@ -52,7 +54,7 @@ class LabelOfCase(OwnLabel, kw_only=True):
     """A submitted label and its state."""
 
     id: Id
-    annotator: Annotated[str | None, Meta(description="Null if the label was imported.")]
+    annotator: Annotated[str | None, Meta(description="Null for an imported label that names nobody.")]
     adjudicates: bool
     first_error: FirstError | None
     sent_back: Annotated[bool, Meta(description="Whether it was sent back and its annotator has not answered yet.")]
@@ -62,7 +64,7 @@ class LabelOfCase(OwnLabel, kw_only=True):
         return cls(
             **asdict(as_submitted(label)),
             id=label.pk,
-            annotator=label.annotator and label.annotator.user.username,
+            annotator=label.annotator and label.annotator.name,
             adjudicates=label.adjudicates,
             first_error=label.first_error,
             sent_back=bool(label.open_requests),
@@ -209,7 +211,7 @@ class SentBackRow(Row):
 
 
 class SentBackQuery(msgspec.Struct):
-    state: SentBack.State | UnsetType = UNSET
+    state: Annotated[SentBack.State | UnsetType, Meta(description="Whether the request is open.")] = UNSET
 
 
 class LabelToSendBack(msgspec.Struct):

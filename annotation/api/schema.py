@@ -10,10 +10,12 @@ from django.db.models import TextChoices
 from drf_spectacular.drainage import warn
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent, build_parameter_type
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 from msgspec.inspect import StructType, Type, type_info
 
 from annotation.api.errors import ErrorBody
+from annotation.api.examples import find_example
+from annotation.api.field_texts import text_of
 from annotation.api.paging import PagedView, PageQuery
 from prm.messages import Message
 
@@ -74,6 +76,12 @@ class EndpointSchema(AutoSchema):
         answer: dict[str, Any] = super()._get_response_for_code(described, status_code, media_types, direction)
         return answer
 
+    def get_examples(self) -> list[OpenApiExample]:
+        example = find_example(self.get_operation_id())
+        if example is None:
+            return []
+        return [OpenApiExample("Example", example.response, summary=example.request, response_only=True)]
+
     def _is_list_view(self, serializer: Any = None) -> bool:
         return False  # lists are described as such
 
@@ -87,6 +95,9 @@ class EndpointSchema(AutoSchema):
         optional = _optional_fields(kind) if direction == "response" else {}
         for name, component in components.items():
             component.pop("title", None)
+            for field, schema in component.get("properties", {}).items():
+                if (text := text_of(name.partition("_")[0], field)) is not None:
+                    schema.setdefault("description", text)
             if direction == "response" and "properties" in component:
                 component["required"] = [one for one in component["properties"] if one not in optional.get(name, ())]
             self._register(WHERE[direction].format(name=name).rpartition("/")[2], component)

@@ -44,14 +44,16 @@ Filters = Annotated[
     Meta(
         description="`splits`, `domains`, `policies`, `visibilities`, `source_kinds`, `annotators` (pseudonyms), "
         "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
-        "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` "
-        "(1), `min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), "
-        "`set_aside`, `gold`, `critiques`, `hints` (included or left_out), `consensus` (shares or "
-        "reliability), `agreement` (`sources`: two or more; `on`: first_error, within_one or presence; "
-        "`keep`: agreeing or differing)."
+        "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
+        "`min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), `set_aside`, "
+        "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or reliability), "
+        "`agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or "
+        "differing)."
     ),
 ]
-Preset = Annotated[
+
+
+PresetName = Annotated[
     str,
     Meta(
         description="Begin with the filters of a preset; `filters` replace those of the same name. Default: none.",
@@ -61,7 +63,7 @@ Preset = Annotated[
 
 
 class SnapshotToCreate(msgspec.Struct):
-    preset: Preset = ""
+    preset: PresetName = ""
     filters: Filters = {}
 
 

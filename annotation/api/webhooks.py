@@ -23,17 +23,22 @@ from annotation.core.webhooks.events import EVENTS
 from annotation.models import Membership, Webhook, WebhookDelivery
 from prm.messages import Message
 
-Events = Annotated[list[Annotated[str, one_of(EVENTS)]], Meta(min_length=1, max_length=len(EVENTS))]
+Events = Annotated[
+    list[Annotated[str, one_of(EVENTS)]],
+    Meta(min_length=1, max_length=len(EVENTS), description="The events that are sent to the address."),
+]
 Url = Annotated[str, Meta(max_length=LONGEST_URL, description="HTTPS, or a host of WEBHOOK_PRIVATE_HOSTS.")]
 
 
 class WebhookRow(Row):
-    id: Id
-    url: str
-    events: list[str]
-    state: Webhook.State
+    """An address that receives events of a project."""
+
+    id: Annotated[Id, Meta(description="The webhook's id.")]
+    url: Annotated[str, Meta(description="The address that receives the events.")]
+    events: Annotated[list[str], Meta(description="The events that are sent to it.")]
+    state: Annotated[Webhook.State, Meta(description="`disabled`: deliveries failed for days.")]
     failing_since: Annotated[datetime | None, Meta(description="The first failure after the last success.")]
-    created_at: datetime
+    created_at: Annotated[datetime, Meta(description="When it was registered.")]
 
 
 class CreatedWebhook(WebhookRow):
@@ -54,22 +59,24 @@ class WebhookChange(msgspec.Struct):
 
     url: Url | UnsetType = UNSET
     events: Events | UnsetType = UNSET
-    state: Annotated[str, one_of(registration.STATES)] | UnsetType = UNSET
+    state: Annotated[str, one_of(registration.STATES), Meta(description="Whether events are sent.")] | UnsetType = UNSET
 
 
 class DeliveryRow(Row):
-    id: Id
+    """One event for one webhook, with the last response."""
+
+    id: Annotated[Id, Meta(description="The delivery's id.")]
     message_id: Annotated[UUID, Meta(description="The header `webhook-id` of every attempt.")]
-    event: str
+    event: Annotated[str, Meta(description="What happened.")]
     body: Annotated[str, Meta(description="The body of every attempt.")]
-    state: WebhookDelivery.State
-    attempts: Count
+    state: Annotated[WebhookDelivery.State, Meta(description="`failed`: it is not attempted again.")]
+    attempts: Annotated[Count, Meta(description="How often it was attempted.")]
     next_attempt_at: Annotated[datetime, Meta(description="The time of the next attempt while the state is waiting.")]
-    attempted_at: datetime | None
+    attempted_at: Annotated[datetime | None, Meta(description="The time of the last attempt.")]
     status: Annotated[int | None, Meta(description="HTTP status of the last response.")]
     response: Annotated[str, Meta(description="The beginning of the last response.")]
     error: Annotated[str, Meta(description="Why the last attempt has no response.")]
-    created_at: datetime
+    created_at: Annotated[datetime, Meta(description="When the event happened.")]
 
 
 class Webhooks(PagedView):

@@ -201,7 +201,7 @@ def beating_apart(job: Job) -> Iterator[Callable[..., None]]:
         if (now := time.monotonic()) - last < BEAT_SECONDS:
             return
         last = now
-        values: dict[str, Any] = {"heartbeat_at": timezone.now(), **fields}
+        values = {"heartbeat_at": timezone.now(), **fields}
         columns = ", ".join(f"{name} = %({name})s" for name in values)
         statement = f"UPDATE {table} SET {columns} WHERE id = %(pk)s RETURNING cancel_requested"
         with apart.cursor() as cursor:

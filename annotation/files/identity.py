@@ -1,46 +1,54 @@
-"""The identity of records: hashes of problems, solutions and labels, and the source group that decides the split."""
+"""The identity of labels, and the source group of a problem, which decides its split."""
 
 import hashlib
 import re
-import unicodedata
 import uuid
 
 import msgspec
 
+from prm.formats.identity import content_hash, normalised, text_hash
 from prm.formats.record import Record, RecordAnnotation
 from prm.vocabulary import Split
+
+
+class StoredRecord(Record):
+    """A solution in the project, with the hashes under which it is stored.
+
+    Steps that labels added to it do not change them.
+    """
+
+    text_hash: str = ""
+    content_hash: str = ""
+
 
 _LABELS = uuid.UUID("6b0f5d0e-58a5-4e0f-9d6c-3a0c2a3d4f11")
 
 
-def text_hash(problem: str) -> str:
-    """The SHA-256 of a problem's normalised text."""
-    return hashlib.sha256(normalised(problem).encode()).hexdigest()
-
-
-def content_hash(record: Record) -> str:
-    """The SHA-256 of the sampled steps, without completions that an annotation added."""
-    sampled = [[(step.text, step.kind) for step in at if not step.added] for at in record.positions]
-    while sampled and not sampled[-1]:
-        sampled.pop()
-    return hashlib.sha256(msgspec.json.encode(sampled)).hexdigest()
+def hashes_of(record: Record) -> tuple[str, str]:
+    """The hashes of a record's problem and of its steps."""
+    if isinstance(record, StoredRecord):
+        return record.text_hash, record.content_hash
+    return text_hash(record.problem), content_hash(record)
 
 
 def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
     """The SHA-256 of a label with its record.
 
-    It excludes the problem's group and split, the solution's provenance, and outcomes set here, so that learning more
-    about a solution does not change the identity of its labels.
+    It excludes the problem's group and split, the solution's provenance and multiplicity, and outcomes set here, so
+    that learning more about a solution does not change the identity of its labels. It excludes the revision, which only
+    some formats have. A label of a stored solution counts with its hashes.
     """
+    label = msgspec.structs.replace(annotation, revision=None)
+    if isinstance(record, StoredRecord):
+        return hashlib.sha256(msgspec.json.encode([record.text_hash, record.content_hash, label])).hexdigest()
     hashed = msgspec.structs.replace(
         record,
-        annotations=[annotation],
+        annotations=[label],
         consensus=[],
         split="",
         source_group="",
-        problem_id=None,
-        solution_id=None,
         provenance=None,
+        multiplicity=1,
     )
     if record.outcome_source is not None:
         hashed.outcome_source = None
@@ -57,11 +65,6 @@ HOLDOUT_SHARE = 0.15
 CALIBRATION_SHARE = 0.10
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-
-
-def normalised(text: str) -> str:
-    """The text in one Unicode form, with each run of white space as one blank. Problems with equal results are one."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def source_group_of(problem: str, stated: str = "") -> str:

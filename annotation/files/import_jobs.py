@@ -159,7 +159,7 @@ def create_import(
         require_role(by, project, Membership.Role.MANAGER)
     splitting_of(manner.decomposition, manner.options.thinking)
     place = str(path) if is_address(str(path)) else str(Path(path).resolve())
-    read_format, mapping = _format_of(place, filename, manner.format, manner.options.mapping)
+    read_format, mapping = _format_of(place, filename, manner.format, manner.options)
     options = msgspec.structs.replace(manner.options, mapping=mapping)
     job = ImportJob.objects.create(
         project=project,
@@ -212,8 +212,9 @@ def _create_in_group(group: ImportGroup, place: str, filename: str, manner: Mann
 
 
 @translated_format_errors()
-def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
+def _format_of(place: str, filename: str, format: str, options: ImportOptions) -> tuple[str, Mapping | None]:
     """The format, and for a table its mapping: the user's, else the proposed one. Raises as `create_import`."""
+    mapping, needs_steps = options.mapping, options.no_solution == "refuse"
     if format not in FORMATS and format != "auto":
         known = ", ".join(FORMATS)
         raise DomainError(Message("no_such_import_format", format=format, known=known), code="unknown_format")
@@ -224,7 +225,7 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
         if format != TABLE:
             return format, None
         with open_content(place) as content:
-            return format, checked(mapping, sample(content.stream))
+            return format, checked(mapping, sample(content.stream), needs_steps=needs_steps)
     except OSError as error:
         reason = Message("file_not_readable", filename=filename, strerror=error.strerror or error)
         if isinstance(error, FileNotFoundError):

@@ -7,16 +7,18 @@ from itertools import islice
 from typing import BinaryIO, cast
 
 from annotation.core.errors import DomainError, translated_format_errors
+from annotation.files.joining import join_labels
 from annotation.files.opening import unpacked_head
 from annotation.files.preparing import prepare_record, splitting_of
+from annotation.files.record_faults import empty_steps
 from annotation.files.split_preview import Division, division_of
 from annotation.files.warnings import foreseen_warnings, warnings_in_words
-from annotation.models import ImportOptions
+from annotation.models import ImportOptions, Project
 from prm.formats.detection import detect
 from prm.formats.mapping import Mapping
 from prm.formats.record import Record, Rejection
 from prm.formats.registry import FORMATS, TABLE
-from prm.formats.table import Sample, fault_of, is_csv, proposed, reader_of, sample
+from prm.formats.table import Sample, csv_delimiter, fault_of, proposed, reader_of, sample
 from prm.messages import Message
 
 _DEFAULT = ImportOptions()
@@ -29,8 +31,10 @@ SHOWN = 3
 class Preview:
     """The format, the first records with their lines, and the first lines that would be rejected.
 
-    For a table, also its first rows (`begun`), its mapping, and a sentence on what the mapping lacks. `division` is of
-    undivided solutions, None if there are none. `warnings` are about the first LOOKED_AT records.
+    For a table, also its first rows (`begun`), its mapping, a sentence on what the mapping lacks, and the delimiter of
+    CSV that is detected. `division` is of
+    undivided solutions, None if there are none. `warnings` are about the first LOOKED_AT records. `in_question` names
+    the import options that would change how these are read, because of what they have or lack.
     """
 
     format: str
@@ -39,9 +43,10 @@ class Preview:
     begun: Sample | None = None
     mapping: Mapping | None = None
     lacks: str = ""
-    is_csv: bool = False
+    delimiter: str = ""
     division: Division | None = None
     warnings: Sequence[Message] = ()
+    in_question: Sequence[str] = ()
 
 
 @translated_format_errors()
@@ -55,11 +60,13 @@ def preview_import(
     options: ImportOptions = _DEFAULT,
     tail: bytes = b"",
     size: int = 0,
+    project: Project | None = None,
 ) -> Preview:
     """Preview a file from its first bytes, `head`, which are the `whole` file or its beginning.
 
-    A Parquet file that is not whole also needs its `tail` and the `size` of the file. Raises DomainError
-    (`unknown_format`, `unknown_decomposition`, `unreadable_file`) if the import would not start.
+    Labels are joined to the solutions of the `project`. A Parquet file that is not whole also needs its `tail` and the
+    `size` of the file. Raises DomainError (`unknown_format`, `unknown_decomposition`, `unreadable_file`) if the import
+    would not start.
     """
     splitting, mapping = splitting_of(decomposition, options.thinking), options.mapping
     content = unpacked_head(head, PREVIEW_BYTES)
@@ -76,8 +83,9 @@ def preview_import(
             stream.seek(0)
             begun = sample(stream)
             mapping = mapping or proposed(begun)
-            if lacks := fault_of(mapping, begun):
-                return Preview(detected, [], [], begun, mapping, lacks, is_csv(content))
+            if lacks := fault_of(mapping, begun, needs_steps=options.no_solution == "refuse"):
+                asked = () if mapping.steps else ("no_solution",)
+                return Preview(detected, [], [], begun, mapping, lacks, csv_delimiter(content), in_question=asked)
         stream.seek(0)
         items = list(islice(reader_of(detected, mapping)(stream), LOOKED_AT))
     except OSError as error:
@@ -88,19 +96,35 @@ def preview_import(
         items.pop()  # cut off at the end of the head
     texts = [item.solution_text for _, item in items if isinstance(item, Record) and item.solution_text]
     division = division_of(texts, splitting)
+    in_question = _in_question([item for _, item in items if isinstance(item, Record)], division)
     read = [(line, prepare_record(line, item, splitting, options)) for line, item in items]
-    records = [(line, item) for line, item in read if isinstance(item, Record)]
-    rejections = [item for _, item in read if isinstance(item, Rejection)]
+    prepared = [(line, item) for line, item in read if isinstance(item, Record)]
+    joined = join_labels(project, prepared)
+    records = [(line, item) for (line, _), item in zip(prepared, joined, strict=True) if isinstance(item, Record)]
+    rejections = [item for item in [*(item for _, item in read), *joined] if isinstance(item, Rejection)]
     return Preview(
         detected,
         records[:SHOWN],
         rejections[:SHOWN],
         begun,
         mapping,
-        is_csv=begun is not None and is_csv(content),
+        delimiter=csv_delimiter(content) if begun else "",
         division=division,
         warnings=warnings_in_words(foreseen_warnings([record for _, record in records], whole=whole)),
+        in_question=in_question,
     )
+
+
+def _in_question(records: Sequence[Record], division: Division | None) -> list[str]:
+    """The names of the options that change how these records, as read from the file, are imported."""
+    concerned = {
+        "decomposition": division is not None,
+        "thinking": division is not None and division.thinking > 0,
+        "empty_steps": any(empty_steps(record) for record in records),
+        "no_solution": any(record.is_problem_only for record in records),
+        "labelled_by": any(record.annotations for record in records),
+    }
+    return [name for name, is_concerned in concerned.items() if is_concerned]
 
 
 class EndsOfFile(io.RawIOBase):

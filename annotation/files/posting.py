@@ -17,12 +17,12 @@ from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.jobs import enqueue
 from annotation.core.membership.access import require_role
-from annotation.files import identity
 from annotation.files.answer_grading import grade_records
 from annotation.files.posted_lines import read_posted
 from annotation.files.preparing import prepare_record, splitting_of
 from annotation.files.store import store_each, wait_for_others
 from annotation.models import Membership, Problem, Project, Solution
+from prm.formats.identity import content_hash, text_hash
 from prm.formats.record import Record, Rejection
 from prm.messages import Message
 
@@ -118,7 +118,7 @@ def _wait(project: Project) -> None:
 def _add_references(project: Project, records: list[Record]) -> None:
     """Add the stored reference answers of known problems to the records, which need not repeat them."""
     bare = [record for record in records if record.reference_answer is None]
-    hashes = {id(record): identity.text_hash(record.problem) for record in bare}
+    hashes = {id(record): text_hash(record.problem) for record in bare}
     problems = Problem.objects.filter(project=project, text_hash__in=hashes.values())
     references = dict(problems.values_list("text_hash", "reference_answer"))
     for record in bare:
@@ -140,7 +140,7 @@ class _Known:
         """The record, or a rejection if its id belongs to another solution."""
         if isinstance(item, Rejection) or not item.external_id:
             return item
-        content = (identity.text_hash(item.problem), identity.content_hash(item))
+        content = (text_hash(item.problem), content_hash(item))
         contents = self._contents[item.external_id]
         if contents and content not in contents:
             return Rejection(

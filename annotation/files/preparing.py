@@ -6,9 +6,10 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.files.identity import group_of_text
-from annotation.files.record_faults import empty_steps, fault_of
-from annotation.files.record_labels import is_unnamed
+from annotation.files.record_faults import empty_steps, fault_of, problem_fault
+from annotation.files.record_labels import names_nobody
 from annotation.models import ImportOptions
+from prm.formats.label_lines import LooseLabel
 from prm.formats.raw import EXCERPT
 from prm.formats.record import Completion, Provenance, Record, Rejection
 from prm.messages import Message
@@ -32,7 +33,10 @@ def splitting_of(decomposition: str, thinking: str) -> Splitting:
 def prepare_record(
     line: int, item: Record | Rejection, splitting: Splitting, options: ImportOptions = _DEFAULT
 ) -> Record | Rejection:
-    """The record with its steps, prepared by the options of the import, or a rejection with the reason."""
+    """The record with its steps, prepared by the options of the import, or a rejection with the reason.
+
+    A loose label is checked when it is joined to its solution.
+    """
     if isinstance(item, Rejection):
         return item
     if item.solution_text is not None and (reason := _split(item, item.solution_text, splitting)):
@@ -41,11 +45,19 @@ def prepare_record(
         # A machine's kind, which only the record itself can state, is never overridden.
         if options.labelled_by != "file" and label.source_kind in PEOPLE:
             label.source_kind = options.labelled_by
-        if options.annotator and is_unnamed(label.source_name):
+        if options.annotator and names_nobody(label):
             label.source_name = options.annotator
+    if isinstance(item, LooseLabel):
+        return item
     if options.source_groups == "text" and not item.source_group:
         item.source_group = group_of_text(item.problem)
-    if fault := fault_of(item) or _refused(item, options):
+    if item.is_problem_only:
+        fault = (
+            problem_fault(item) if options.no_solution == "keep" else ("steps", Message("neither_steps_nor_solution"))
+        )
+    else:
+        fault = fault_of(item) or _refused(item, options)
+    if fault:
         field, reason = fault
         return Rejection(line=line, field=field, reason=reason, excerpt=item.problem[:EXCERPT])
     return item

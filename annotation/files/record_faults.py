@@ -8,15 +8,13 @@ MAX_POSITIONS = 10_000
 LENGTHS = {"source_group": 200, "domain": 100, "external_id": 200, "generator": 200}
 MAX_SOURCE_NAME = 200
 MAX_MS = 2**62
+MAX_REVISION = 1_000_000
 
 
 def fault_of(record: Record) -> tuple[str, Message] | None:
     """The field and the reason for which a record must be rejected; None if it is valid."""
-    if not record.problem.strip():
-        return "problem", Message("text_empty")
-    for field, longest in LENGTHS.items():
-        if len(getattr(record, field)) > longest:
-            return field, Message("text_too_long", n=longest)
+    if fault := problem_fault(record):
+        return fault
     if not any(record.positions):
         return "steps", Message("no_steps")
     if len(record.positions) > MAX_POSITIONS:
@@ -30,6 +28,16 @@ def fault_of(record: Record) -> tuple[str, Message] | None:
     return None
 
 
+def problem_fault(record: Record) -> tuple[str, Message] | None:
+    """As `fault_of`, without the steps and the labels."""
+    if not record.problem.strip():
+        return "problem", Message("text_empty")
+    for field, longest in LENGTHS.items():
+        if len(getattr(record, field)) > longest:
+            return field, Message("text_too_long", n=longest)
+    return None
+
+
 def empty_steps(record: Record) -> list[int]:
     """The positions whose sampled completions are all blank."""
     sampled = ([step.text for step in at if not step.added] for at in record.positions)
@@ -39,6 +47,10 @@ def empty_steps(record: Record) -> list[int]:
 def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str, Message] | None:
     if len(annotation.source_name) > MAX_SOURCE_NAME:
         return "source_name", Message("text_too_long", n=MAX_SOURCE_NAME)
+    if len(annotation.annotator or "") > MAX_SOURCE_NAME:
+        return "annotator", Message("text_too_long", n=MAX_SOURCE_NAME)
+    if annotation.revision is not None and annotation.revision > MAX_REVISION:
+        return "revision", Message("number_too_high", n=annotation.revision, most=MAX_REVISION)
     if annotation.total_ms is not None and not 0 <= annotation.total_ms < MAX_MS:
         return "total_ms", Message("milliseconds_negative", n=annotation.total_ms)
     if annotation.first_error is not None and not -1 <= annotation.first_error < len(record.positions):

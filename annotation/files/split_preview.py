@@ -1,5 +1,6 @@
 """Previews a splitting rule on sample texts: step counts, lengths and oddities, beside the other rules' counts."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -35,10 +36,15 @@ class Tried:
 
 @dataclass(frozen=True)
 class Division:
-    """The texts split by one rule. `whole` counts solutions with one step, `many` those with more than MANY; `long` and
-    `short` count steps; `longest` is in characters. `thinking` counts solutions with hidden reasoning."""
+    """The texts split by one rule.
+
+    `applied` counts solutions by the rule that divided them, which `automatic` chooses. `whole` counts solutions with
+    one step, `many` those with more than MANY; `long` and `short` count steps; `longest` is in characters. `thinking`
+    counts solutions with hidden reasoning.
+    """
 
     splitting: Splitting
+    applied: dict[str, int]
     solutions: int
     bars: list[Bar]
     longest: int
@@ -69,6 +75,7 @@ def division_of(texts: Sequence[str], splitting: Splitting) -> Division | None:
     counts_by_rule = {name: counts if name == splitting.rule else _counts(looked_at, splitting, name) for name in RULES}
     return Division(
         splitting=splitting,
+        applied=Counter(split.rule for split in divided),
         solutions=len(looked_at),
         bars=_bars(counts),
         longest=max(lengths, default=0),

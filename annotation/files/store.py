@@ -12,7 +12,7 @@ from annotation.files import identity, record_labels
 from annotation.files.copying import NewRows
 from annotation.files.identity import assign_split, source_group_of
 from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
-from prm.formats.record import Completion, Record, alternative_of
+from prm.formats.record import MOST_EQUAL, Completion, Record, alternative_of
 from prm.vocabulary import StepKind
 
 FIELDS = {
@@ -22,9 +22,9 @@ FIELDS = {
     ),
     Solution: (
         "id", "project", "problem", "split", "content_hash", "external_id", "generator", "final_answer",
-        "final_answer_correct", "outcome_source", "provenance", "extra", "import_job", "created_at",
+        "final_answer_correct", "outcome_source", "provenance", "extra", "multiplicity", "import_job", "created_at",
     ),
-    Step: ("id", "solution", "position", "alternative", "text", "kind"),
+    Step: ("id", "solution", "position", "alternative", "text", "kind", "added"),
     Critique: ("step", "ordinal", "text"),
     **record_labels.FIELDS,
 }  # fmt: skip
@@ -38,7 +38,7 @@ class Counts:
     """Counts of records: `accepted` added a solution or a label, `duplicates` added nothing.
 
     Of the labels, `unnamed` differ from another label without an annotator and are added to it; `revised` replace an
-    earlier label by the same annotator.
+    earlier label by the same annotator. `repeated` are duplicates that count as further samples of their solution.
     """
 
     accepted: int = 0
@@ -47,6 +47,7 @@ class Counts:
     annotations: int = 0
     unnamed: int = 0
     revised: int = 0
+    repeated: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(
@@ -56,10 +57,11 @@ class Counts:
             self.annotations + other.annotations,
             self.unnamed + other.unnamed,
             self.revised + other.revised,
+            self.repeated + other.repeated,
         )
 
 
-NEW, DUPLICATE = Counts(accepted=1), Counts(duplicates=1)
+NEW, DUPLICATE, REPEATED = Counts(accepted=1), Counts(duplicates=1), Counts(duplicates=1, repeated=1)
 
 
 class _Problem(NamedTuple):
@@ -72,10 +74,15 @@ class _Problem(NamedTuple):
 
 @dataclass
 class _Solution:
-    """A stored solution, with the `fields` of a record that it stores, its completions by position and their ids."""
+    """A stored solution, with the `fields` of a record that it stores, its completions by position and their ids.
+
+    `is_new` if this import added it, so that an equal record is a further sample.
+    """
 
     id: int
     fields: dict[str, Any]
+    multiplicity: int
+    is_new: bool
     completions: dict[int, list[Completion]] = field(default_factory=lambda: defaultdict(list))
     keys: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
@@ -86,35 +93,46 @@ def wait_for_others(project: Project) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, project.pk])
 
 
-def store_chunk(*, project: Project, records: Sequence[Record], job: ImportJob | None = None) -> Counts:
-    """Store valid records in the current transaction, after other imports into the project; returns the counts."""
-    return sum((counts for counts, _ in store_each(project=project, records=records, job=job)), Counts())
+def store_chunk(
+    *, project: Project, records: Sequence[Record], job: ImportJob | None = None, are_samples: bool = False
+) -> Counts:
+    """Store valid records in the current transaction, after other imports into the project; returns the counts.
+
+    Records without labels that equal another one of the same import are further samples of the solution. With
+    `are_samples`, so are those that equal a solution from before: a policy has just sampled them.
+    """
+    stored = store_each(project=project, records=records, job=job, are_samples=are_samples)
+    return sum((counts for counts, _ in stored), Counts())
 
 
 def store_each(
-    *, project: Project, records: Sequence[Record], job: ImportJob | None = None
-) -> list[tuple[Counts, int]]:
-    """As `store_chunk`, but returns the counts of each record and the id of its solution."""
+    *, project: Project, records: Sequence[Record], job: ImportJob | None = None, are_samples: bool = False
+) -> list[tuple[Counts, int | None]]:
+    """As `store_chunk`, but returns the counts of each record and the id of its solution, None without a solution."""
     wait_for_others(project)
-    return _Chunk(project, records, job).store()
+    return _Chunk(project, records, job, are_samples).store()
 
 
 class _Chunk:
-    def __init__(self, project: Project, records: Sequence[Record], job: ImportJob | None) -> None:
-        self._project, self._records, self._job = project, records, job
+    def __init__(self, project: Project, records: Sequence[Record], job: ImportJob | None, are_samples: bool) -> None:
+        self._project, self._records, self._job, self._are_samples = project, records, job, are_samples
         self._now = timezone.now()
         self._rows = NewRows(FIELDS)
         self._labels = record_labels.Labels(project, records, self._rows)
-        self._hashes = [(identity.text_hash(r.problem), identity.content_hash(r)) for r in records]
+        self._hashes = [identity.hashes_of(record) for record in records]
         self._problems = self._find_problems()
         self._solutions = self._find_solutions()
+        self._recounted: dict[int, _Solution] = {}
 
-    def store(self) -> list[tuple[Counts, int]]:
-        stored = []
+    def store(self) -> list[tuple[Counts, int | None]]:
+        stored = list[tuple[Counts, int | None]]()
         for record, (problem_hash, content) in zip(self._records, self._hashes, strict=True):
             counts = self._add(record, problem_hash, content)
-            stored.append((counts, self._solutions[self._problems[problem_hash].id, content].id))
+            solution = self._solutions.get((self._problems[problem_hash].id, content))
+            stored.append((counts, solution.id if solution else None))
         self._rows.write()
+        recounted = [Solution(pk=pk, multiplicity=one.multiplicity) for pk, one in self._recounted.items()]
+        Solution.objects.bulk_update(recounted, ["multiplicity"], batch_size=1000)
         return stored
 
     def _find_problems(self) -> dict[str, _Problem]:
@@ -133,9 +151,14 @@ class _Chunk:
         rows = Solution.objects.filter(problem__in=problems, content_hash__in=hashes)
         solutions = {
             (row["problem_id"], row["content_hash"]): _Solution(
-                row["id"], {name: row[name] for name in SOLUTION_FIELDS}
+                row["id"],
+                {name: row[name] for name in SOLUTION_FIELDS},
+                row["multiplicity"],
+                self._job is not None and row["import_job_id"] == self._job.pk,
             )
-            for row in rows.values("id", "problem_id", "content_hash", *SOLUTION_FIELDS)
+            for row in rows.values(
+                "id", "problem_id", "content_hash", "multiplicity", "import_job_id", *SOLUTION_FIELDS
+            )
         }
         self._find_steps(solutions)
         return solutions
@@ -156,17 +179,24 @@ class _Chunk:
 
     def _add(self, record: Record, problem_hash: str, content: str) -> Counts:
         problem = self._problems.get(problem_hash)
+        is_known = problem is not None
         if problem is None:
             problem = self._problems[problem_hash] = self._add_problem(record, problem_hash)
+        if not record.positions:
+            return DUPLICATE if is_known else NEW
         solution = self._solutions.get((problem.id, content))
-        fresh = self._labels.fresh(record)
+        fresh = self._labels.fresh(record, solution.id if solution else None)
         if solution is None:
             solution = self._solutions[problem.id, content] = self._add_solution(record, problem, content)
             steps = self._add_steps(record, solution)
-        elif fresh:
-            steps = self._match_steps(record, solution)
+        elif self._is_sample(record, solution):
+            self._count(solution, solution.multiplicity + record.multiplicity)
+            return REPEATED
         else:
-            return DUPLICATE
+            self._count(solution, max(solution.multiplicity, record.multiplicity))
+            if not fresh:
+                return DUPLICATE
+            steps = self._match_steps(record, solution)
         if not fresh:
             return NEW
         stored = problem.fields | solution.fields
@@ -175,6 +205,18 @@ class _Chunk:
         return Counts(
             accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
         )
+
+    def _is_sample(self, record: Record, solution: _Solution) -> bool:
+        """Whether a record that equals a stored solution is a further sample. A labelled one may be for its label."""
+        if record.annotations or not (solution.is_new or self._are_samples):
+            return False
+        return not record.external_id or record.external_id != solution.fields["external_id"]
+
+    def _count(self, solution: _Solution, multiplicity: int) -> None:
+        multiplicity = min(multiplicity, MOST_EQUAL)
+        if multiplicity != solution.multiplicity:
+            solution.multiplicity = multiplicity
+            self._recounted[solution.id] = solution
 
     def _add_problem(self, record: Record, problem_hash: str) -> _Problem:
         group = source_group_of(record.problem, record.source_group)
@@ -197,7 +239,8 @@ class _Chunk:
         return problem
 
     def _add_solution(self, record: Record, problem: _Problem, content: str) -> _Solution:
-        solution = _Solution(self._rows.key(Solution), {name: getattr(record, name) for name in SOLUTION_FIELDS})
+        fields = {name: getattr(record, name) for name in SOLUTION_FIELDS}
+        solution = _Solution(self._rows.key(Solution), fields, record.multiplicity, is_new=True)
         self._rows.add(
             Solution,
             solution.id,
@@ -212,6 +255,7 @@ class _Chunk:
             record.outcome_source or ("" if record.final_answer_correct is None else "given"),
             record.provenance or {},
             record.extra,
+            record.multiplicity,
             self._job.pk if self._job else None,
             self._now,
         )
@@ -224,7 +268,8 @@ class _Chunk:
         for position, at in enumerate(record.positions):
             here = solution.keys[position]
             for alternative, (completion, key) in enumerate(zip(at, keys, strict=False)):
-                add(Step, key, solution.id, position, alternative, completion.text, completion.kind)
+                text, kind, added = completion.text, completion.kind, completion.added
+                add(Step, key, solution.id, position, alternative, text, kind, added)
                 here.append(key)
                 for ordinal, critique in enumerate(completion.critiques):
                     add(Critique, key, ordinal, critique)
@@ -242,7 +287,8 @@ class _Chunk:
                 used.add(alternative)
                 if alternative == len(keys):
                     keys.append(self._rows.key(Step))
-                    self._rows.add(Step, keys[-1], solution.id, position, alternative, completion.text, completion.kind)
+                    text, kind = completion.text, completion.kind
+                    self._rows.add(Step, keys[-1], solution.id, position, alternative, text, kind, True)
                     for ordinal, critique in enumerate(completion.critiques):
                         self._rows.add(Critique, keys[-1], ordinal, critique)
                 here.append(keys[alternative])

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Count
 
-from annotation.files.identity import assign_split, content_hash, payload_hash, source_group_of, text_hash
+from annotation.files.identity import assign_split, payload_hash, source_group_of
 from annotation.files.record_faults import empty_steps
-from annotation.files.record_labels import is_unnamed
+from annotation.files.record_labels import names_nobody
 from annotation.files.store import Counts
 from annotation.models import Problem, Project
+from prm.formats.identity import content_hash, text_hash
 from prm.formats.record import Record
 from prm.messages import Message
 from prm.vocabulary import SPLITS
@@ -23,6 +24,8 @@ def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts:
         "solutions_with_empty_steps": len(empty),
         "unnamed_labels": counts.unnamed,
         "revised_labels": counts.revised,
+        "equal_samples": counts.repeated,
+        "problems_without_solutions": sum(not record.positions for record in records),
     }
     return {**warnings, **{name: warnings.get(name, 0) + n for name, n in new.items() if n}}
 
@@ -56,7 +59,7 @@ def foreseen_warnings(records: Sequence[Record], *, whole: bool) -> dict[str, in
     labels: dict[tuple[str, str, str], set[str]] = {}
     for record in records:
         for label in record.annotations:
-            if is_unnamed(label.source_name):
+            if names_nobody(label):
                 place = (text_hash(record.problem), content_hash(record), label.source_name)
                 labels.setdefault(place, set()).add(payload_hash(record, label))
     unnamed = sum(len(different) - 1 for different in labels.values())
@@ -72,6 +75,10 @@ def warnings_in_words(warnings: Mapping[str, int]) -> list[Message]:
         sentences.append(Message("labels_differ_without_annotator", n=n))
     if n := warnings.get("revised_labels"):
         sentences.append(Message("labels_replaced", n=n))
+    if n := warnings.get("equal_samples"):
+        sentences.append(Message("samples_equal", n=n))
+    if n := warnings.get("problems_without_solutions"):
+        sentences.append(Message("problems_without_solutions", n=n))
     if n := warnings.get("empty_steps"):
         sentences.append(
             Message(

@@ -125,7 +125,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         **OwnLabelFilter.conditions,
         "annotator": lambda pseudonym: Q(annotator__pseudonym=pseudonym),
         "source": lambda kind: Q(source__kind=kind),
-        "generation": lambda number: Q(item__generation__number=number),
+        "generation": lambda number: Q(item__generation__number=number) | Q(stated__generation=number),
         "lane": lambda lane: Q(lane=lane),
         "hint": lambda hint: Q(lease__hint__shown=hint == "shown"),
         "solution": lambda solution: Q(solution=solution),

@@ -483,7 +483,8 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("pseudonym", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("name_in_file", models.CharField(blank=True, max_length=200, null=True)),
+                ("pseudonym", models.UUIDField(default=uuid.uuid4, editable=False)),
                 ("simulated", models.BooleanField(default=False, help_text="A program that simulates an annotator.")),
                 (
                     "machine",
@@ -502,6 +503,8 @@ class Migration(migrations.Migration):
                 (
                     "user",
                     models.ForeignKey(
+                        blank=True,
+                        null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="memberships",
                         to=settings.AUTH_USER_MODEL,
@@ -517,6 +520,13 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("project", "user"), name="membership_once_per_project"),
+                    models.UniqueConstraint(fields=("project", "name_in_file"), name="membership_file_name_once"),
+                    models.UniqueConstraint(fields=("project", "pseudonym"), name="membership_pseudonym_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("name_in_file__isnull", True), ("user__isnull", False))
+                        | models.Q(("active", False), ("name_in_file__isnull", False), ("user__isnull", True)),
+                        name="membership_has_account_or_is_from_file",
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(("role__in", ["annotator", "reviewer", "manager"])),
                         name="membership_role_known",
@@ -575,6 +585,7 @@ class Migration(migrations.Migration):
                 ("total_ms", models.PositiveBigIntegerField(blank=True, null=True)),
                 ("comment", models.TextField(blank=True)),
                 ("native", models.JSONField(blank=True, default=dict)),
+                ("stated", models.JSONField(blank=True, default=dict)),
                 ("submitted_at", models.DateTimeField()),
                 (
                     "guidelines",
@@ -1979,6 +1990,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("content_hash", models.CharField(help_text="SHA-256 of the steps as first imported.", max_length=64)),
+                (
+                    "multiplicity",
+                    models.PositiveIntegerField(default=1, help_text="How many equal samples it stands for."),
+                ),
                 ("external_id", models.CharField(blank=True, max_length=200)),
                 (
                     "generator",
@@ -2261,6 +2276,7 @@ class Migration(migrations.Migration):
                         max_length=12,
                     ),
                 ),
+                ("added", models.BooleanField(db_default=False, default=False)),
                 (
                     "solution",
                     models.ForeignKey(

@@ -30,7 +30,7 @@ from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.practice import PracticeAnswer
 from annotation.models.preference import Preference
 from annotation.models.problem import Problem
-from annotation.models.project import Membership, Project
+from annotation.models.project import MEMBER_NAME, Membership, Project
 from annotation.models.queue import Draft, Frontier, LaneTally, Lease, QueueItem
 from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy

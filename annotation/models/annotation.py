@@ -15,14 +15,14 @@ from prm.vocabulary import FINISH_REASONS, FINISHED, RATINGS
 class Annotation(models.Model):
     """One person's submission on one solution. Rows never change: an edit is a new revision.
 
-    `annotator` is null for imported labels; `source` then names their labeller. `counted` is true if the annotation
-    itself filled a place of its queue item. It is false for a revision, because the first revision filled the place,
-    and for a late submission, which is an extra label; both are used like any other label. `guidelines` is the version
-    that the person had on the screen; null if the project had none, and for imported labels. `native` holds what only
-    the source format can express, for exports in that format. `first_error` is a position, -1 for none, null if
-    unknown.
-    `progress` is how far the solution got before its first error, from 0 (nowhere) to 4 (all but the end), null if the
-    project did not ask.
+    `annotator` is null for imported labels by machines and by people without a name; `source` then names them.
+    `counted` is true if the annotation itself filled a place of its queue item. It is false for a revision, because the
+    first revision filled the place, and for a late submission, which is an extra label; both are used like any other
+    label. `guidelines` is the version that the person had on the screen; null if the project had none, and for imported
+    labels. `native` holds what only the source format can express, for exports in that format. `stated` holds what the
+    file of an imported label states and other tables hold for the platform's own labels. `first_error` is a position,
+    -1 for none, null if unknown. `progress` is how far the solution got before its first error, from 0 (nowhere) to 4
+    (all but the end), null if the project did not ask.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="annotations", db_index=False)
@@ -49,6 +49,7 @@ class Annotation(models.Model):
     total_ms = models.PositiveBigIntegerField(null=True, blank=True)
     comment = models.TextField(blank=True)
     native = models.JSONField(default=dict, blank=True)
+    stated = models.JSONField(default=dict, blank=True)
     submitted_at = models.DateTimeField()
 
     class Meta:

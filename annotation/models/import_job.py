@@ -14,6 +14,7 @@ from prm.formats.mapping import Mapping
 from prm.splitting import Splitting, Thinking
 
 EmptySteps = Literal["keep", "refuse"]
+NoSolution = Literal["refuse", "keep"]
 SourceGroups = Literal["template", "text"]
 LabelledBy = Literal["file", "model_judge", "monte_carlo", "heuristic", "simulated"]
 
@@ -25,6 +26,7 @@ class ImportOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     - `annotator` is the annotator of labels that name none.
     - `labelled_by` is the kind of labels that the file does not attribute to a machine; "file" is the format's default.
     - `empty_steps`: keep a step without text as an empty step, or refuse its record.
+    - `no_solution`: refuse a record without a solution, or keep its problem, so that a policy can solve it.
     - `source_groups`: problems without a `source_group` share one if their texts differ only in numbers (`template`),
       or if they are equal (`text`).
     - `thinking`: what happens to hidden reasoning (`<think>`) in undivided solutions.
@@ -34,6 +36,7 @@ class ImportOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     annotator: Annotated[str, msgspec.Meta(max_length=200)] = ""
     labelled_by: LabelledBy = "file"
     empty_steps: EmptySteps = "keep"
+    no_solution: NoSolution = "refuse"
     source_groups: SourceGroups = "template"
     thinking: Thinking = "separate"
 

@@ -9,8 +9,8 @@ from prm.vocabulary import SOURCE_KINDS
 class LabelSource(models.Model):
     """Where labels come from. Kinds are pooled only if that is stated.
 
-    `name` is the labeller's pseudonym in an imported file, the judge model, or the policy whose rollouts were counted;
-    empty for the project's own members, people and programs.
+    `name` is the judge model, or the policy whose rollouts were counted, or the format of a file that names nobody. It
+    is empty for labels by people and programs with a membership.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_sources")

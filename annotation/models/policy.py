@@ -1,5 +1,6 @@
 """The policy of a project, validated when it is read and written."""
 
+import re
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -173,6 +174,25 @@ class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
     set_aside: bool = False
 
 
+class CardPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """What dataset cards state and the platform cannot know; an empty field is shown as not stated.
+
+    `licence` is an identifier of the Hugging Face Hub, such as "cc-by-4.0", and `languages` are codes of ISO 639 for
+    the solutions. `annotator_training` and `annotator_pay` say how people were trained and paid.
+    """
+
+    licence: str = ""
+    languages: list[str] = []
+    annotator_training: Annotated[str, msgspec.Meta(max_length=2000)] = ""
+    annotator_pay: Annotated[str, msgspec.Meta(max_length=2000)] = ""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9.+-]{0,60}", self.licence):
+            raise ValueError(Message("licence_not_identifier", licence=self.licence[:60]))
+        if unknown := next((code for code in self.languages if not re.fullmatch(r"[a-z]{2,3}", code)), None):
+            raise ValueError(Message("language_not_code", language=unknown[:60]))
+
+
 class Caps(msgspec.Struct, forbid_unknown_fields=True):
     """Caps of the acquisition lane of a generation: solutions per problem, and the share of a domain.
 
@@ -222,6 +242,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     shadow_models: bool = True
     training: dict[str, Any] = {}
     serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)
+    card: CardPolicy = msgspec.field(default_factory=CardPolicy)
 
 
 def parse_policy(value: dict) -> ProjectPolicy:

@@ -5,6 +5,8 @@ from django.contrib.auth.models import User
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import choices
@@ -47,18 +49,23 @@ class Project(models.Model):
         return read_policy(self.policy)
 
 
+MEMBER_NAME = Coalesce("user__username", "name_in_file")  # for the order of querysets; see `Membership.name`
+
+
 class Membership(models.Model):
     """A user's role in a project, with the pseudonym that snapshots use.
 
-    The user labels only problems of their `domains`; null is every domain.
+    The user labels only problems of their `domains`; null is every domain. A person whose labels came in a file has no
+    account: `user` is null, `name_in_file` is the file's name for them, and the membership is never active.
     """
 
     Role = choices.Role
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="memberships")
+    name_in_file = models.CharField(max_length=200, null=True, blank=True)
     role = models.CharField(max_length=10, choices=Role)
-    pseudonym = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    pseudonym = models.UUIDField(default=uuid.uuid4, editable=False)
     simulated = models.BooleanField(default=False, help_text="A program that simulates an annotator.")
     machine = models.BooleanField(
         default=False, db_default=False, help_text="A program: its labels are a model judge's."
@@ -70,10 +77,27 @@ class Membership(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "user"], name="membership_once_per_project"),
+            models.UniqueConstraint(fields=["project", "name_in_file"], name="membership_file_name_once"),
+            models.UniqueConstraint(fields=["project", "pseudonym"], name="membership_pseudonym_once"),
+            models.CheckConstraint(
+                condition=Q(user__isnull=False, name_in_file__isnull=True)
+                | Q(user__isnull=True, name_in_file__isnull=False, active=False),
+                name="membership_has_account_or_is_from_file",
+            ),
             models.CheckConstraint(
                 condition=Q(role__in=["annotator", "reviewer", "manager"]), name="membership_role_known"
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.user} as {self.role} of {self.project}"
+        return f"{self.name} as {self.role} of {self.project}"
+
+    @property
+    def name(self) -> str:
+        """The user name, or a file's name for a person without an account."""
+        return self.name_in_file or "" if self.user is None else self.user.username
+
+    @property
+    def shown_name(self) -> str:
+        """The name on pages, which says so if the person's labels came in a file."""
+        return gettext("%(name)s (from a file)") % {"name": self.name} if self.user is None else self.name

@@ -30,6 +30,7 @@ class Solution(models.Model):
     outcome_source = models.CharField(max_length=8, choices=choices.OUTCOME_SOURCES, blank=True)
     provenance = models.JSONField(default=dict, blank=True)
     extra = models.JSONField(default=dict, blank=True)
+    multiplicity = models.PositiveIntegerField(default=1, help_text="How many equal samples it stands for.")
     import_job = models.ForeignKey(
         "annotation.ImportJob", null=True, blank=True, on_delete=models.SET_NULL, related_name="solutions"
     )
@@ -57,13 +58,17 @@ class Solution(models.Model):
 
 
 class Step(models.Model):
-    """A completion at a position of a solution; a position can have several alternatives."""
+    """A completion at a position of a solution; a position can have several alternatives.
+
+    An `added` one came with an imported label and was not sampled with the solution.
+    """
 
     solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="steps", db_index=False)
     position = models.PositiveIntegerField()
     alternative = models.PositiveIntegerField(default=0)
     text = models.TextField(blank=True)
     kind = models.CharField(max_length=12, choices=choices.STEP_KINDS, default="reasoning")
+    added = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["position", "alternative"]

@@ -4,7 +4,6 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from annotation.models.message_field import MessageField
 from annotation.models.project import Project
@@ -18,8 +17,8 @@ class Webhook(models.Model):
     """
 
     class State(models.TextChoices):
-        ACTIVE = "active", pgettext_lazy("webhook", "Active")
-        PAUSED = "paused", pgettext_lazy("webhook", "Paused")
+        ACTIVE = "active", _("Active")
+        PAUSED = "paused", _("Paused")
         DISABLED = "disabled", _("Disabled after failures")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
@@ -46,9 +45,9 @@ class WebhookDelivery(models.Model):
     """
 
     class State(models.TextChoices):
-        WAITING = "waiting", pgettext_lazy("delivery", "Waiting")
+        WAITING = "waiting", _("Waiting")
         DELIVERED = "delivered", _("Delivered")
-        FAILED = "failed", pgettext_lazy("delivery", "Failed")
+        FAILED = "failed", _("Failed")
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     message_id = models.UUIDField(default=uuid.uuid4, unique=True)

@@ -7,12 +7,12 @@ from prm.vocabulary import MACHINES
 
 
 def latest_annotations(project: Project) -> QuerySet[Annotation]:
-    """The latest revision of each annotation by the project's own annotators."""
-    return current_annotations(project).filter(annotator__isnull=False)
+    """The latest revision of each annotation by the project's own annotators, without people from files."""
+    return current_annotations(project).filter(annotator__user__isnull=False)
 
 
 def current_annotations(project: Project) -> QuerySet[Annotation]:
-    """The labels that lists show: the latest revision of each annotator's label, and every label from a file."""
+    """The labels that lists show: the latest revision of each person's label, and every label by another source."""
     later = Annotation.objects.filter(
         solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
     )
@@ -22,7 +22,7 @@ def current_annotations(project: Project) -> QuerySet[Annotation]:
 def own_opinions(project: Project) -> QuerySet[Annotation]:
     """Each person's latest label that is not an adjudication, because an adjudicator has seen the other labels.
 
-    Labels by programs among the members are left out.
+    People from files are included. Labels by programs among the members are left out.
     """
     opinions = Annotation.objects.filter(project=project, annotator__isnull=False, adjudicates=False)
     opinions = opinions.exclude(source__kind__in=MACHINES)
@@ -39,4 +39,4 @@ def is_adjudicated() -> Exists:
 
 def first_annotations(project: Project) -> QuerySet[Annotation]:
     """First revisions by the project's annotators, made before they could look up other labels or the reference."""
-    return Annotation.objects.filter(project=project, annotator__isnull=False, revision=1)
+    return Annotation.objects.filter(project=project, annotator__user__isnull=False, revision=1)

@@ -173,7 +173,8 @@ def may_be_gold(label: Annotation) -> bool:
     """Whether to show a button that makes this label gold. The service checks again."""
     if label.first_error is None or label.lane in HIDDEN_LANES or label.source.kind not in PEOPLE:
         return False
-    return label.adjudicates or label.annotator is None or label.annotator.role in STAFF
+    who = label.annotator
+    return label.adjudicates or who is None or who.user_id is None or who.role in STAFF
 
 
 def _columns(wear: dict[int, Wear], answered: dict[int, Any]) -> list[Column]:

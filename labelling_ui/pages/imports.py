@@ -49,7 +49,7 @@ RULES = [
     ("sentences", _("at every sentence")),
     ("turns", _("at the turns of an agent (Thought, Action, <tool_call>)")),
 ]
-OPTIONS = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking")
+OPTIONS = ("annotator", "labelled_by", "empty_steps", "no_solution", "source_groups", "thinking")
 
 
 class Files(forms.ClearableFileInput):
@@ -179,6 +179,15 @@ class ImportForm(FilesForm):
         initial="keep",
         required=False,
     )
+    no_solution = forms.ChoiceField(
+        choices=[
+            ("refuse", _("reject the record")),
+            ("keep", _("import the problem, to be sampled")),
+        ],
+        label=_("Problems without a solution"),
+        initial="refuse",
+        required=False,
+    )
     source_groups = forms.ChoiceField(
         choices=[
             ("template", _("problems that differ only in numbers")),
@@ -291,18 +300,21 @@ def sent_by(request: HttpRequest) -> Sent | None:
     )
 
 
-def preview_of(sent: Sent, *, format: str, posted: QueryDict) -> dict[str, Any]:
+def preview_of(sent: Sent, *, format: str, posted: QueryDict, project: Project | None = None) -> dict[str, Any]:
     """The context of `import_preview.html`: what the fields of a page make of the file, or the `error`."""
     rule = posted.get("decomposition") or "automatic"
     try:
         options = options_of(posted)
-        preview = preview_import(**sent._asdict(), format=format, decomposition=rule, options=options)
+        preview = preview_import(**sent._asdict(), format=format, decomposition=rule, options=options, project=project)
     except DomainError as error:
         return {"error": in_words(error.message)}
+    rules = dict(RULES)
+    applied = preview.division.applied.items() if preview.division and rule == "automatic" else ()
     names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
     return {
         "preview": preview,
         "format": names[preview.format],
+        "applied": [(rules[name], n) for name, n in applied],
         "tried": _tried(preview.division),
         **for_page(preview),
     }
@@ -314,7 +326,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     sent = sent_by(request)
     if sent is None:
         return HttpResponseBadRequest("the first bytes of the file are missing")
-    context = preview_of(sent, format=request.POST.get("format", "auto"), posted=request.POST)
+    context = preview_of(sent, format=request.POST.get("format", "auto"), posted=request.POST, project=member.project)
     return render(request, "labelling_ui/import_preview.html", context)
 
 

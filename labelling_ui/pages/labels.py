@@ -41,7 +41,7 @@ class LabelFilters(OwnLabelFilters):
 
 
 def _who(label: Annotation) -> str:
-    return label.annotator.user.username if label.annotator else f"{label.source.kind} {label.source.name}"
+    return label.annotator.shown_name if label.annotator else f"{label.source.kind} {label.source.name}"
 
 
 OWN_COLUMNS = [

@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 import msgspec
 from django.http import QueryDict
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
@@ -81,7 +82,6 @@ SCALES = [
     ("share", _("share of correct rollouts; above 0 is good")),
 ]
 DELIMITERS = [
-    ("", _("detect from the file")),
     (",", _("commas")),
     (";", _("semicolons")),
     ("\t", _("tabs")),
@@ -122,9 +122,16 @@ def for_page(preview: Preview) -> dict[str, Any]:
     if preview.begun is None or preview.mapping is None:
         return {}
     steps = preview.mapping.steps or StepsMapping(["-"])
+    named = dict(DELIMITERS)
+    detected = gettext("detect from the file (%(delimiter)s)") % {"delimiter": named.get(preview.delimiter, "")}
     return {
         "columns": _columns(preview.mapping, preview.begun),
-        "choices": {"holds": HOLDS, "scales": SCALES, "kinds": choices.SOURCE_KINDS, "delimiters": DELIMITERS},
+        "choices": {
+            "holds": HOLDS,
+            "scales": SCALES,
+            "kinds": choices.SOURCE_KINDS,
+            "delimiters": [("", detected), *DELIMITERS],
+        },
         "separator": steps.separator.replace("\n", "\\n").replace("\t", "\\t"),
     }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
@@ -18,7 +19,7 @@ from annotation.core.wording import in_words
 from annotation.labels.quality.agreement import agreement_by_member
 from annotation.labels.quality.pace import pace_by_person
 from annotation.labels.quality.statistics import members_with_figures
-from annotation.models import HIDDEN_LANES, Lane, Membership, Project, ScreeningDecision
+from annotation.models import HIDDEN_LANES, MEMBER_NAME, Lane, Membership, Project, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
 from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers
 from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
@@ -53,13 +54,13 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             form.add_error("role" if error.extra.get("field") == "role" else "username", in_words(error.message))
         else:
             if password is None:
-                messages.success(request, gettext("%(name)s is now a member.") % {"name": new.user.username})
+                messages.success(request, gettext("%(name)s is now a member.") % {"name": new.name})
                 return redirect("members", member.project.slug)
             # shown now and never again, so it is not left in a session or an address
-            invited = {"username": new.user.username, "password": password}
+            invited = {"username": new.name, "password": password}
             form = InviteForm()
     agreement, gold = agreement_by_member(member.project), accuracy_by_person(member.project)
-    rows = members_with_figures(member.project).filter(active=True)
+    rows = members_with_figures(member.project).filter(Q(active=True) | Q(user=None)).annotate(by_name=MEMBER_NAME)
     listing = Listing(request, rows, _columns(agreement, gold), sort="name")
     context = {"form": form, "invited": invited, "roles": Membership.Role.choices}
     return respond(request, "labelling_ui/members.html", listing, "members", context)
@@ -69,7 +70,7 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
     """Change a member's role, or end the membership."""
     other = _find(member, member_id)
-    role, name = posted_word(request, "role", *Membership.Role.values, REMOVED), other.user.username
+    role, name = posted_word(request, "role", *Membership.Role.values, REMOVED), other.shown_name
     if role != REMOVED:
         message = gettext("%(name)s is %(role)s now.") % {"name": name, "role": role}
         attempt(request, message, change_role, membership=other, role=role)
@@ -81,7 +82,7 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
 
 def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Column]:
     return [
-        Column("name", _("Name"), "user__username", sort=True, heading=True),
+        Column("name", _("Name"), "shown_name", sort="by_name", heading=True),
         Choice("role", _("Role"), sort=True, choices=Membership.Role.choices),
         Number("labels", _("Labels"), lambda m: m.labels or 0, sort="labels"),
         Duration(
@@ -150,7 +151,7 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "by_generation": Table([*by_generation, Figures(gettext("all"), accuracy)], [GENERATION, *ON_GOLD]),
         "confusion": _confusion(project, person),
     }
-    return respond(request, "labelling_ui/member.html", listing, f"gold-answers-{person.user.username}", context)
+    return respond(request, "labelling_ui/member.html", listing, f"gold-answers-{person.shown_name}", context)
 
 
 @project_action(MANAGER)
@@ -164,7 +165,7 @@ def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "failed": gettext("%(name)s gets no more work."),
         "paused": gettext("%(name)s is paused."),
     }.get(outcome, "")
-    done = message % {"name": person.user.username} if message else ""
+    done = message % {"name": person.shown_name} if message else ""
     attempt(request, done, decide, membership=person, outcome=outcome, reason=request.POST.get("reason", ""))
     return redirect("member", member.project.slug, person.pk)
 
@@ -174,7 +175,7 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     """Choose the domains that a person labels, or all."""
     person = _find(member, member_id)
     domains = None if request.POST.get("all") else request.POST.getlist("domains")
-    message = gettext("%(name)s gets problems from the domains you chose.") % {"name": person.user.username}
+    message = gettext("%(name)s gets problems from the domains you chose.") % {"name": person.shown_name}
     attempt(request, message, qualify, membership=person, domains=domains)
     return redirect("member", member.project.slug, person.pk)
 
@@ -187,7 +188,7 @@ def mark_member(request: HttpRequest, member: Membership, member_id: int) -> Htt
     if machine is None:
         return HttpResponseBadRequest("`machine` must be yes or no")
     texts = {True: gettext("%(name)s is marked as a program."), False: gettext("%(name)s is marked as a person.")}
-    attempt(request, texts[machine] % {"name": person.user.username}, mark_machine, membership=person, machine=machine)
+    attempt(request, texts[machine] % {"name": person.shown_name}, mark_machine, membership=person, machine=machine)
     return redirect("member", member.project.slug, person.pk)
 
 

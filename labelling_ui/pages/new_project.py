@@ -22,9 +22,10 @@ from annotation.core.project_templates import TEMPLATES
 from annotation.core.wording import in_words
 from annotation.files.examples import EXAMPLES
 from annotation.files.import_jobs import Manner
+from annotation.files.import_preview import Preview
 from annotation.loop.project_start import FirstFile, Start, start_project, suggest_template
 from labelling_ui.pages.access import View, signed_in
-from labelling_ui.pages.imports import RULES, Sent, options_of, preview_of, sent_by
+from labelling_ui.pages.imports import RULES, ImportForm, Sent, format_choices, options_of, preview_of, sent_by
 from labelling_ui.pages.settings.scheme import TermsField, in_lines
 
 PASTED = "pasted.txt"
@@ -50,6 +51,7 @@ class NewProjectForm(forms.Form):
         label=_("Example"),
         widget=forms.RadioSelect,
     )
+    format = forms.ChoiceField(choices=format_choices, required=False)
     decomposition = forms.ChoiceField(choices=RULES, required=False)
     template = forms.ChoiceField(choices=[(name, name) for name in TEMPLATES], initial=DEFAULT_TEMPLATE, required=False)
     clauses = TermsField(
@@ -140,12 +142,17 @@ def preview(request: HttpRequest) -> HttpResponseBase:
     sent = _sent_to_preview(request)
     if sent is None:
         return HttpResponseBadRequest("`source` names no data")
-    context = preview_of(sent, format="auto", posted=request.POST)
-    shown = context.get("preview")
+    posted = request.POST
+    context = preview_of(sent, format=posted.get("format") or "auto", posted=posted)
+    shown: Preview | None = context.get("preview")
+    fields = ["format", *(shown.in_question if shown else ())]
+    chosen = {name: posted[name] for name in fields if posted.get(name)}
+    form = ImportForm(initial={"decomposition": "automatic", **chosen})
     if shown and not shown.lacks:
         example = EXAMPLES.get(request.POST.get("example", "")) if request.POST.get("source") == "example" else None
         context["suggests"] = example.template if example else suggest_template([one for _line, one in shown.records])
-    return render(request, "labelling_ui/import_preview.html", context | {"rules": RULES})
+    overrides = [form[name] for name in fields]
+    return render(request, "labelling_ui/import_preview.html", context | {"overrides": overrides})
 
 
 def _sent_to_preview(request: HttpRequest) -> Sent | None:
@@ -184,7 +191,7 @@ def _start(request: HttpRequest, form: NewProjectForm) -> Start:
 
 
 def _first_file(data: dict[str, Any], posted: QueryDict) -> FirstFile:
-    manner = Manner("auto", data["decomposition"] or "automatic", options_of(posted))
+    manner = Manner(data["format"] or "auto", data["decomposition"] or "automatic", options_of(posted))
     if data["source"] == "text":
         return FirstFile(PASTED, [data["text"].encode()], manner)
     if data["source"] == "example":
@@ -228,6 +235,9 @@ def _answer(request: HttpRequest, start: Start) -> HttpResponse:
         target = reverse("import-job", args=[job.pk])
     elif start.project.generations.exists():
         target = reverse("workbench", args=[slug])
+    elif not start.project.solutions.exists():
+        messages.info(request, gettext("The file has problems without solutions. Sample solutions for them here."))
+        target = reverse("sampling", args=[slug])
     else:
         messages.info(
             request, gettext("Every solution in the file already has a label, so nothing waits to be labelled.")

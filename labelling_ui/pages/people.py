@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Membership, Project
+from annotation.models import MEMBER_NAME, Membership, Project
 from labelling_ui.pages.columns import Column, Duration, Estimate, Number, Share
 from labelling_ui.templatetags.figures import NOTHING, count, percent
 
@@ -28,7 +28,7 @@ def _together(row: Figures) -> str | SafeString:
     return format_html('{} <span class="muted small">{}/{}</span>', percent(share.value), *counts)
 
 
-PERSON = Column("by", _("Labels by"), "who__user__username", heading=True)
+PERSON = Column("by", _("Labels by"), "who__shown_name", heading=True)
 ON_GOLD = [
     Number("answers", _("Answers"), "figures__right__of", help=_("The gold solutions that this person answered.")),
     Estimate(
@@ -86,13 +86,13 @@ PACE = [
 
 
 class PersonField(forms.ModelChoiceField):
-    """A member, by user name."""
+    """A member, by name."""
 
     def label_from_instance(self, obj: Membership) -> str:
-        return obj.user.username
+        return obj.shown_name
 
 
 def people_of(project: Project, *, left: bool = False) -> QuerySet[Membership]:
-    """The members of a project by user name; with `left`, former members too."""
-    people = project.memberships.select_related("user").order_by("user__username")
+    """The members of a project by name; with `left`, former members and people from files too."""
+    people = project.memberships.select_related("user").order_by(MEMBER_NAME)
     return people if left else people.filter(active=True)

@@ -145,7 +145,7 @@ def set_aside(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def owner_of(batch: LabelBatch) -> str:
     """The annotator whose labels a batch holds."""
     if batch.annotator:
-        return batch.annotator.user.username
+        return batch.annotator.shown_name
     return _named(batch.source) if batch.source else ""
 
 
@@ -166,19 +166,19 @@ def _named(source: LabelSource) -> str:
 def _on_gold(project: Project, members: Members) -> list[Figures]:
     """Each annotator's accuracy on hidden gold, lowest first."""
     figures = [Figures(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
-    return sorted(figures, key=lambda row: (row.figures.right.value or 0, row.who.user.username))
+    return sorted(figures, key=lambda row: (row.figures.right.value or 0, row.who.shown_name))
 
 
 def _paces(project: Project, members: Members) -> list[Figures]:
     """Each annotator's pace, with the largest share of steps accepted together first."""
     figures = [Figures(members[who], pace) for who, pace in pace_by_person(project).items()]
-    return sorted(figures, key=lambda row: (-(row.figures.accepted.value or 0), row.who.user.username))
+    return sorted(figures, key=lambda row: (-(row.figures.accepted.value or 0), row.who.shown_name))
 
 
 def _people(project: Project, members: Members) -> list[Figures]:
     """Each annotator's trust, least informed first."""
     figures = trust_by_person(project)
-    names = {f"annotator {pk}": one.user.username for pk, one in members.items()}
+    names = {f"annotator {pk}": one.shown_name for pk, one in members.items()}
     names |= {f"source {s.pk}": _named(s) for s in LabelSource.objects.filter(project=project)}
     rows = [Figures(names[who], trust) for who, trust in figures.items()]
     return sorted(rows, key=lambda row: row.figures.informedness)

@@ -57,7 +57,7 @@ class QueueFilters(Filters):
 
 def _marks(item: Any) -> list[str]:
     marks = {"pinned": item.pinned, "paused": item.paused}
-    for_whom = [f"for {item.assigned_to.user.username}"] if item.assigned_to else []
+    for_whom = [f"for {item.assigned_to.shown_name}"] if item.assigned_to else []
     return [name for name, holds in marks.items() if holds] + for_whom
 
 
@@ -68,7 +68,7 @@ COLUMNS = [
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),
     Number("generation", _("Generation"), "generation__number", sort=True, write=str, term="generation"),
     Column("marks", _("Marks"), lambda i: " ".join(_marks(i))),
-    Column("held_by", _("Claimed by"), lambda i: ", ".join(h.annotator.user.username for h in i.held)),
+    Column("held_by", _("Claimed by"), lambda i: ", ".join(h.annotator.shown_name for h in i.held)),
     Number("done", _("Done"), sort=True),
     Number("wanted", _("Wanted"), sort=True),
 ]

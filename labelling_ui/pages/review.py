@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.quality.review_case import Case, CaseRow, Word, case_of
 from annotation.labels.quality.review_queue import REASONS, next_to_review, review_counts, to_review
 from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution
-from annotation.work.annotations import latest_annotations
+from annotation.work.annotations import current_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
@@ -44,7 +44,7 @@ def _reasons(solution: Any) -> list[str]:
 
 
 def _first_error_of(label: Annotation) -> str:
-    who = label.annotator.user.username if label.annotator else label.source.name
+    who = label.annotator.shown_name if label.annotator else label.source.name
     return f"{who}:{'' if label.first_error is None else label.first_error}"
 
 
@@ -67,7 +67,13 @@ SENT_BACK = [
 @project_page(*STAFF)
 def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
-    words = latest_annotations(project).exclude(lane__in=HIDDEN_LANES).select_related("annotator__user").order_by("pk")
+    words = (
+        current_annotations(project)
+        .exclude(annotator=None)
+        .exclude(lane__in=HIDDEN_LANES)
+        .select_related("annotator__user")
+        .order_by("pk")
+    )
     reason = _reason(request)
     rows = to_review(project, reason).select_related("problem")
     listing = Listing(request, rows.prefetch_related(Prefetch("annotations", words, "words")), COLUMNS, sort="why")

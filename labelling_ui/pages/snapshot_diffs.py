@@ -73,7 +73,7 @@ def snapshot_diff(request: HttpRequest, member: Membership, snapshot_id: int, ol
         )
     except DomainError as error:
         messages.error(request, in_words(error.message))
-        return redirect("export", member.project.slug)
+        return redirect("snapshot", member.project.slug, new.pk)
     counts = Table(_counts(diff), COUNTS, name="counts")
     context: dict[str, Any] = {
         "old": old,

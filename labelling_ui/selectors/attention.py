@@ -115,7 +115,7 @@ def _all(member: Membership) -> Iterator[Concern]:
         "snapshots whose files were changed after they were frozen, in the last 14 days",
         "n",
     )
-    yield concern(label, changed_snapshots(project, since=since), "export", managers=True)
+    yield concern(label, changed_snapshots(project, since=since), "datasets", managers=True)
     label = ngettext_lazy("webhook that was disabled after failures", "webhooks that were disabled after failures", "n")
     disabled = project.webhooks.filter(state=Webhook.State.DISABLED).count()
     yield concern(label, disabled, "webhooks", managers=True)

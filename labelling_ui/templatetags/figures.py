@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotation.core import wording
 from annotation.models import Annotation, Lane, Membership, choices
 from labelling_ui import words
-from labelling_ui.numbers import decimal, signed
+from labelling_ui.numbers import decimal, rounded, signed
 from prm.acquisition import FUNCTIONS
 
 register = template.Library()
@@ -28,6 +28,12 @@ NOTHING = "–"
 def count(value: int | None) -> str:
     """1234 -> 1,234, in the reader's language."""
     return NOTHING if value is None else intcomma(value)
+
+
+@register.filter
+def estimate(value: int, exact: bool = False) -> str:
+    """80312 -> about 80,000; an exact number has all digits."""
+    return count(value) if exact else _("about %(n)s") % {"n": count(rounded(value))}
 
 
 @register.filter
@@ -86,7 +92,7 @@ def bytes_of(value: int | None) -> str:
 def labelled_by(label: Annotation) -> str:
     """The author of a label: a person's name, or the name of its imported source."""
     if label.annotator:
-        return label.annotator.user.username
+        return label.annotator.shown_name
     return label.source.name or label.source.get_kind_display()
 
 

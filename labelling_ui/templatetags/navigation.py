@@ -50,7 +50,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
         [
             Tab("solutions", _("Solutions"), STAFF, ("solution", "answers")),
             Tab("import", _("Import"), MANAGERS, ("import-job", "sampling", "sampling-run", "test-results")),
-            Tab("export", _("Export"), MANAGERS, ("contamination", "export-job", "snapshot-diff")),
+            Tab("datasets", _("Datasets"), MANAGERS, ("snapshot", "snapshot-diff", "contamination", "export-job")),
         ],
     ),
     (

@@ -9,6 +9,7 @@ from msgspec import Struct
 from prm.contamination.benchmark import LONG_RUN, MOST, SHORT_RUN, BenchmarkText, Match, TextIndex
 from prm.contamination.near_duplicates import DuplicateGroup, NearDuplicates
 from prm.contamination.ngrams import text_fingerprint, word_hashes
+from prm.formats.identity import solution_key
 from prm.formats.record import Record, sampled_texts
 from prm.traces import Trace
 
@@ -92,9 +93,13 @@ def item_of_trace(trace: Trace) -> Item:
 
 
 def item_of_record(record: Record) -> Item:
-    """The problem and the sampled steps of a record; a record without ids is named after its file's id."""
-    id = record.external_id or ("" if record.solution_id is None else str(record.solution_id))
-    return Item(id, record.problem, record.solution_text or "\n".join(sampled_texts(record)), record.split)
+    """The problem and the sampled steps of a record, under its file's id or the key of its content."""
+    return Item(
+        record.external_id or solution_key(record),
+        record.problem,
+        record.solution_text or "\n".join(sampled_texts(record)),
+        record.split,
+    )
 
 
 def check_contamination(items: Iterable[Item], benchmark: BenchmarkText | None) -> ContaminationReport:

@@ -9,7 +9,8 @@ problems:
 - majority: a random candidate with the most frequent answer; ties are broken at random. Answers are equal by value and
   by algebra (`prm.answers`); a candidate without an answer equals no other.
 
-Intervals resample whole problems. A candidate with an unscored step ranks last.
+A trace counts as often as it was sampled (`multiplicity`). Intervals resample whole problems. A candidate with an
+unscored step ranks last.
 """
 
 from collections import defaultdict
@@ -88,15 +89,15 @@ def best_of_n(
             raise DataError(Message("outcome_unknown", id=trace.id))
         if score is None:
             raise DataError(Message("trace_without_score", id=trace.id))
-        pool.right.append(trace.final_answer_correct)
-        pool.answers.append(answer_of(trace))
-        unscored += score.unscored > 0
+        pool.right.extend([trace.final_answer_correct] * trace.multiplicity)
+        pool.answers.extend([answer_of(trace)] * trace.multiplicity)
+        unscored += (score.unscored > 0) * trace.multiplicity
         known = [] if score.unscored else [p for p in score.mean if p is not None]
         ranks = {name: aggregate(known, name) for name in AGGREGATES} | {"max": max(known, default=None)}
         for name, rank in ranks.items() if by_steps else ():
-            pool.ranks[name].append(UNSCORED if rank is None else rank)
+            pool.ranks[name].extend([UNSCORED if rank is None else rank] * trace.multiplicity)
         if by_outcome and score.outcome is not None:
-            pool.ranks[OUTCOME].append(score.outcome)
+            pool.ranks[OUTCOME].extend([score.outcome] * trace.multiplicity)
     if not pools:
         raise DataError(Message("no_candidates_to_rank"))
     largest = min(len(pool.right) for pool in pools.values())

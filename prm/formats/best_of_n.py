@@ -1,17 +1,19 @@
 """Pools for best-of-N: JSON Lines with one sampled solution per line and many per problem.
 
 `{"problem_id", "candidate_index", "problem", "reference_answer", "steps", "final_answer", "is_correct"}`. Published
-scores of other models (`prm_step_scores`) and other keys are stored with the solution. All solutions to a problem are
+scores of other models (`prm_step_scores`) and other keys are stored with the solution. A `multiplicity` above 1 counts
+equal solutions that are written once. All solutions to a problem are
 in one split. The format has no step labels.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from prm.formats.identity import KEY_DIGITS, solution_key, text_hash
 from prm.formats.reading import other_fields
-from prm.formats.record import Record, sampled, sampled_texts
+from prm.formats.record import MOST_EQUAL, Record, sampled, sampled_texts
 from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.scores import TraceScore
@@ -28,6 +30,7 @@ class _Line(msgspec.Struct):
     reference_answer: str | None = None
     final_answer: str | None = None
     generator: str = ""
+    multiplicity: Annotated[int, msgspec.Meta(ge=1, le=MOST_EQUAL)] = 1
 
 
 _IDS = ("problem_id", "candidate_index")
@@ -51,22 +54,24 @@ def best_of_n(value: Any) -> Record:
         generator=line.generator,
         final_answer=line.final_answer,
         final_answer_correct=line.is_correct,
+        multiplicity=line.multiplicity,
         extra=other_fields(value, _Line) | {key: value[key] for key in _IDS},
     )
 
 
 @best_of_n.writes(not_held=("labels",))
 def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any]]:
-    """The solution with its original ids, or those of its project."""
+    """The solution with its original ids, else with numbers made of its content."""
     line = {
-        "problem_id": record.problem_id,
-        "candidate_index": record.solution_id,
+        "problem_id": text_hash(record.problem)[:KEY_DIGITS],
+        "candidate_index": int(solution_key(record)[:8], 16),
         "problem": record.problem,
         "reference_answer": record.reference_answer,
         "steps": sampled_texts(record),
         "final_answer": record.final_answer,
         "is_correct": record.final_answer_correct,
         **({"generator": record.generator} if record.generator else {}),
+        **({"multiplicity": record.multiplicity} if record.multiplicity > 1 else {}),
     }
     ids = {key: record.extra[key] for key in _IDS if key in record.extra}
     return [line | other_fields(record.extra, _Line) | ids]

@@ -63,6 +63,11 @@ def raw_rows(
             yield line, _encoded(line, row, names, longest)
 
 
+def delimiter_of(pieces: Iterable[bytes]) -> str:
+    """The delimiter of CSV that is detected in its first rows."""
+    return _Lines(pieces, csv.field_size_limit()).delimiter()
+
+
 def _is_utf8(text: str) -> bool:
     try:
         text.encode()

@@ -7,11 +7,11 @@ from typing import BinaryIO
 import msgspec
 
 from prm.errors import FormatError
-from prm.formats import table, text_rows
+from prm.formats import label_lines, table, text_rows
 from prm.formats.parquet_rows import MAGIC
 from prm.formats.raw import BOM, MAX_RECORD_BYTES
 from prm.formats.record import Rejection
-from prm.formats.registry import FORMATS, TABLE
+from prm.formats.registry import FORMATS, LABELS, TABLE
 from prm.messages import Message
 
 HEAD_BYTES = 256 * 1024
@@ -39,6 +39,8 @@ def detect(stream: BinaryIO, filename: str) -> str:
         raise FormatError("unknown_format", Message("file_type_unknown", filename=filename))
     head = _with_first_record(head, stream)
     begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
+    if label_lines.are_labels(begun.columns):
+        return LABELS
     if not table.is_csv(head):
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
         keys = {key.decode() for key in re.findall(rb'"(\w+)"\s*:', content)}

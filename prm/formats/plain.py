@@ -3,7 +3,8 @@
 A step is a string, `{"text": ..., "kind": ..., "critiques": [...]}`, or an array of these: the candidates at a
 position, of which people choose one (a scheme's `choose_path`). `solution` is a text that the import splits into steps.
 Optional keys are `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer`,
-`final_answer_correct`, `outcome_source` (the source of the last one) and `provenance`. Other keys are stored with the
+`final_answer_correct`, `outcome_source` (the source of the last one), `provenance` and `multiplicity` (the number of
+equal samples). A line may have only the problem. Other keys are stored with the
 solution. The format has no labels.
 
 A file of plain text is read as such lines too (`text_rows`).
@@ -11,14 +12,14 @@ A file of plain text is read as such lines too (`text_rows`).
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import msgspec
 
 from prm.formats import text_rows
 from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
 from prm.formats.reading import Numbered, Unreadable, original_records, other_fields, parsed_records
-from prm.formats.record import Completion, Provenance, Record
+from prm.formats.record import MOST_EQUAL, Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy, OutcomeSource, StepKind
@@ -50,6 +51,7 @@ class Line(msgspec.Struct, omit_defaults=True):
     final_answer_correct: bool | None = None
     outcome_source: OutcomeSource | None = None
     provenance: Provenance | None = None
+    multiplicity: Annotated[int, msgspec.Meta(ge=1, le=MOST_EQUAL)] = 1
 
 
 def _parse(value: Any) -> Record:
@@ -92,12 +94,9 @@ plain.read = read
 
 
 def record_of(line: Line, extra: dict[str, Any]) -> Record:
-    """The line as a record. Raises Unreadable unless it has either steps or a solution."""
-    if (line.steps is None) == (line.solution is None):
-        raise Unreadable(
-            "steps",
-            Message("neither_steps_nor_solution") if line.steps is None else Message("both_steps_and_solution"),
-        )
+    """The line as a record. Raises Unreadable if it has steps and a solution."""
+    if line.steps is not None and line.solution is not None:
+        raise Unreadable("steps", Message("both_steps_and_solution"))
     return Record(
         problem=line.problem,
         positions=[
@@ -115,6 +114,7 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
         final_answer_correct=line.final_answer_correct,
         outcome_source=line.outcome_source,
         provenance=line.provenance,
+        multiplicity=line.multiplicity,
         extra=extra,
     )
 
@@ -125,7 +125,9 @@ def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any]]:
     written = [[_native_step(completion) for completion in at] for at in record.positions if at]
     line = Line(
         problem=record.problem,
-        steps=None if record.solution_text is not None else [at[0] if len(at) == 1 else at for at in written],
+        steps=None
+        if record.solution_text is not None or not record.positions
+        else [at[0] if len(at) == 1 else at for at in written],
         solution=record.solution_text,
         answer=record.reference_answer,
         id=record.external_id or None,
@@ -137,6 +139,7 @@ def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any]]:
         final_answer_correct=record.final_answer_correct,
         outcome_source=record.outcome_source,
         provenance=record.provenance,
+        multiplicity=record.multiplicity,
     )
     return [{**other_fields(record.extra, Line), **msgspec.to_builtins(line)}]
 

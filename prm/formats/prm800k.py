@@ -31,7 +31,7 @@ from prm.formats.record import (
 from prm.formats.registry import file_format
 from prm.formats.writing import STEP_WISE, Loss
 from prm.messages import Message
-from prm.vocabulary import SPLITS, FinishReason, NeutralPolicy, RatingState, SourceKind
+from prm.vocabulary import LABEL_LANES, SPLITS, FinishReason, NeutralPolicy, RatingState, SourceKind
 
 
 class _Completion(msgspec.Struct):
@@ -73,8 +73,11 @@ class _Line(msgspec.Struct):
     source_kind: SourceKind | None = None
     source_detail: dict[str, Any] = {}
     source_group: str = ""
-    split: Any = ""  # other files may use the key for anything
-    lane: str = ""
+    # Other files may use these keys for anything.
+    annotator: Any = None
+    revision: Any = None
+    lane: Any = ""
+    split: Any = ""
     inclusion: Inclusion | None = None
     guidelines: int | None = None
 
@@ -83,7 +86,8 @@ class _Line(msgspec.Struct):
 def prm800k(value: Any) -> Record:
     """The record of a line; a label without a source kind is a person's, as in OpenAI's own files."""
     line = msgspec.convert(value, _Line)
-    value = {key: part for key, part in value.items() if key not in _ADDED}
+    added = _read_added(line)
+    value = {key: part for key, part in value.items() if key not in _ADDED or (key in _VAGUE and key not in added)}
     question, label = line.question, line.label
     positions = [[Completion(text)] for text in question.pre_generated_steps or []]
     sampled = bool(positions)
@@ -92,11 +96,11 @@ def prm800k(value: Any) -> Record:
         positions.pop()
     annotation = RecordAnnotation(
         source_kind=line.source_kind or "human",
-        source_name=line.labeler,
+        source_name="" if "annotator" in added else line.labeler,
         source_detail=line.source_detail,
+        **added,
         finish_reason=label.finish_reason,
         path=path,
-        lane=line.lane,
         inclusion=line.inclusion,
         guidelines=line.guidelines,
         first_error=first_error(label.finish_reason, path),
@@ -136,7 +140,22 @@ def _lines(record: Record, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | 
 
 
 _OWN_KEYS = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
-_ADDED = ("source_kind", "source_detail", "lane", "inclusion", "guidelines", "source_group", "split")
+_ADDED = (
+    "source_kind", "source_detail", "annotator", "revision", "lane", "inclusion", "guidelines", "source_group", "split",
+)  # fmt: skip
+_VAGUE = ("annotator", "revision", "lane")  # added keys that count only if they fit
+
+
+def _read_added(line: _Line) -> dict[str, Any]:
+    """The fields of the label under the keys of _VAGUE."""
+    added: dict[str, Any] = {}
+    if isinstance(line.annotator, str) and line.annotator == line.labeler:
+        added["annotator"] = line.annotator
+    if type(line.revision) is int and line.revision > 0:
+        added["revision"] = line.revision
+    if line.lane in LABEL_LANES:
+        added["lane"] = line.lane
+    return added
 
 
 def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
@@ -194,7 +213,9 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
         "problem": as_imported(record, annotation, "problem"),
         "ground_truth_solution": as_imported(record, annotation, "reference_solution"),
         "ground_truth_answer": as_imported(record, annotation, "reference_answer"),
-        "pre_generated_steps": [at[0].text for at in record.positions[: native.get("sampled")] if at],
+        "pre_generated_steps": [
+            at[0].text for at in record.positions[: native.get("sampled")] if at and not at[0].added
+        ],
         "pre_generated_answer": as_imported(record, annotation, "final_answer"),
         "pre_generated_verifier_score": as_imported(record, annotation, "extra").get("verifier_score"),
     }

@@ -7,13 +7,14 @@ tracked by the garbage collector (`gc=False`), since they cannot form cycles.
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from prm.vocabulary import FinishReason, OutcomeSource, RatingState, SourceKind, StepKind, Visibility
+from prm.vocabulary import FinishReason, LabelLane, OutcomeSource, RatingState, SourceKind, StepKind, Visibility
 
 LONGEST_PROMPT = 100_000
+MOST_EQUAL = 1_000_000  # samples of one solution
 _Name = Annotated[str, msgspec.Meta(max_length=200)]
 _Text = Annotated[str, msgspec.Meta(max_length=LONGEST_PROMPT)]
 
@@ -52,7 +53,7 @@ class Completion(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Span(msgspec.Struct, omit_defaults=True, gc=False):
-    """A marked part of a step's text, from `start` up to `end` in code points; a snapshot has no `comment`."""
+    """A marked part of a step's text, from `start` up to `end` in code points."""
 
     start: int
     end: int
@@ -61,7 +62,7 @@ class Span(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Rating(msgspec.Struct, omit_defaults=True, gc=False):
-    """The rating of one completion. `flagged` is None if the format does not say; a snapshot has no `comment`.
+    """The rating of one completion. `flagged` is None if the format does not say.
 
     An `accepted` step was rated good together with others, not separately.
     """
@@ -116,9 +117,11 @@ class Inclusion(msgspec.Struct, frozen=True, gc=False):
 
 
 class RecordAnnotation(msgspec.Struct, omit_defaults=True):
-    """One submission. `annotator` is a pseudonym, None for labels from a file.
+    """One submission. `annotator` is the pseudonym of a person or of a program among the members.
 
-    `comment` comes from a file and is in no snapshot. `reference_disputed` means an open dispute of the reference.
+    `source_name` names the source of any other label. `revision` counts the labels of one annotator or source on a
+    solution from 1, None if the file does not say. A snapshot has comments and the `reason` for giving up on request
+    only. `reference_disputed` means an open dispute of the reference.
     `native` holds what only the source format can express. Its key "given" holds fields of this labeller's file that
     differ from the stored solution. `reliability` is the annotator's informedness (Youden's J of bad steps, see
     `annotation.labels.quality.reliability`) if it weighted the consensus, shrunk to the average person's if there are
@@ -134,11 +137,12 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     source_name: str = ""
     source_detail: dict[str, Any] = {}
     annotator: str | None = None
+    revision: Annotated[int, msgspec.Meta(ge=1)] | None = None
     first_error: int | None = None
-    progress: int | None = None
+    progress: Annotated[int, msgspec.Meta(ge=0, le=4)] | None = None
     total_ms: int | None = None
     submitted_at: datetime | None = None
-    lane: str = ""
+    lane: LabelLane | Literal[""] = ""
     generation: int | None = None
     inclusion: Inclusion | None = None
     guidelines: Annotated[int, msgspec.Meta(ge=1)] | None = None
@@ -146,6 +150,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     reference_disputed: bool = False
     native: dict[str, Any] = {}
     comment: str = ""
+    reason: str = ""
     reliability: float | None = None
     reliability_interval: tuple[float, float] | None = None
     shared_steps: int | None = None
@@ -168,15 +173,14 @@ class Consensus(msgspec.Struct, omit_defaults=True, gc=False):
 class Record(msgspec.Struct, omit_defaults=True):
     """One solution. `solution_text` is a text that is not split into steps yet; `positions` is then empty.
 
-    The two ids are those of the project that exported the record; other files have none. An outcome
+    It has neither steps nor a text if the file has only the problem. `multiplicity` counts equal samples, which are one
+    solution. It has no id of the installation that exported it: `identity` names it by its content. An outcome
     (`final_answer_correct`) without a source comes from the file.
     """
 
     problem: str
     positions: list[list[Completion]]
     solution_text: str | None = None
-    problem_id: int | None = None
-    solution_id: int | None = None
     source_group: str = ""
     split: str = ""
     domain: str = ""
@@ -190,8 +194,14 @@ class Record(msgspec.Struct, omit_defaults=True):
     outcome_source: OutcomeSource | None = None
     provenance: Provenance | None = None
     extra: dict[str, Any] = {}
+    multiplicity: Annotated[int, msgspec.Meta(ge=1, le=MOST_EQUAL)] = 1
     annotations: list[RecordAnnotation] = []
     consensus: list[Consensus] = []
+
+    @property
+    def is_problem_only(self) -> bool:
+        """Whether the file has the problem without a solution and labels."""
+        return self.solution_text is None and not self.positions and not self.annotations
 
 
 def sampled(texts: Iterable[str]) -> list[list[Completion]]:

@@ -6,6 +6,7 @@ from itertools import takewhile
 
 import msgspec
 
+from prm.formats.identity import solution_key, text_hash
 from prm.formats.path import Taken, consensus_path, taken_path
 from prm.formats.record import Completion, Consensus, Record, RecordAnnotation
 from prm.splitting import Splitting
@@ -20,6 +21,7 @@ _BLANK_LINES = Splitting("blank_lines", "drop")
 def trace_of(record: Record) -> Trace:
     """The path that the record's annotations agree on, with the posteriors of its consensus.
 
+    Its ids are keys of the content (see `identity`), so that they are the same in every installation.
     A step that an annotator wrote has no label. After the annotators' last step the sampled solution continues without
     labels; otherwise its length would reveal the error.
     """
@@ -36,9 +38,9 @@ def trace_of(record: Record) -> Trace:
         rest = takewhile(lambda at: at and not at[0].added, record.positions[len(agreed) :])
         path += [(Step(at[0].text, at[0].kind), None) for at in rest]
     return Trace(
-        id=str(record.solution_id),
+        id=solution_key(record),
         problem=record.problem,
-        problem_id=str(record.problem_id),
+        problem_id=text_hash(record.problem),
         source_group=record.source_group,
         split=record.split,  # type: ignore[arg-type]
         domain=record.domain,
@@ -48,6 +50,7 @@ def trace_of(record: Record) -> Trace:
         alternatives=_alternatives(record, agreed, posteriors),
         sources=[LabelSource(a.source_kind, a.annotator or a.source_name, a.first_error) for a in record.annotations],
         final_answer_correct=record.final_answer_correct if as_sampled else None,
+        multiplicity=record.multiplicity,
     )
 
 
@@ -71,8 +74,7 @@ def trace_from_file(record: Record, *, name: str, split: Split) -> Trace:
     error = errors.pop() if len(errors) == 1 and not record.consensus else None
     return msgspec.structs.replace(
         trace,
-        id=record.external_id or (name if record.solution_id is None else trace.id),
-        problem_id="" if record.problem_id is None else trace.problem_id,
+        id=record.external_id or name,
         split=record.split or split,
         labels=trace.labels if is_labelled(trace) else None,
         first_error=error if error is not None and error < len(trace.steps) else None,

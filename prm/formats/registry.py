@@ -34,6 +34,7 @@ Published = Callable[[Record], Iterable[tuple[str, TraceScore]]]
 Judged = Literal["steps", "prmbench", "best of n"]
 
 TABLE = "table"
+LABELS = "labels"
 
 
 @dataclass
@@ -115,7 +116,8 @@ FORMATS: Registry[Format] = Registry(
         f"prm.formats.{module}"
         for module in (
             "prm800k", "processbench", "prmbench", "trl", "math_shepherd", "rlhflow", "mr_ben", "big_bench_mistake",
-            "best_of_n", "messages", "tau_bench", "who_and_when", "atif", "swe_agent", "plain", "table",
+            "best_of_n", "messages", "tau_bench", "who_and_when", "atif", "swe_agent", "records", "plain",
+            "label_lines", "table",
         )
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import msgspec
 
@@ -12,7 +12,16 @@ from prm.formats.mapping import Column, Drawn, LabelMapping, MadeBy, Mapping, So
 from prm.formats.reading import Unreadable, validation_fault
 from prm.formats.record import Completion, Inclusion, Provenance, Record, RecordAnnotation
 from prm.messages import Message
-from prm.vocabulary import OUTCOME_SOURCES, SOURCE_KINDS, STEP_KINDS, OutcomeSource, SourceKind, StepKind
+from prm.vocabulary import (
+    LABEL_LANES,
+    OUTCOME_SOURCES,
+    SOURCE_KINDS,
+    STEP_KINDS,
+    LabelLane,
+    OutcomeSource,
+    SourceKind,
+    StepKind,
+)
 
 Row = dict[str, Any]
 
@@ -27,14 +36,15 @@ def cell_of(row: Row, column: str) -> Any:
 
 
 def record_of(row: Any, mapping: Mapping) -> Record:
-    """The record of a row. Raises Unreadable naming the column."""
+    """The record of a row, only its problem if the mapping names no steps. Raises Unreadable naming the column."""
     if not isinstance(row, dict):
         raise Unreadable("", Message("not_an_object_with_values"))
-    if mapping.steps is None:
-        raise Unreadable("", Message("no_column_with_steps"))
-    steps, solution_text = _steps(row, mapping.steps)
-    kinds = _kinds(row, mapping.steps, len(steps))
-    labels = [_drawn(row, mapped, _label(row, mapped, kinds)) for mapped in mapping.labels]
+    steps, solution_text, kinds = list[str](), None, list[StepKind]()
+    if mapping.steps:
+        steps, solution_text = _steps(row, mapping.steps)
+        kinds = _kinds(row, mapping.steps, len(steps))
+    mapped_labels = mapping.labels if mapping.steps else []
+    labels = [_drawn(row, mapped, _label(row, mapped, kinds)) for mapped in mapped_labels]
 
     def text(column: str) -> str:
         return cells.text(cell_of(row, column), column) if column else ""
@@ -157,13 +167,19 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
     return annotation
 
 
+def _lane(word: str, column: str) -> LabelLane | Literal[""]:
+    if word and word not in LABEL_LANES:
+        raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(LABEL_LANES)))
+    return word
+
+
 def _drawn(row: Row, mapping: LabelMapping, label: RecordAnnotation | None) -> RecordAnnotation | None:
     """The label with the cells of `mapping.drawn`."""
     if label is None or not mapping.drawn:
         return label
     column: dict[str, str] = {field: mapping.drawn.get(field, "") for field in get_args(Drawn)}
     value = {field: cell_of(row, name) for field, name in column.items()}
-    label.lane = "" if value["lane"] is None else cells.text(value["lane"], column["lane"])
+    label.lane = _lane("" if value["lane"] is None else cells.text(value["lane"], column["lane"]), column["lane"])
     label.generation = cells.whole_number(value["generation"], column["generation"])
     label.guidelines = cells.whole_number(value["guidelines"], column["guidelines"])
     chance = cells.number(value["inclusion_probability"], column["inclusion_probability"])

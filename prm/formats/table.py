@@ -22,7 +22,7 @@ from prm.formats.proposing import propose
 from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
 from prm.formats.reading import Numbered, on_one_line, original_records, parsed_records
 from prm.formats.record import Provenance, Record, RecordAnnotation, Rejection, as_imported
-from prm.formats.registry import FORMATS, TABLE, Format, Reader
+from prm.formats.registry import FORMATS, LABELS, TABLE, Format, Reader
 from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
 from prm.formats.writing import ALONG_PATH, About, Exporter, encode_parquet
 from prm.messages import Message
@@ -88,12 +88,12 @@ def read(stream: BinaryIO, *, skip: int = 0, mapping: Mapping | None = None) -> 
     if mapping is None:
         mapping = checked(None, sample(io.BytesIO(head) if not stream.seekable() else _rewound(stream)))
         head = _rewound(stream).read(CHUNK) if stream.seekable() else head
-    return parsed_records(_raw_rows(stream, head, mapping, skip), partial(record_of, mapping=mapping))
+    return parsed_records(raw_rows(stream, head, mapping, skip), partial(record_of, mapping=mapping))
 
 
 def original_rows(stream: BinaryIO, *, mapping: Mapping) -> Iterator[bytes | None]:
     """Stream the rows as JSON objects of their cells; None for a row that cannot be read."""
-    for _, raw in _raw_rows(stream, stream.read(CHUNK), mapping, 0):
+    for _, raw in raw_rows(stream, stream.read(CHUNK), mapping, 0):
         yield None if isinstance(raw, Rejection) else on_one_line(raw)
 
 
@@ -104,7 +104,7 @@ def reader_of(format: str, mapping: Mapping | None) -> Reader:
 
 def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], Iterator[bytes | None]]:
     """A function that streams the records of a file unchanged, in the order of its reader."""
-    if format == TABLE:
+    if format in (TABLE, LABELS):
         return partial(original_rows, mapping=mapping or Mapping())
     return plain.originals if format == "plain" else partial(original_records, members=FORMATS.get(format).members)
 
@@ -112,7 +112,7 @@ def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], I
 def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
     """The first rows of a table; `head` was already read from the stream. Raises OSError for broken Parquet."""
     columns: dict[str, None] = {}
-    raws = _raw_rows(stream, head or stream.read(CHUNK), Mapping(), 0)
+    raws = raw_rows(stream, head or stream.read(CHUNK), Mapping(), 0)
     rows = list(islice(_objects(islice(raws, LOOKED_AT)), SAMPLED))
     for row in rows:
         for name, value in row.items():
@@ -122,13 +122,16 @@ def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
 
 def first_rows(head: bytes, most: int) -> list[bytes | Rejection]:
     """The first rows in the beginning of a file as JSON, undecoded. Raises OSError for an unreadable header."""
-    return [raw for _, raw in islice(_raw_rows(io.BytesIO(), head, Mapping(), 0), most)]
+    return [raw for _, raw in islice(raw_rows(io.BytesIO(), head, Mapping(), 0), most)]
 
 
-def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
-    """The mapping, or the proposed one; raises FormatError (`mapping_needed`) if it does not fit the table."""
+def checked(mapping: Mapping | None, sample: Sample, *, needs_steps: bool = True) -> Mapping:
+    """The mapping, or the proposed one; raises FormatError (`mapping_needed`) if it does not fit the table.
+
+    Unless `needs_steps`, the table may have only problems.
+    """
     mapping = mapping or proposed(sample)
-    if fault := fault_of(mapping, sample):
+    if fault := fault_of(mapping, sample, needs_steps=needs_steps):
         there = ", ".join(sample.columns) or Message("none")
         raise FormatError(
             "mapping_needed", Message("mapping_needed", fault=fault, there=there), {"columns": sample.columns}
@@ -141,11 +144,11 @@ def proposed(sample: Sample) -> Mapping:
     return OWN if set(COLUMNS) <= set(sample.columns) else propose(sample.columns, sample.rows)
 
 
-def fault_of(mapping: Mapping, sample: Sample) -> str:
+def fault_of(mapping: Mapping, sample: Sample, *, needs_steps: bool = True) -> str:
     """Why a mapping does not fit a table with these first rows, in a sentence; empty if it does."""
     if not mapping.problem:
         return Message("problem_column_needed")
-    if mapping.steps is None:
+    if mapping.steps is None and needs_steps:
         return Message("steps_column_needed")
     for column in columns_of(mapping):
         if all(cell_of(row, column) is None for row in sample.rows) and column not in sample.columns:
@@ -221,7 +224,13 @@ def is_csv(head: bytes) -> bool:
     return not head.startswith(parquet_rows.MAGIC) and head.removeprefix(BOM).lstrip()[:1] not in (b"{", b"[")
 
 
-def _raw_rows(stream: BinaryIO, head: bytes, mapping: Mapping, skip: int) -> Iterator[Raw]:
+def csv_delimiter(head: bytes) -> str:
+    """The detected delimiter of a table with this beginning, "" if it is not CSV."""
+    return csv_rows.delimiter_of([head]) if is_csv(head) else ""
+
+
+def raw_rows(stream: BinaryIO, head: bytes, mapping: Mapping, skip: int) -> Iterator[Raw]:
+    """The JSON of each row of a stream whose beginning `head` was already read, after the first `skip`."""
     if not is_csv(head):
         return raw_records(stream, head, skip)
     return csv_rows.raw_rows(

@@ -197,6 +197,8 @@ def _unpacked(path: Path, form: Format, unpack: Callable[[Record, int], Iterable
         for line, item in form.read(stream):
             if isinstance(item, Rejection):
                 raise _refusal(path, item)
+            if item.is_problem_only:
+                raise _refusal(path, Rejection(line, Message("neither_steps_nor_solution"), field="steps"))
             place = f"{path}, line {line}"
             with _placed(place):
                 unpacked = list(unpack(item, line))

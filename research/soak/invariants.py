@@ -117,11 +117,11 @@ def holdout_is_held_out(books: Books) -> Iterator[str]:
     chosen = QueueItem.objects.filter(project=books.project, lane__in=["acquisition", "control"])
     for item in chosen.exclude(solution__split="pool"):
         yield f"item {item.pk} of the lane {item.lane} is a {item.split} solution"
-    held = set(Problem.objects.filter(project=books.project, split="holdout").values_list("pk", flat=True))
+    held = set(Problem.objects.filter(project=books.project, split="holdout").values_list("text_hash", flat=True))
     for run in books.project.training_runs.all():
         file = settings.RUN_ROOT / str(run.pk) / "train.jsonl"
         if file.exists():
-            leaked = sum(int(trace.problem_id) in held for trace in read_traces(file))
+            leaked = sum(trace.problem_id in held for trace in read_traces(file))
             if leaked:
                 yield f"run {run.number} trains on {leaked} holdout solutions"
 

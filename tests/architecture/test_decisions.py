@@ -9,9 +9,16 @@ from config.env import BASE_DIR
 FOLDER = BASE_DIR / "docs" / "adr"
 RECORDS = sorted(FOLDER.glob("0*.md"))
 PACKAGES = [
-    "annotation", "config", "docs", "labelling_ui/frontend/src", "labelling_ui/pages", "launch", "prm", "stepmark",
+    "annotation",
+    "config",
+    "docs",
+    "labelling_ui/frontend/src",
+    "labelling_ui/pages",
+    "launch",
+    "prm",
+    "stepmark",
     "tests",
-]  # fmt: skip
+]
 FILES = {path.as_posix() for package in PACKAGES for path in (BASE_DIR / package).rglob("*.*")}
 
 

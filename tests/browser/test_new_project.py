@@ -207,3 +207,18 @@ def test_without_its_scripts_the_form_makes_the_project(
     project = Project.objects.get()
     assert project.label_scheme.recovery
     assert "Read an agent's run" in project.current_guidelines.text
+
+
+def test_a_detected_format_can_be_overridden_and_the_next_file_is_detected_anew(page: Page, tmp_path: Path) -> None:
+    """The field is part of the preview, which is replaced when the format changes."""
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    first.write_text('{"problem": "What is 2 + 2?", "steps": ["It is 4."], "label": 0}\n')
+    second.write_text('{"problem": "What is 2 + 3?", "steps": ["It is 5."]}\n')
+    page.locator("input[type=file]").set_input_files(first)
+    expect(shown(page)).to_contain_text("Read as: ProcessBench")
+    page.get_by_label("Format").select_option("plain")
+    expect(shown(page)).to_contain_text("Read as: problems with solutions or steps")
+    expect(page.get_by_label("Format")).to_have_value("plain")
+    page.locator("input[type=file]").set_input_files(second)
+    expect(shown(page)).to_contain_text("What is 2 + 3?")
+    expect(page.get_by_label("Format")).to_have_value("auto")

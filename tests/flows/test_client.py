@@ -50,6 +50,12 @@ def test_label_skip_and_take_the_labels_out(client, project, tmp_path):
     assert Lease.objects.get(pk=second["lease"]["id"]).state == "released"
     third = client.claim(project)
     client.submit(project, third, [1, 1])
+    labelled = {task["solution"]["id"] for task in (first, third)}
+    assert {row["solution"] for row in client.labels(project, limit=1)} == labelled
+    assert {row["solution"]: row["steps"][0]["bad"] for row in client.consensus(project)} == {
+        first["solution"]["id"]: 1, third["solution"]["id"]: 0,
+    }  # fmt: skip
+    assert len(list(client.solutions(project, limit=7))) == 30
     snapshot = client.create_snapshot(project)
     assert [row["id"] for row in client.snapshots(project)] == [snapshot["id"]]
     assert len(client.download(snapshot, tmp_path / "labels.jsonl").read_bytes().splitlines()) == 2

@@ -73,10 +73,10 @@ def test_an_exporter_is_on_the_page_in_the_plan_and_in_the_api(
 ) -> None:
     manager_world.fill(project, people)
     snapshot = create_snapshot(by=people["manager"], project=project, filters={"source_kinds": ["human"]})
-    download = f"/p/{project.slug}/export/{snapshot.pk}/brief/"
+    download = f"/p/{project.slug}/datasets/{snapshot.pk}/brief/"
     assert manager.get(download).status_code == 404
     install_extension("brief_export", EXAMPLES["An exporter"], EXPORTERS)
-    assert b"One line each" in manager.get(f"/p/{project.slug}/export/").content
+    assert b"One line each" in manager.get(f"/p/{project.slug}/datasets/{snapshot.pk}/").content
     plan = plan_export(snapshot, "brief")
     assert plan.splits == ("pool",)  # a line does not say its split
     by_page, by_api = manager.get(download), manager.get(f"/api/v1/snapshots/{snapshot.pk}/download/?format=brief")

@@ -121,6 +121,9 @@ def test_the_platform_starts_in_an_empty_folder_and_a_step_is_labelled(
         environment = environment_of_a_person(DJANGO_SUPERUSER_PASSWORD="a word for ada")
         subprocess.run([stepmark, "manage", *arguments], cwd=folder, env=environment, check=True)
 
+    program = "import sys, stepmark; stepmark.Client; assert not {'annotation', 'django'} & set(sys.modules)"
+    python = Path(stepmark).with_name("python")
+    subprocess.run([python, "-c", program], cwd=folder, env=environment_of_a_person(), check=True)
     manage("createsuperuser", "--no-input", "--username", "ada", "--email", "ada@example.org")
     with httpx2.Client(base_url=address, follow_redirects=True, timeout=PATIENCE) as client:
 

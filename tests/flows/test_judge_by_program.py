@@ -27,7 +27,11 @@ def test_the_judge_of_the_guide_creates_labels_trains_and_exports(celery_workers
     )
     assert outcome.returncode == 0, outcome.stderr
     run = TrainingRun.objects.get()
-    assert outcome.stdout.startswith("run.done Model 1 is promoted without a measurement")
+    consensus, event = outcome.stdout.splitlines()
+    errors = Annotation.objects.filter(first_error__gte=0).count()
+    assert consensus == f"The consensus has {errors} wrong steps."
+    assert errors > 0
+    assert event.startswith("run.done Model 1 is promoted without a measurement")
     assert run.state == TrainingRun.State.DONE
     project = Project.objects.get()
     labelled = Annotation.objects.filter(project=project)

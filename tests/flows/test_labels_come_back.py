@@ -6,6 +6,7 @@ import uuid
 import pytest
 from rest_framework.test import APIClient
 
+from annotation.models import Solution
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db
@@ -112,7 +113,8 @@ def export(project, annotator, client_of):
     }
     annotator(unsure_and_flagged, again=labelled["revised"], finish_reason="solution")
     names = {task["solution"]["id"]: name for name, task in labelled.items()}
-    order = sorted(names)
+    solutions = Solution.objects.order_by("problem__text_hash", "content_hash")
+    order = list(solutions.values_list("pk", flat=True))
     manager = client_of("manager")
     made = manager.post(f"/api/v1/projects/{project.slug}/snapshots/", {"filters": {}}, format="json").json()
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.screenshots import desk, outside
+from tests.screenshots import datasets, desk, outside
 from tests.screenshots.state import State, from_right_to_left
 
 
@@ -44,7 +44,7 @@ def _pages(project: str, prefix: str, *paths: str) -> list[State]:
 PROJECT = (
     "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/sources/", "quality/hints/", "gold/",
     "generations/", "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/", "import/", "sample/",
-    "export/", "members/", "learning/", "simulations/", "review/", "my-work/",
+    "datasets/", "members/", "learning/", "simulations/", "review/", "my-work/",
 )  # fmt: skip
 SETTINGS = (
     "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/work/",
@@ -59,6 +59,8 @@ STATES = [
     State("home-empty", "/", "stranger"),
     State("home-tokens", "/tokens/"),
     State("home-glossary", "/glossary/"),
+    State("home-api", "/api/"),
+    State("home-api-labels", "/api/labels/"),
     State("home-new-project", "/projects/new/"),
     State("error-not-found", "/nowhere/"),
     State("error-not-allowed", "/p/algebra/settings/", "annotator"),
@@ -85,6 +87,7 @@ STATES = [
     State("right-to-left-overview", "/p/algebra/", "german", from_right_to_left),
     State("right-to-left-settings", "/p/algebra/settings/queue/", "german", from_right_to_left),
     State("german-case", "/p/algebra/review/{solution}/", "german"),
+    *datasets.STATES,
     *outside.STATES,
     *desk.STATES,
 ]

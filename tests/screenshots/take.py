@@ -15,6 +15,7 @@ from annotation.models import (
     SamplingRun,
     ServedScore,
     SimulationRun,
+    Snapshot,
     Solution,
 )
 from tests.screenshots.sheet import Look, picture, wanted, write_sheet
@@ -65,6 +66,7 @@ def _places() -> dict[str, int | None]:
     """The rows that addresses name, None where the state's world has none."""
     shown = {
         "job": ImportJob.objects,
+        "snapshot": Snapshot.objects,
         "solution": Solution.objects,
         "member": Membership.objects.filter(role="annotator"),
         "sampling": SamplingRun.objects,

@@ -34,7 +34,10 @@ def add_member(*, by: User, project: Project, user: User, role: str, simulated: 
 
 @transaction.atomic
 def change_role(*, by: User, membership: Membership, role: str) -> Membership:
-    """Change a member's role. Raises Forbidden, DomainError (`invalid_role`), Conflict (`last_manager`)."""
+    """Change a member's role.
+
+    Raises Forbidden, DomainError (`invalid_role`, `person_from_file`), Conflict (`last_manager`).
+    """
     require_role(by, membership.project, Membership.Role.MANAGER)
     _check_role(role)
     membership = _lock(membership)
@@ -51,7 +54,7 @@ def change_role(*, by: User, membership: Membership, role: str) -> Membership:
 def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) -> Membership:
     """Limit a person to problems of these domains; None lifts the limit. Active leases stay.
 
-    Raises Forbidden, DomainError (`unknown_domain`, `no_domain`).
+    Raises Forbidden, DomainError (`unknown_domain`, `no_domain`, `person_from_file`).
     """
     project = membership.project
     require_role(by, project, Membership.Role.MANAGER)
@@ -80,7 +83,7 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
 def mark_machine(*, by: User, membership: Membership, machine: bool) -> Membership:
     """Mark a member as a program or as a person, which decides the source kind of their future labels.
 
-    Stored labels keep their kind. Raises Forbidden.
+    Stored labels keep their kind. Raises Forbidden, DomainError (`person_from_file`).
     """
     require_role(by, membership.project, Membership.Role.MANAGER)
     membership = _lock(membership)
@@ -101,7 +104,7 @@ def domains_of(project: Project) -> list[str]:
 def remove(*, by: User, membership: Membership) -> None:
     """End a membership; a second time changes nothing. Annotations stay, and active leases run until they expire.
 
-    Raises Forbidden, Conflict (`last_manager`).
+    Raises Forbidden, DomainError (`person_from_file`), Conflict (`last_manager`).
     """
     require_role(by, membership.project, Membership.Role.MANAGER)
     membership = _lock(membership)
@@ -114,11 +117,21 @@ def remove(*, by: User, membership: Membership) -> None:
 
 
 def _lock(membership: Membership) -> Membership:
-    """The membership, locked together with its project, so that two managers cannot remove each other."""
+    """The membership, locked together with its project, so that two managers cannot remove each other.
+
+    Raises DomainError (`person_from_file`).
+    """
+    check_account(membership)
     Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
     return (
         Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
     )
+
+
+def check_account(membership: Membership) -> None:
+    """Refuse a person whose labels came in a file, with DomainError (`person_from_file`)."""
+    if membership.user_id is None:
+        raise DomainError(Message("person_from_file", name=membership.name))
 
 
 def _check_role(role: str) -> None:

@@ -132,8 +132,9 @@ def _excerpt(response: httpx2.Response) -> str:
 
 @transaction.atomic
 def _store_outcome(delivery: WebhookDelivery, outcome: Outcome) -> None:
-    webhook = Webhook.objects.select_for_update(of=("self",)).select_related("project").filter(pk=delivery.webhook_id)
-    if not (receiver := webhook.first()):
+    rows = Webhook.objects.select_for_update(of=("self",), no_key=True).select_related("project")
+    receiver = rows.filter(pk=delivery.webhook_id).first()
+    if receiver is None:
         return  # deleted during the attempt
     delivery.status, delivery.response, delivery.error = outcome.status, outcome.response, outcome.error
     if outcome.succeeded:

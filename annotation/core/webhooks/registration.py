@@ -103,7 +103,7 @@ def _new_salt() -> str:
 
 def _locked(by: User, webhook: Webhook) -> Webhook:
     require_role(by, webhook.project, Membership.Role.MANAGER)
-    return Webhook.objects.select_for_update(of=("self",)).select_related("project").get(pk=webhook.pk)
+    return Webhook.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=webhook.pk)
 
 
 def _check(fields: dict[str, Any]) -> None:

@@ -17,11 +17,11 @@ from typing import Any, BinaryIO, Literal
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.files.identity import content_hash, text_hash
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.snapshots import open_snapshot
 from annotation.models import LabelBatch, Membership, Snapshot, Solution
 from annotation.work.gold.designation import is_gold
+from prm.formats.identity import content_hash, text_hash
 from prm.formats.record import Completion, Record, RecordAnnotation, sampled_texts
 from prm.messages import Message
 

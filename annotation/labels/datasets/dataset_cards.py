@@ -3,10 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from annotation.labels.datasets import card_methods
+from annotation.labels.datasets.card_header import card_header
 from annotation.labels.datasets.contamination import contamination_of
 from annotation.labels.datasets.filters import describe_filters
+from annotation.labels.datasets.markdown import cell, table
 from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.models import Snapshot
+from annotation.models.policy import CardPolicy
 from prm.contamination import ContaminationReport
 from prm.exporters import EXPORTERS
 
@@ -19,6 +23,7 @@ KINDS = {
     "heuristic": "heuristics",
 }
 NO_PEOPLE = "–"
+NOT_STATED = "not stated"
 NEUTRAL = {
     "positive": "count as good steps (`true`)",
     "negative": "count as bad steps (`false`)",
@@ -33,30 +38,36 @@ def dataset_card(
     splits: Collection[str] | None = None,
     mixed_kinds: str = "refuse",
 ) -> str:
-    """The card of a snapshot, in Markdown; the options are those of the export it describes."""
+    """The card of a snapshot, in Markdown with a YAML header; the options are those of the export it describes."""
     counts = snapshot.counts
     sections = [
+        card_header(snapshot),
         f"# {snapshot.project.name}: labelled reasoning steps",
         f"Solutions: {counts['solutions']}. Problems: {counts['problems']}. Annotations: {counts['annotations']}. "
         f"Ratings: {sum(counts['ratings'].values())}.\n\nContent SHA-256: `{snapshot.sha256}`. "
-        f"Made {snapshot.created_at:%Y-%m-%d %H:%M} UTC.",
+        f"Made {snapshot.created_at:%Y-%m-%d %H:%M} UTC.\n\n"
+        f"Licence: {snapshot.project.policies.card.licence or NOT_STATED}.",
         _supervision(counts),
-        _people(counts),
+        _people(counts, snapshot.project.policies.card),
         _reliability(counts),
         _hints(counts),
-        _table("Ratings", "rating", "steps", counts["ratings"]),
-        _table("Error types", "type", "steps", counts.get("error_types", {})),
-        _table("Other answers about steps", "answer", "steps", counts.get("dimensions", {})),
-        _table("Progress of solutions at their first error", "of 4", "annotations", counts.get("progress", {})),
-        _table("Finish reasons", "reason", "annotations", counts["finish_reasons"]),
-        _table("Splits", "split", "solutions", counts["splits"])
+        card_methods.guidelines(snapshot),
+        card_methods.choices(snapshot),
+        card_methods.consensus(snapshot),
+        card_methods.known_failures(snapshot),
+        table("Ratings", "rating", "steps", counts["ratings"]),
+        table("Error types", "type", "steps", counts.get("error_types", {})),
+        table("Other answers about steps", "answer", "steps", counts.get("dimensions", {})),
+        table("Progress of solutions at their first error", "of 4", "annotations", counts.get("progress", {})),
+        table("Finish reasons", "reason", "annotations", counts["finish_reasons"]),
+        table("Splits", "split", "solutions", counts["splits"])
         + "\n\nSplits are by problem: numeric variants of a problem share one. Train on `pool`, fit thresholds on "
         "`calibration`, and keep `holdout` for measuring.",
-        _table("Domains", "domain", "solutions", counts["domains"]),
-        _table("Policy models", "policy model", "solutions", counts.get("policies", {})),
-        _table("Visibility of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
-        _table("Final answers", "outcome (by whom)", "solutions", counts.get("outcomes", {})),
-        _table("Lanes", "lane", "annotations", counts["lanes"]),
+        table("Domains", "domain", "solutions", counts["domains"]),
+        table("Generators", "policy model", "solutions", counts.get("policies", {})),
+        table("Visibility of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
+        table("Final answers", "outcome (by whom)", "solutions", counts.get("outcomes", {})),
+        table("Lanes", "lane", "annotations", counts["lanes"]),
         _contamination(snapshot),
         _filters(snapshot.filters),
         _formats(neutral),
@@ -70,6 +81,8 @@ def _supervision(counts: Mapping[str, Any]) -> str:
         "## Labels",
         "Each step is rated good (+1), neutral (0) or bad (-1). *Unsure* (seen, but undecided) and *not reached* are "
         "separate states. The first error is the first step rated bad on the path that the annotator chose.",
+        "Only the visible steps were supervised. Annotators did not see reasoning that a model does not show, and the "
+        "labels say nothing about it. A visible step can differ from what led the model to its answer.",
     ]
     if counts["own_steps"]:
         scheme.append(f"At {counts['own_steps']} positions the annotator wrote a step; nobody rated those.")
@@ -81,14 +94,14 @@ def _supervision(counts: Mapping[str, Any]) -> str:
     return "\n\n".join(scheme)
 
 
-def _people(counts: Mapping[str, Any]) -> str:
+def _people(counts: Mapping[str, Any], stated: CardPolicy) -> str:
     rows = {
         KINDS[kind]: f"{number} | {counts['people'].get(kind, NO_PEOPLE)}"
         for kind, number in counts["source_kinds"].items()
     }
-    parts = [_table("Source kinds", "kind", "annotations | people", rows, columns=3)]
+    parts = [table("Who labelled", "kind", "annotations | people", rows, columns=3)]
     if counts["sources"]:
-        parts.append(_table("Sources other than people", "source", "annotations", counts["sources"]))
+        parts.append(table("Sources other than people", "source", "annotations", counts["sources"]))
     if len(rows) > 1:
         parts.append("The consensus in this dataset pools these kinds; each annotation states its own.")
     agreement = counts["agreement"]
@@ -100,10 +113,16 @@ def _people(counts: Mapping[str, Any]) -> str:
         )
     else:
         parts.append("No solution was decided by two people, so their agreement is unknown.")
+    parts.append(f"Training of the annotators: {_stated(stated.annotator_training)}")
+    parts.append(f"Pay of the annotators: {_stated(stated.annotator_pay)}")
     parts.append("People have random pseudonyms. Their comments and reasons are left out.")
     if "critique written" in counts.get("dimensions", {}):
         parts.append("Critiques are included as people wrote them. Check them before you share this dataset.")
     return "\n\n".join(parts)
+
+
+def _stated(text: str) -> str:
+    return text.strip() or f"{NOT_STATED}."
 
 
 def _reliability(counts: Mapping[str, Any]) -> str:
@@ -118,7 +137,7 @@ def _reliability(counts: Mapping[str, Any]) -> str:
         "their own ratings only."
     )
     head = "informedness | own 95 % interval | shared steps"
-    return _table("Reliability", "annotator or source", head, rows, columns=4) + "\n\n" + note
+    return table("Reliability", "annotator or source", head, rows, columns=4) + "\n\n" + note
 
 
 def _informed(measures: Mapping[str, Any]) -> str:
@@ -155,21 +174,10 @@ def _overlap(report: ContaminationReport) -> str:
         return repeated
     problems, solutions = report.problems, report.solutions
     return (
-        f"`{_cell(report.benchmark)}` (SHA-256 `{report.sha256[:12]}`): {problems.found} of {problems.texts} problems "
+        f"`{cell(report.benchmark)}` (SHA-256 `{report.sha256[:12]}`): {problems.found} of {problems.texts} problems "
         f"share a run of {report.long_run} words or {report.most:.0%} of their runs of {report.short_run} words, and "
         f"{solutions.found} of {solutions.texts} solutions share {report.most:.0%}. {repeated}"
     )
-
-
-def _table(title: str, key: str, value: str, rows: Mapping[str, Any], *, columns: int = 2) -> str:
-    if not rows:
-        return ""
-    cells = [f"| {_cell(name) or '(none)'} | {number} |" for name, number in rows.items()]
-    return "\n".join([f"## {title}", "", f"| {key} | {value} |", "|" + " --- |" * columns, *cells])
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
 
 
 def _filters(filters: Mapping[str, Any]) -> str:
@@ -198,9 +206,7 @@ def _losses(plans: Sequence[Plan]) -> str:
         exporter = EXPORTERS.get(plan.format)
         lost = plan.refusal.message if plan.refusal else "; ".join(plan.sentences()) or "nothing"
         rows[exporter.title] = f"{0 if plan.refusal else plan.solutions} | {lost} | {exporter.version}"
-    parts = [
-        _table("What each format leaves out", "format", "solutions | left out | writer's version", rows, columns=4)
-    ]
+    parts = [table("What each format leaves out", "format", "solutions | left out | writer's version", rows, columns=4)]
     if mixed := {plan.format: plan.mixed_kinds for plan in plans if plan.mixed_kinds and not plan.refusal}:
         kinds = ", ".join(f"{kind}: {n}" for kind, n in next(iter(mixed.values())).items())
         parts.append(

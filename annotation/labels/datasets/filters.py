@@ -32,7 +32,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     - `set_aside`: whether batches that were set aside are included.
     - `gold`: whether gold solutions are included, with the answers in the lanes gold and screening. Naming one of these
       in `lanes` includes them too.
-    - `critiques` that people wrote are left out by default, because their wording could identify the person.
+    - `critiques` that people wrote are left out by default, because their wording could identify the person. So are
+      their `comments` on labels, steps and marked text, and their reasons for giving up.
     - `hints`: leaving them out drops every label in the hint arm, whether or not a score was seen. Labels are
       thus dropped at random, not by who looks at hints.
     - `consensus` combines the ratings of a step by their "shares", or weights them by each annotator's "reliability".
@@ -59,6 +60,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     set_aside: Literal["left_out", "included"] = "left_out"
     gold: Literal["left_out", "included"] = "left_out"
     critiques: Literal["left_out", "included"] = "left_out"
+    comments: Literal["left_out", "included"] = "left_out"
     hints: Literal["left_out", "included"] = "included"
     consensus: str = "shares"
     min_posterior: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
@@ -117,11 +119,15 @@ def may_pass(filters: SnapshotFilters) -> Q:
         "annotator__pseudonym__in": list(_pseudonyms(filters.annotators)),
         "finish_reason__in": filters.finish_reasons,
         "lane__in": filters.lanes,
-        "item__generation__number__in": filters.generations,
         "submitted_at__gte": filters.submitted_from,
         "submitted_at__lt": filters.submitted_to,
     }
-    return Q(**{lookup: value for lookup, value in wanted.items() if value})
+    condition = Q(**{lookup: value for lookup, value in wanted.items() if value})
+    if numbers := filters.generations:
+        condition &= Q(item__generation__number__in=numbers) | Q(stated__generation__in=numbers)
+    if numbers := filters.guidelines:
+        condition &= Q(guidelines__number__in=numbers) | Q(stated__guidelines__in=numbers)
+    return condition
 
 
 def describe_filters(filters: Mapping[str, Any]) -> list[str]:

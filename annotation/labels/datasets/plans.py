@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 from django.core.cache import cache
@@ -143,11 +144,12 @@ def _count_not_held(counts: Mapping[str, Any], kind: str) -> int:
 
 
 def _phrases(codes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[Message]:
-    """A phrase for each count; a reason that an extension gives in words stays in its words."""
-    return (
-        Message(codes[kind], n=n) if kind in codes else Message("solutions_left_out_because", n=n, reason=kind)
-        for kind, n in counts.items()
+    """A phrase for each count, the known reasons first; a reason of an extension stays in its words."""
+    known = (Message(code, n=counts[kind]) for kind, code in codes.items() if kind in counts)
+    others = (
+        Message("solutions_left_out_because", n=n, reason=kind) for kind, n in counts.items() if kind not in codes
     )
+    return chain(known, others)
 
 
 _LEFT_OUT = {

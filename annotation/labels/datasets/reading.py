@@ -25,15 +25,15 @@ from prm.formats.record import (
 
 # JSON is read as text: almost all of it is empty and is not decoded.
 SOLUTIONS = """
-SELECT solution.id, problem.id AS problem_id, problem.text AS problem, problem.source_group, solution.split,
+SELECT solution.id, problem.text AS problem, problem.source_group, solution.split,
     problem.domain, problem.reference_answer, problem.reference_solution, problem.extra AS problem_extra,
     solution.external_id, solution.generator, solution.final_answer, solution.final_answer_correct,
-    solution.outcome_source, solution.provenance, solution.extra
+    solution.outcome_source, solution.provenance, solution.extra, solution.multiplicity
 FROM annotation_solution solution JOIN annotation_problem problem ON problem.id = solution.problem_id
-WHERE solution.id = ANY(%(ids)s) ORDER BY solution.id
+WHERE solution.id = ANY(%(ids)s)
 """
 STEPS = """
-SELECT solution_id, id, position, alternative, text, kind FROM annotation_step
+SELECT solution_id, id, position, alternative, text, kind, added FROM annotation_step
 WHERE solution_id = ANY(%(ids)s) ORDER BY solution_id, position, alternative
 """
 CRITIQUES = """
@@ -46,7 +46,8 @@ SELECT label.solution_id, label.id, label.source_id, label.annotator_id, label.r
     source.kind AS source_kind, source.name AS source_name, source.detail AS source_detail, member.pseudonym,
     label.finish_reason, label.first_error, label.progress, label.total_ms, label.submitted_at, label.lane,
     generation.number AS generation, item.inclusion_probability, guidelines.number AS guidelines, label.adjudicates,
-    coalesce(dispute.state <> 'withdrawn', false) AS reference_disputed, label.native,
+    coalesce(dispute.state <> 'withdrawn', false) AS reference_disputed, label.native, label.stated,
+    label.comment, label.reason,
     hint.shown AS hint_shown, version.number AS hint_model, hint.seen AS hint_seen
 FROM annotation_annotation label
 JOIN annotation_labelsource source ON source.id = label.source_id
@@ -58,14 +59,16 @@ LEFT JOIN annotation_guidelineversion guidelines ON guidelines.id = label.guidel
 LEFT JOIN annotation_lease lease ON lease.annotator_id = label.annotator_id AND lease.solution_id = label.solution_id
 LEFT JOIN annotation_hint hint ON hint.lease_id = lease.id
 LEFT JOIN annotation_modelversion version ON version.id = hint.model_version_id
-WHERE label.solution_id = ANY(%(ids)s) ORDER BY label.solution_id, label.id
+WHERE label.solution_id = ANY(%(ids)s)
+ORDER BY label.solution_id, label.submitted_at, label.revision, source.kind,
+    source.name COLLATE "C", member.pseudonym
 """
 PATH = """
 SELECT annotation_id, position, chosen_id, own_text, dwell_ms, native FROM annotation_pathstep
 WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, position
 """
 RATINGS = """
-SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, dimensions, spans
+SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, comment, dimensions, spans
 FROM annotation_steprating WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, ordinal, id
 """
 RATING_COUNTS = """
@@ -75,6 +78,19 @@ ORDER BY annotation_id
 """
 Places = dict[int, tuple[int, int]]  # of steps: position and alternative
 Rows = Sequence[Any]  # named tuples of one of the statements above
+
+
+class Texts(NamedTuple):
+    """Which free texts by people are read: the critiques that they wrote, and their comments and reasons.
+
+    By default none, because their wording could identify the person.
+    """
+
+    critiques: bool = False
+    comments: bool = False
+
+
+NO_TEXTS = Texts()
 
 
 class Label(NamedTuple):
@@ -90,12 +106,19 @@ class Label(NamedTuple):
     annotation: RecordAnnotation
 
 
-def read_solutions(
-    ids: Sequence[int], *, batches_set_aside: bool, written_critiques: bool = False
-) -> list[tuple[Record, list[Label]]]:
-    """The solutions with these ids, in ascending order, as records without labels, each with its labels, oldest first.
+class StoredSolution(NamedTuple):
+    """A solution as a record without labels, and its labels, oldest first."""
 
-    Without `batches_set_aside`, no label is set aside. Critiques that people wrote are left out by default.
+    id: int
+    record: Record
+    labels: list[Label]
+
+
+def read_solutions(ids: Sequence[int], *, batches_set_aside: bool, texts: Texts = NO_TEXTS) -> list[StoredSolution]:
+    """The solutions with these ids, in this order, with their labels.
+
+    Labels of one time are in the order of revision, source and pseudonym, which is the same in every installation.
+    Without `batches_set_aside`, no label is set aside.
     """
     steps, critiques = _by_first_column(STEPS, ids), _by_first_column(CRITIQUES, ids)
     places = {step.id: (step.position, step.alternative) for rows in steps.values() for step in rows}
@@ -105,14 +128,17 @@ def read_solutions(
     paths, ratings = _by_first_column(PATH, label_ids), _by_first_column(RATINGS, label_ids)
 
     def label(row: Any) -> Label:
-        return _label(row, aside, _path(paths.get(row.id, ()), ratings.get(row.id, ()), places, written_critiques))
+        path = _path(paths.get(row.id, ()), ratings.get(row.id, ()), places, texts)
+        return _label(row, aside, path, comments=texts.comments)
 
+    solutions = {solution.id: solution for solution in fetch_named(SOLUTIONS, {"ids": ids})}
     return [
-        (
-            _record(solution, steps.get(solution.id, ()), critiques.get(solution.id, ())),
-            [label(row) for row in rows_of.get(solution.id, ())],
+        StoredSolution(
+            pk,
+            _record(solutions[pk], steps.get(pk, ()), critiques.get(pk, ())),
+            [label(row) for row in rows_of.get(pk, ())],
         )
-        for solution in fetch_named(SOLUTIONS, {"ids": ids})
+        for pk in ids
     ]
 
 
@@ -144,12 +170,11 @@ def _record(solution: Any, steps: Rows, critiques: Rows) -> Record:
     for step in steps:
         while len(positions) <= step.position:
             positions.append([])
-        positions[step.position].append(Completion(step.text, step.kind, critiques=critiques_of.get(step.id, [])))
+        completion = Completion(step.text, step.kind, added=step.added, critiques=critiques_of.get(step.id, []))
+        positions[step.position].append(completion)
     return Record(
         problem=solution.problem,
         positions=positions,
-        problem_id=solution.problem_id,
-        solution_id=solution.id,
         source_group=solution.source_group,
         split=solution.split,
         domain=solution.domain,
@@ -163,38 +188,51 @@ def _record(solution: Any, steps: Rows, critiques: Rows) -> Record:
         outcome_source=solution.outcome_source or None,
         provenance=None if solution.provenance == "{}" else msgspec.json.decode(solution.provenance, type=Provenance),
         extra=_object(solution.extra),
+        multiplicity=solution.multiplicity,
     )
 
 
-def _label(row: Any, aside: set[int], path: list[PathPosition]) -> Label:
+def _label(row: Any, aside: set[int], path: list[PathPosition], *, comments: bool = False) -> Label:
+    stated = _object(row.stated)
     annotation = RecordAnnotation(
         source_kind=row.source_kind,
         finish_reason=row.finish_reason,
         path=path,
         source_name=row.source_name,
-        source_detail=_object(row.source_detail),
+        source_detail=stated.get("source_detail") or _object(row.source_detail),
         annotator=row.pseudonym and str(row.pseudonym),
+        revision=row.revision,
         first_error=row.first_error,
         progress=row.progress,
         total_ms=row.total_ms,
         submitted_at=row.submitted_at,
         lane=row.lane,
-        generation=row.generation,
-        inclusion=None if row.inclusion_probability is None else Inclusion.of(row.inclusion_probability),
-        guidelines=row.guidelines,
+        generation=stated.get("generation") if row.generation is None else row.generation,
+        inclusion=_inclusion(row, stated),
+        guidelines=stated.get("guidelines") if row.guidelines is None else row.guidelines,
         adjudicates=row.adjudicates,
-        reference_disputed=row.reference_disputed,
+        reference_disputed=row.reference_disputed or stated.get("reference_disputed", False),
         native=_object(row.native),
-        hint=None if row.hint_shown is None else _hint(row),
+        hint=_hint(row, stated),
+        comment=row.comment if comments else "",
+        reason=row.reason if comments else "",
     )
     return Label(row.id, (row.source_id, row.annotator_id), row.revision, row.id in aside, annotation)
 
 
-def _hint(row: Any) -> HintDraw:
+def _inclusion(row: Any, stated: dict[str, Any]) -> Inclusion | None:
+    if row.inclusion_probability is None:
+        return msgspec.convert(stated.get("inclusion"), Inclusion | None)
+    return Inclusion.of(row.inclusion_probability)
+
+
+def _hint(row: Any, stated: dict[str, Any]) -> HintDraw | None:
+    if row.hint_shown is None:
+        return msgspec.convert(stated.get("hint"), HintDraw | None)
     return HintDraw(row.hint_shown, row.hint_model, [position for position, _ in json.loads(row.hint_seen)])
 
 
-def _path(path: Rows, ratings: Rows, places: Places, written_critiques: bool) -> list[PathPosition]:
+def _path(path: Rows, ratings: Rows, places: Places, texts: Texts) -> list[PathPosition]:
     positions = {}
     for row in path:
         chosen = None if row.chosen_id is None else places[row.chosen_id][1]
@@ -206,7 +244,7 @@ def _path(path: Rows, ratings: Rows, places: Places, written_critiques: bool) ->
         if position not in positions:
             positions[position] = PathPosition(position)
         dimensions = _object(row.dimensions)
-        if not written_critiques:
+        if not texts.critiques:
             dimensions.pop("critique", None)
         rating = Rating(
             alternative,
@@ -214,19 +252,20 @@ def _path(path: Rows, ratings: Rows, places: Places, written_critiques: bool) ->
             row.rating,
             row.flagged,
             row.error_type,
+            comment=row.comment if texts.comments else "",
             accepted=row.accepted,
             dimensions=dimensions,
-            spans=_spans(row.spans),
+            spans=_spans(row.spans, comments=texts.comments),
         )
         positions[position].ratings.append(rating)
     return [positions[position] for position in sorted(positions)]
 
 
-def _spans(text: str) -> list[Span]:
-    """The spans without their comments, which could identify the person."""
+def _spans(text: str, *, comments: bool) -> list[Span]:
     if text == "[]":
         return []
-    return [Span(span.start, span.end, span.error_type) for span in msgspec.json.decode(text, type=list[Span])]
+    spans = msgspec.json.decode(text, type=list[Span])
+    return spans if comments else [Span(span.start, span.end, span.error_type) for span in spans]
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.labels.datasets.filters import SnapshotFilters, may_pass
-from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
+from annotation.labels.datasets.reading import NO_TEXTS, Label, StoredSolution, Texts, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import SourceVerdict, passes_rule
 from annotation.labels.quality.reliability import Reliability
@@ -25,22 +25,29 @@ AT_ONCE = 250  # solutions in memory
 def stream_records(
     *, project: Project, filters: SnapshotFilters, among: Collection[int] | None = None
 ) -> Generator[Record]:
-    """The records that pass the filters, in order of solution, each with the consensus of its labels.
+    """The records that pass the filters, each with the consensus of its labels.
 
-    `among` limits them to solutions with these ids.
+    They are in the order of the hashes of their problem and their steps, so that two installations with the same labels
+    give the same records. `among` limits them to solutions with these ids.
 
-    All are read from one state of the database. People have pseudonyms; their comments and reasons are left out, and so
-    are their critiques unless the filters include them. Reliability, if the consensus uses it, is fitted to these
-    labels only.
+    All are read from one state of the database. People have pseudonyms; their comments, reasons and critiques are left
+    out unless the filters include them. Reliability, if the consensus uses it, is fitted to these labels only.
     """
+    return (record for _, record in stream_solutions(project=project, filters=filters, among=among))
+
+
+def stream_solutions(
+    *, project: Project, filters: SnapshotFilters, among: Collection[int] | None = None
+) -> Iterator[tuple[int, Record]]:
+    """As `stream_records`, with the id of each solution."""
     with _one_moment():
         model = CONSENSUS.get(filters.consensus)
         trust = _fit_trust(model.estimate, project, filters) if model.learns else None
-        critiques = filters.critiques == "included"
+        texts = Texts(critiques=filters.critiques == "included", comments=filters.comments == "included")
         solutions = candidate_solutions(project, filters)
         if among is not None:
             solutions = solutions.filter(pk__in=among)
-        for record, labels in _read(project, solutions, written_critiques=critiques):
+        for pk, record, labels in _read(project, solutions, texts=texts):
             latest, chosen = _select(labels, filters)
             if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
                 if isinstance(trust, Reliability):
@@ -48,7 +55,7 @@ def stream_records(
                 record.annotations = chosen
                 record.consensus = consensus_of(latest, trust)
                 if filters.are_sure(record.consensus):
-                    yield record
+                    yield pk, record
 
 
 def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:
@@ -60,17 +67,15 @@ def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -
     settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
     shared = candidate_solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
 
-    def latest() -> Iterator[Record]:
-        for record, labels in _read(project, shared):
+    def latest() -> Iterator[tuple[Record, RecordAnnotation | None]]:
+        for _, record, labels in _read(project, shared):
             record.annotations, _ = _select(labels, filters)
-            yield record
+            yield record, None
 
-    gold = _gold(project, filters)
-    truths = {record.solution_id: truth for record, truth in gold}
     alone = _count_single_ratings(
         project, candidate_solutions(project, filters).exclude(pk__in=shared.values("pk")), filters
     )
-    return reliability_of(estimate, chain(latest(), (record for record, _ in gold)), truths, alone)
+    return reliability_of(estimate, chain(latest(), _gold(project, filters)), alone)
 
 
 def _count_single_ratings(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
@@ -84,19 +89,17 @@ def _count_single_ratings(project: Project, solutions: QuerySet[Solution], filte
     return counts
 
 
-def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
+def _gold(project: Project, filters: SnapshotFilters) -> Iterator[tuple[Record, RecordAnnotation]]:
     """The hidden gold solutions with the first answers by people who pass the filters, each with its reference."""
     hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=[*HIDDEN_LANES])
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
-    answered = []
-    for record, labels in _read(
+    for _, record, labels in _read(
         project, candidate_solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))
     ):
         record.annotations, _ = _select([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
-        answered.append((record, truth))
-    return answered
+        yield record, truth
 
 
 @contextmanager
@@ -111,8 +114,8 @@ def _one_moment() -> Iterator[None]:
 
 
 def candidate_solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]:
-    """The solutions that may pass the filters, as far as the database can decide."""
-    solutions = Solution.objects.filter(project=project).order_by("id")
+    """The solutions that may pass the filters, as far as the database can decide, in the order of `stream_records`."""
+    solutions = Solution.objects.filter(project=project).order_by("problem__text_hash", "content_hash")
     if filters.splits:
         solutions = solutions.filter(split__in=filters.splits)
     if filters.domains:
@@ -132,13 +135,11 @@ def candidate_solutions(project: Project, filters: SnapshotFilters) -> QuerySet[
     return solutions
 
 
-def _read(
-    project: Project, solutions: QuerySet[Solution], *, written_critiques: bool = False
-) -> Iterator[tuple[Record, list[Label]]]:
-    """The solutions as records without labels, each with its labels, read in chunks."""
+def _read(project: Project, solutions: QuerySet[Solution], *, texts: Texts = NO_TEXTS) -> Iterator[StoredSolution]:
+    """The solutions with their labels, read in chunks."""
     aside = _some_set_aside(project)
     for chunk in _chunks(solutions):
-        yield from read_solutions(chunk, batches_set_aside=aside, written_critiques=written_critiques)
+        yield from read_solutions(chunk, batches_set_aside=aside, texts=texts)
 
 
 def _some_set_aside(project: Project) -> bool:

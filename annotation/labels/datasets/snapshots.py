@@ -98,6 +98,12 @@ def snapshot_file(snapshot: Snapshot) -> Path:
     return path
 
 
+def size_of_snapshot(snapshot: Snapshot) -> int | None:
+    """The size of a snapshot's file in bytes; None if the file is missing."""
+    file = snapshot_file(snapshot)
+    return file.stat().st_size if file.is_file() else None
+
+
 def changed_snapshots(project: Project, *, since: datetime) -> int:
     """The number of snapshots whose file did not match its hash since then."""
     entries = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)

@@ -2,14 +2,32 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.labels.datasets.losses import ExportCounts
 from annotation.labels.quality.agreement import count_pairs
 from prm.exporters import EXPORTERS
+from prm.formats.identity import text_hash
 from prm.formats.path import taken_path
-from prm.formats.record import HintDraw, Rating, Record, RecordAnnotation
+from prm.formats.record import HintDraw, Inclusion, Rating, Record, RecordAnnotation
 from prm.vocabulary import WORD_OF
+
+
+@dataclass
+class _Draw:
+    """The labelled solutions of one lane of one generation: their probabilities, and the sum of their weights."""
+
+    solutions: int = 0
+    least: float = 1.0
+    most: float = 0.0
+    weight: float = 0.0
+
+    def add(self, inclusion: Inclusion) -> None:
+        self.solutions += 1
+        self.least = min(self.least, inclusion.probability)
+        self.most = max(self.most, inclusion.probability)
+        self.weight += inclusion.weight
 
 
 class Tally:
@@ -20,9 +38,10 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self._problems: set[int | str] = set()
+        self._problems: set[str] = set()
         self._people: dict[str, set[str]] = {}
         self._reliability: dict[str, dict[str, Any]] = {}
+        self._draws: dict[tuple[int, str], _Draw] = {}
         self._count: dict[str, Counter[str]] = {
             name: Counter()
             for name in (
@@ -35,6 +54,7 @@ class Tally:
                 "sources",
                 "finish_reasons",
                 "lanes",
+                "guidelines",
                 "ratings",
                 "error_types",
                 "dimensions",
@@ -58,7 +78,8 @@ class Tally:
         `merged` counts the labels beyond the first of their solution, which a format with one label merges with it.
 
         `agreement` compares every two people who decided the first error of one solution, without machines.
-        `reliability` by annotator exists if the consensus is weighted by it.
+        `draws` has the labelled solutions of each lane of each generation. `reliability` by annotator exists if the
+        consensus is weighted by it.
         """
         return {
             "problems": len(self._problems),
@@ -71,12 +92,16 @@ class Tally:
             "people": {kind: len(people) for kind, people in sorted(self._people.items())},
             **{name: dict(sorted(counter.items())) for name, counter in self._count.items()},
             "exports": self._exports.counts(),
+            "draws": [
+                {"generation": number, "lane": lane, **asdict(self._draws[number, lane])}
+                for number, lane in sorted(self._draws)
+            ],
             **({"reliability": dict(sorted(self._reliability.items()))} if self._reliability else {}),
         }
 
     def _add(self, record: Record) -> None:
         self._solutions += 1
-        self._problems.add(record.problem_id or record.problem)
+        self._problems.add(text_hash(record.problem))
         self._count["splits"][record.split] += 1
         self._exports.add(record)
         self._merged += max(0, len(record.annotations) - 1)
@@ -86,11 +111,21 @@ class Tally:
         self._count["outcomes"][_outcome(record)] += 1
         for annotation in record.annotations:
             self._add_label(annotation)
+        self._add_draws(record.annotations)
         own = (a for a in record.annotations if a.source_kind == "human" and not a.adjudicates)
         known = {_person(a): a.first_error for a in own if a.first_error is not None}
         pairs = count_pairs(known.values())
         if pairs.all:
             self._count["agreement"].update(pairs=pairs.all, exact=pairs.exact, within_one=pairs.within_one)
+
+    def _add_draws(self, labels: Iterable[RecordAnnotation]) -> None:
+        drawn = {
+            (label.generation, label.lane): label.inclusion
+            for label in labels
+            if label.inclusion is not None and label.generation is not None
+        }
+        for key, inclusion in drawn.items():
+            self._draws.setdefault(key, _Draw()).add(inclusion)
 
     def _add_label(self, annotation: RecordAnnotation) -> None:
         self._annotations += 1
@@ -107,6 +142,7 @@ class Tally:
             self._count["sources"][annotation.source_name] += 1
         self._count["finish_reasons"][annotation.finish_reason] += 1
         self._count["lanes"][annotation.lane] += 1
+        self._count["guidelines"][str(annotation.guidelines or "")] += 1
         if annotation.hint is not None:
             self._count["hints"].update(_arm(annotation.hint))
         if annotation.progress is not None:

@@ -51,21 +51,19 @@ def shares(votes: Sequence[Vote], *, settled: Mapping[Hashable, int], alone: Wor
 
 def reliability_of(
     estimate: Estimate,
-    records: Iterable[Record],
-    truths: Mapping[int | None, RecordAnnotation] | None = None,
+    records: Iterable[tuple[Record, RecordAnnotation | None]],
     alone: Words | None = None,
 ) -> Trust | None:
     """Fit `estimate` to the votes on shared steps. Pass latest revisions only.
 
-    An adjudication fixes the truth and is not a vote of its author, who would always be right. `truths` has a reference
-    label by solution, which is not a vote either. `alone` are the votes on all other solutions.
+    An adjudication fixes the truth and is not a vote of its author, who would always be right. A record's reference
+    label, if there is one, is not a vote either. `alone` are the votes on all other solutions.
     """
     votes: list[Vote] = []
     settled: dict[Hashable, int] = {}
-    known = truths or {}
-    for number, record in enumerate(records):
-        if record.solution_id in known:
-            settled |= {(number, step): rating for step, rating in _rated(known[record.solution_id])}
+    for number, (record, reference) in enumerate(records):
+        if reference is not None:
+            settled |= {(number, step): rating for step, rating in _rated(reference)}
         for annotation, parted in zip(record.annotations, _partings(record.annotations), strict=True):
             for step, rating in _rated(annotation):
                 if annotation.adjudicates:

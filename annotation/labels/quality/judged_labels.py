@@ -7,8 +7,8 @@ from datetime import datetime
 
 from annotation.labels.quality.alarm import Judged
 from annotation.labels.quality.batches import in_use
-from annotation.models import HIDDEN_LANES, Annotation, Lane, ModelVersion, PoolScore, Project
-from annotation.work.annotations import first_annotations, latest_annotations
+from annotation.models import HIDDEN_LANES, Lane, ModelVersion, PoolScore, Project
+from annotation.work.annotations import current_annotations, first_annotations
 from annotation.work.gold.designation import active_gold
 from prm.vocabulary import MACHINES
 
@@ -35,9 +35,8 @@ def latest_labels(project: Project) -> list[FirstErrorLabel]:
     A gold reference decides like an adjudication. On hidden gold only a person's first revision counts, because later
     ones may be based on the reference. Answers in screening are left out.
     """
-    ordinary = latest_annotations(project).exclude(lane__in=HIDDEN_LANES)
+    ordinary = current_annotations(project).exclude(lane__in=HIDDEN_LANES)
     labels = ordinary | first_annotations(project).filter(lane=Lane.GOLD)
-    labels |= Annotation.objects.filter(project=project, annotator__isnull=True)
     settled = set(active_gold(project).values_list("annotation", flat=True))
     rows = (
         in_use(labels.filter(first_error__isnull=False))

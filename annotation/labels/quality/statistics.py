@@ -10,7 +10,7 @@ from django.db.models.fields import FloatField
 from django.utils import timezone
 
 from annotation.models import Generation, Membership, Project, QueueItem, ScreeningDecision
-from annotation.work.annotations import latest_annotations
+from annotation.work.annotations import current_annotations, latest_annotations
 
 
 class Median(Aggregate):
@@ -38,7 +38,7 @@ def my_progress(*, by: User, project: Project) -> dict[str, Any]:
 def members_with_figures(project: Project) -> QuerySet[Membership]:
     """The members with their latest screening `decision`, number of `labels` and `median_ms`; null for none."""
     decisions = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
-    labels = latest_annotations(project).filter(annotator=OuterRef("pk")).order_by().values("annotator")
+    labels = current_annotations(project).filter(annotator=OuterRef("pk")).order_by().values("annotator")
     return project.memberships.select_related("user").annotate(
         decision=Subquery(decisions.values("outcome")[:1]),
         labels=Subquery(labels.annotate(n=Count("pk")).values("n")),

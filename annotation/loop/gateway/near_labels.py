@@ -1,5 +1,6 @@
 """Explains a served score by the training labels nearest to each of its steps."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -8,8 +9,9 @@ from annotation.core.errors import DomainError
 from annotation.loop.gateway.scoring import loaded_scorer
 from annotation.loop.gateway.serving_model import Text, trace_of_text
 from annotation.loop.gateway.training import model_path
-from annotation.models import ModelVersion
+from annotation.models import ModelVersion, Solution
 from prm.errors import PRMError
+from prm.formats.identity import key_of, text_hash
 from prm.messages import Message
 
 NEAREST = 3
@@ -58,6 +60,8 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
         raise DomainError(
             Message("explanation_labels_unreadable", number=version.number, error=error), code="no_explanation"
         ) from error
+    problems = {neighbour.problem for view in explanation.steps for neighbour in view.neighbours}
+    solutions = _solutions_by_key(version.project_id, problems)
     return [
         StepReason(
             position=view.position,
@@ -67,7 +71,7 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
             nearest=[
                 NearLabel(
                     distance=neighbour.distance,
-                    solution=int(neighbour.trace_id) if neighbour.trace_id.isdecimal() else 0,
+                    solution=solutions.get(neighbour.trace_id, 0),
                     position=neighbour.position,
                     step=neighbour.step.text,
                     good=neighbour.label.good,
@@ -79,3 +83,9 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
         )
         for view in explanation.steps
     ]
+
+
+def _solutions_by_key(project_id: int, problems: Iterable[str]) -> dict[str, int]:
+    """The ids of the project's solutions to problems with these texts, by the key that training files have."""
+    rows = Solution.objects.filter(project=project_id, problem__text_hash__in=map(text_hash, problems))
+    return {key_of(of, content): pk for pk, of, content in rows.values_list("pk", "problem__text_hash", "content_hash")}

@@ -15,18 +15,19 @@ import numpy as np
 from annotation.labels.quality.consensus import consensus_of
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import Lane
+from prm.formats.identity import solution_key
 from prm.formats.record import Record, RecordAnnotation
 
 ARMS = (Lane.ACQUISITION, Lane.CONTROL)
-Key = tuple[int, int]  # generation, solution
+Key = tuple[int, str]  # the generation, and the key of the solution
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A solution labelled in one lane of one generation, and the seconds that took."""
+    """A solution, by its key, labelled in one lane of one generation, and the seconds that took."""
 
     generation: int
-    solution: int
+    solution: str
     lane: str
     seconds: float
 
@@ -57,7 +58,7 @@ def units_of(records: Iterable[Record]) -> Iterator[Unit]:
                 spent = min(annotation.total_ms / 1000, LONGEST_SECONDS)
                 seconds[annotation.generation, annotation.lane] += spent
         for (generation, lane), spent in seconds.items():
-            yield Unit(generation, record.solution_id or 0, lane, spent)
+            yield Unit(generation, solution_key(record), lane, spent)
 
 
 def match(units: Iterable[Unit], rng: np.random.Generator) -> Matched:
@@ -81,7 +82,7 @@ def match(units: Iterable[Unit], rng: np.random.Generator) -> Matched:
 def arm(records: Iterable[Record], lane: str, keys: frozenset[Key]) -> Iterator[Record]:
     """The training records of a lane's arm: the start and the lane's chosen labels, with the consensus of these."""
     for record in records:
-        solution = record.solution_id or 0
+        solution = solution_key(record)
         labels = [
             label
             for label in record.annotations

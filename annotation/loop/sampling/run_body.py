@@ -107,7 +107,7 @@ def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> Non
     results = [record_of(run, chosen.problem, sample, number) for number, sample in enumerate(reply.samples)]
     records = [result for result in results if isinstance(result, Record)]
     rejections = [result for result in results if isinstance(result, Rejection)]
-    counts = store_chunk(project=run.project, records=records)
+    counts = store_chunk(project=run.project, records=records, are_samples=True)
     grades = [record.final_answer_correct for record in records]
     run.done_problems += 1
     run.sampled += len(reply.samples)

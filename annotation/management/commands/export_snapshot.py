@@ -51,7 +51,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         target, format = options["target"], options["format"]
-        choices = {name: options[name] for name in ("neutral", "splits", "mixed_kinds")}
+        choices = {"neutral": options["neutral"], "splits": options["splits"], "mixed_kinds": options["mixed_kinds"]}
         try:
             snapshot = self._snapshot(find_project_by_slug(options["project"]), options)
             content = deliver_snapshot(

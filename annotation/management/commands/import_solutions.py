@@ -15,13 +15,13 @@ from annotation.files.warnings import warnings_in_words
 from annotation.management.finishing import finish_job
 from annotation.management.named_project import find_project_by_slug
 from annotation.models import ImportJob
-from annotation.models.import_job import EmptySteps, LabelledBy, SourceGroups
+from annotation.models.import_job import EmptySteps, LabelledBy, NoSolution, SourceGroups
 from prm.formats.mapping import Mapping, parse_mapping
 from prm.formats.registry import FORMATS
 from prm.splitting import RULES, THINKING
 
 SHOWN_REJECTIONS = 20
-CHOICES = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking")
+CHOICES = ("annotator", "labelled_by", "empty_steps", "no_solution", "source_groups", "thinking")
 
 
 class Command(BaseCommand):
@@ -36,6 +36,12 @@ class Command(BaseCommand):
         parser.add_argument("--annotator", default="", help="annotator of labels that name none")
         parser.add_argument("--labelled-by", default="file", choices=get_args(LabelledBy), help="source of the labels")
         parser.add_argument("--empty-steps", default="keep", choices=get_args(EmptySteps))
+        parser.add_argument(
+            "--no-solution",
+            default="refuse",
+            choices=get_args(NoSolution),
+            help="records with a problem only: reject them, or import the problem, to be sampled (%(default)s)",
+        )
         parser.add_argument(
             "--source-groups",
             default="template",

@@ -23,7 +23,7 @@ MOST_AT_ONCE = 1000
 # In order of rank. Labels by machines and simulated annotators are never references.
 _ADJUDICATED = Q(adjudicates=True, source__kind__in=PEOPLE)
 _OF_STAFF = Q(annotator__role__in=STAFF, source__kind="human")
-_IMPORTED = Q(annotator__isnull=True, source__kind="human")
+_IMPORTED = Q(annotator__user__isnull=True, source__kind="human")
 _CONSENSUS = Q(annotator__isnull=True, source__kind="consensus")
 RANKS = {"adjudicated": 1, "staff": 2, "human": 3, "consensus": 4}
 

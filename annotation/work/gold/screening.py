@@ -14,6 +14,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
+from annotation.core.membership.members import check_account
 from annotation.core.statements import columns, fetch_one, instance
 from annotation.models import Annotation, Lane, Lease, Membership, Project, QueueItem, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Answer
@@ -109,9 +110,11 @@ def excluded_members(project: Project) -> QuerySet[Membership]:
 def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") -> ScreeningDecision:
     """Let a person label (`passed`), screen them (`again`), or stop them from labelling (`failed`, `paused`).
 
-    Raises Forbidden, DomainError (`invalid_outcome`), Conflict (`screening_off`, `already_decided`).
+    Raises Forbidden, DomainError (`person_from_file`, `invalid_outcome`), Conflict (`screening_off`,
+    `already_decided`).
     """
     require_role(by, membership.project, Membership.Role.MANAGER)
+    check_account(membership)
     if outcome not in Outcome.values:
         known = ", ".join(Outcome.values)
         raise DomainError(Message("invalid_outcome", outcome=outcome, known=known), {"field": "outcome"})

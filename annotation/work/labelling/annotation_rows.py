@@ -14,12 +14,12 @@ INSERT = f"""
 WITH label AS (
     INSERT INTO annotation_annotation (
         project_id, solution_id, source_id, annotator_id, item_id, lease_id, lane, submission_id, payload_hash,
-        revision, counted, adjudicates, finish_reason, reason, first_error, progress, total_ms, comment, native,
+        revision, counted, adjudicates, finish_reason, reason, first_error, progress, total_ms, comment, native, stated,
         submitted_at, guidelines_id)
     VALUES (
         %(project)s, %(solution)s, %(source)s, %(annotator)s, %(item)s, %(lease)s, %(lane)s, %(submission)s::uuid,
         %(payload_hash)s, %(revision)s, %(counted)s, %(adjudicates)s, %(finish_reason)s, %(reason)s, %(first_error)s,
-        %(progress)s, %(total_ms)s, %(comment)s, '{{}}', %(now)s, (
+        %(progress)s, %(total_ms)s, %(comment)s, '{{}}', '{{}}', %(now)s, (
             SELECT version.id FROM annotation_guidelineversion version
             WHERE version.project_id = %(project)s AND CASE WHEN %(guidelines)s::bigint IS NULL
                 THEN version.created_at <= %(begun)s::timestamptz ELSE version.number = %(guidelines)s::bigint END

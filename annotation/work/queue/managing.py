@@ -69,7 +69,7 @@ def _hand(by: User, project: Project, items: Sequence[int], to: Membership | Non
     leases = Lease.objects.filter(annotator=to, solution__queue_items__in=items)
     earlier = leases.exclude(state=Lease.State.EXPIRED)
     if solution := earlier.values_list("solution", flat=True).first():
-        message = Message("solution_had_before", name=to.user.username, solution=solution)
+        message = Message("solution_had_before", name=to.name, solution=solution)
         raise DomainError(message, {"field": "items", "solution": solution}, code="had_before")
     return _change(by, project, items, "queue.hand", {"assigned_to_id": to.pk})
 

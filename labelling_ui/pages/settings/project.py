@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Project
 from annotation.models.example import MOST_EXAMPLES
 from labelling_ui.pages.settings.guideline_history import VersionShown, versions_of
-from labelling_ui.pages.settings.part import Part
+from labelling_ui.pages.settings.part import Part, PolicyPart
 from labelling_ui.templatetags.answers import USUAL
 
 
@@ -29,11 +29,52 @@ class ProjectPart(Part):
         return {"name": self.cleaned_data["name"]}
 
 
+class CardPart(PolicyPart):
+    """The fields of `CardPolicy`; languages are words of a text."""
+
+    heading = _("Dataset card")
+    section = "card"
+    note = _("Every dataset card of this project states this. Empty fields are shown as “not stated”.")
+
+    licence = forms.CharField(
+        required=False,
+        label=_("Licence"),
+        widget=forms.TextInput({"placeholder": "cc-by-4.0", "spellcheck": "false"}),
+        help_text=_("The identifier on the Hugging Face Hub, such as cc-by-4.0 or apache-2.0."),
+    )
+    languages = forms.CharField(
+        required=False,
+        label=_("Languages"),
+        widget=forms.TextInput({"placeholder": "en", "spellcheck": "false"}),
+        help_text=_("Codes of the languages of the solutions, with blanks between them."),
+    )
+    annotator_training = forms.CharField(
+        required=False,
+        label=_("Training of the annotators"),
+        widget=forms.Textarea({"rows": 3}),
+        help_text=_("Who labelled, and how they were trained."),
+    )
+    annotator_pay = forms.CharField(
+        required=False,
+        label=_("Pay of the annotators"),
+        widget=forms.Textarea({"rows": 3}),
+        help_text=_("For example the rate per hour, or that they are employees."),
+    )
+
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        values = super().values(project)
+        return values | {"languages": " ".join(values["languages"])}
+
+    def clean_languages(self) -> list[str]:
+        languages: list[str] = self.cleaned_data["languages"].replace(",", " ").split()
+        return languages
+
+
 class GuidelinesPart(Part):
     """The guidelines shown in the workbench."""
 
     heading = _("Guidelines")
-    template = "labelling_ui/settings/guidelines.html"
     layout = "stack"
 
     guidelines = forms.CharField(
@@ -49,10 +90,6 @@ class GuidelinesPart(Part):
 
     def changes(self) -> dict[str, Any]:
         return {"guidelines": self.cleaned_data["guidelines"]}
-
-    @property
-    def versions(self) -> list[VersionShown]:
-        return versions_of(self.project)
 
 
 PREFIX = "examples"
@@ -111,3 +148,8 @@ class ExamplesPart(Part):
 
     def changes(self) -> dict[str, Any]:
         return {"examples": self.rows.examples()}
+
+    @property
+    def versions(self) -> list[VersionShown]:
+        """The versions of the guidelines, which include their examples."""
+        return versions_of(self.project)

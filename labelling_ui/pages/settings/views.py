@@ -28,7 +28,7 @@ class Kind(NamedTuple):
 
 
 PAGES = [
-    Kind("project", _("Project and people"), (project.ProjectPart,)),
+    Kind("project", _("Project and people"), (project.ProjectPart, project.CardPart)),
     Kind("guidelines", _("Guidelines"), (project.GuidelinesPart, project.ExamplesPart)),
     Kind("scheme", _("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
     Kind("answers", _("Answers and shortcuts"), (scheme.AnswersPart, scheme.KeysPart)),

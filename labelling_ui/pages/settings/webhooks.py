@@ -16,7 +16,7 @@ from annotation.core.webhooks.events import EVENTS, TEST
 from annotation.core.wording import in_words
 from annotation.models import Membership, Webhook, WebhookDelivery
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
-from labelling_ui.pages.columns import Choice, Column, Control, Number, State, When
+from labelling_ui.pages.columns import Choice, Column, Number, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.settings.views import PAGES
 from labelling_ui.templatetags.figures import code
@@ -40,10 +40,9 @@ class WebhookForm(forms.Form):
 
 COLUMNS = [
     Column("url", _("Address"), heading=True, write=code),
-    Column("events", _("Events"), lambda row: ", ".join(str(NAMES[event]) for event in row.events), look="gate-text"),
     State("state", _("State"), choices=Webhook.State.choices),
     When("failing_since", _("Failing since")),
-    When("created", _("Created"), "created_at"),
+    Column("events", _("Events"), lambda row: ", ".join(str(NAMES[event]) for event in row.events), look="gate-text"),
 ]
 DELIVERIES = [
     Choice("event", _("Event"), heading=True, choices=list(NAMES.items()), filtered=True),
@@ -52,7 +51,6 @@ DELIVERIES = [
     Number("status", _("Response status"), write=str),
     Column("response", _("Response"), lambda row: in_words(row.error) or row.response, look="gate-text"),
     When("created", _("Created"), "created_at", sort=True),
-    Control("actions", _("Actions")),
 ]
 
 

@@ -12,12 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from annotation.labels.datasets.tally import Tally
-from annotation.models import AuditEntry, ImportJob, Membership, ModelVersion, Project, Snapshot, TrainingRun
-from prm.formats.labels import rated_label
-from prm.formats.record import Completion, Record
+from annotation.models import AuditEntry, ImportJob, Membership, ModelVersion, Project, TrainingRun
 from tests import manager_world
-from tests.factories import ModelVersionFactory, QueueItemFactory, SnapshotFactory
+from tests.factories import ModelVersionFactory, QueueItemFactory
 
 EMPTY = {
     "": "This project has no solutions yet",
@@ -291,54 +288,6 @@ def test_a_page_that_looks_again_leaves_messages_to_the_page_that_is_opened(mana
         not in manager.get("/p/algebra/runs/", headers={"HX-Request": "true"}).content.decode()
     )
     assert "No new work is assigned" in manager.get("/p/algebra/runs/").content.decode()
-
-
-def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project, settings: Any, tmp_path: Any) -> None:
-    settings.SNAPSHOT_ROOT = tmp_path
-    made = manager.post("/p/algebra/export/", {"splits": ["pool"], "generations": ["0"]}, follow=True)
-    assert "Snapshot created" in made.content.decode()
-    snapshot = Snapshot.objects.get()
-    assert (snapshot.filters["splits"], snapshot.filters["generations"]) == (["pool"], [0])
-    for format in ("prm800k", "trl"):
-        response = manager.get(f"/p/algebra/export/{snapshot.pk}/{format}/")
-        assert b"".join(response).startswith(b"{")
-        assert format in response.headers["Content-Disposition"]
-    card = manager.get(f"/p/algebra/export/{snapshot.pk}/card/")
-    assert "# Algebra pilot" in card.content.decode()
-    assert manager.get(f"/p/algebra/export/{snapshot.pk}/nonsense/").status_code == 404
-
-
-def test_the_page_says_before_the_download_what_a_file_leaves_out(manager: Client, project: Project) -> None:
-    tally = Tally()
-    for split in ("pool", "calibration", "holdout", "holdout"):
-        label = rated_label([1], kind="human", name="h")
-        list(tally.of([Record("p", [[Completion("s")]], split=split, annotations=[label])]))
-    snapshot = SnapshotFactory(project=project, counts=tally.counts())
-    page = manager.get("/p/algebra/export/").content.decode()
-    assert "1 solution. Left out: 1 calibration solution; 2 holdout solutions" in " ".join(page.split())
-    assert f"/p/algebra/export/{snapshot.pk}/trl/?splits=pool&amp;splits=calibration&amp;splits=holdout" in page
-
-
-def test_an_empty_or_changed_file_is_refused_on_the_page(
-    manager: Client, project: Project, settings: Any, tmp_path: Any
-) -> None:
-    settings.SNAPSHOT_ROOT = tmp_path
-    manager.post("/p/algebra/export/", {"splits": ["pool"]})
-    snapshot = Snapshot.objects.get()
-    empty = manager.get(f"/p/algebra/export/{snapshot.pk}/trl/?splits=holdout", follow=True)
-    assert "The file would be empty" in empty.content.decode()
-    file = tmp_path / snapshot.path
-    file.chmod(0o640)
-    file.write_bytes(file.read_bytes() + b"\n")
-    for format in ("prm800k", "trl", "csv", "parquet"):
-        changed = manager.get(f"/p/algebra/export/{snapshot.pk}/{format}/", follow=True)
-        assert "was changed after the snapshot was made" in changed.content.decode()
-    assert "snapshot whose file was changed" in manager.get("/p/algebra/").content.decode()
-
-
-def test_nothing_to_snapshot_says_so(manager: Client, project: Project) -> None:
-    response = manager.post("/p/algebra/export/", {"lanes": ["gold"]}, follow=True)
-    assert "No label in this project matches" in response.content.decode()
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("\\n\\n", "\n\n"), ("\\", "\\"), ("", "\n"), ("шаг", "шаг")])

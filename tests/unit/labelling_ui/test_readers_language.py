@@ -12,6 +12,7 @@ from django.utils import translation
 from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
+from annotation.files.preparing import prepare_record
 from annotation.files.rejections import rejected_lines
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.snapshots import create_snapshot
@@ -23,13 +24,14 @@ from annotation.loop.rounds import failures
 from annotation.models import AuditEntry, ImportJob, ImportRejection, ModelVersion, Preference, Project, TrainingRun
 from annotation.models.model_version import AuditFinding, AuditSummary
 from labelling_ui import words
-from labelling_ui.pages.exports import NAMES
+from labelling_ui.pages.dataset_filters import NAMES
 from labelling_ui.selectors.training import costs_of
 from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
 from prm.formats.record import Rejection
 from prm.formats.registry import FORMATS
 from prm.messages import SENTENCES, Message, as_json, from_json
+from prm.splitting import Splitting
 from prm.training.costs import DATA_SHEET, DeviceEnergy, PackageEnergy
 from tests.factories import make_comparison
 
@@ -146,9 +148,9 @@ def test_what_a_snapshot_was_asked_for(reader: tuple[Client, str], project: Proj
         "Before: 1 Mar 2099; Differ on the first error: people, model judges:gauge",
         GERMAN: "Aufteilungen: Pool; Labels von: Personen, ",
     }
-    assert told[language] in page(client, "/p/algebra/export/").replace("&#x27;", "’")
+    assert told[language] in page(client, "/p/algebra/datasets/").replace("&#x27;", "’")
     assert {*NAMES, "agreement"} == {*SnapshotFilters.__struct_fields__}, "each filter has its words"
-    rows = client.get("/p/algebra/export/?download=csv").getvalue().decode()
+    rows = client.get("/p/algebra/datasets/?download=csv").getvalue().decode()
     assert "source kinds: human, model_judge" in rows
 
 
@@ -181,7 +183,8 @@ def test_why_a_record_was_not_taken(reader: tuple[Client, str], project: Project
     file = tmp_path / "a.jsonl"
     file.write_text('{"steps": ["a"]}\n{"problem": 1, "steps": ["a"]}\n{"problem": "2"}\nno JSON\n')
     with file.open("rb") as stream:
-        found = [item for _, item in FORMATS.get("plain").read(stream, skip=0)]
+        read = FORMATS.get("plain").read(stream, skip=0)
+        found = [prepare_record(line, item, Splitting()) for line, item in read]
     job = ImportJob.objects.create(project=project, filename="a.jsonl", path="x", state="done", rejected=5)
     for one in found:
         ImportRejection.objects.create(job=job, line=one.line, field=one.field, reason=one.reason)

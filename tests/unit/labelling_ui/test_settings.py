@@ -149,3 +149,13 @@ def test_training_choices_are_checked_where_they_are_made(manager: Client, proje
     refused = manager.patch("/api/v1/projects/algebra/", patch, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid_policy")
     assert "`lane`" in refused.json()["message"]
+
+
+def test_what_dataset_cards_state_is_set_once_for_the_project(manager: Client, project: Project) -> None:
+    sent = as_opened(manager, "project") | {"licence": "cc-by-4.0", "languages": "en, de", "annotator_pay": "15 EUR"}
+    assert manager.post("/p/algebra/settings/project/", sent).status_code == 302
+    project.refresh_from_db()
+    card = project.policies.card
+    assert (card.licence, card.languages, card.annotator_pay) == ("cc-by-4.0", ["en", "de"], "15 EUR")
+    refused = manager.post("/p/algebra/settings/project/", sent | {"licence": "My own"})
+    assert "'My own' is not the identifier of a licence" in str(refused.context["page"].refusals)

@@ -47,10 +47,12 @@ def test_other_projects_and_other_roles_see_nothing(client: Client, people: dict
     assert client.get(page(client, project, mine.pk, mine.pk)).status_code == 403
 
 
-def test_a_lost_file_is_reported_on_the_export_page(client: Client, people: dict[str, User], project: Project) -> None:
+def test_a_lost_file_is_reported_on_the_page_of_the_snapshot(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
     snapshot = create_snapshot(by=None, project=project, filters={})
     snapshot_file(snapshot).unlink()
     client.force_login(people["manager"])
     answer = client.get(page(client, project, snapshot.pk, snapshot.pk), follow=True)
-    assert answer.redirect_chain[0][0] == reverse("export", args=[project.slug])
+    assert answer.redirect_chain[0][0] == reverse("snapshot", args=[project.slug, snapshot.pk])
     assert "is missing from" in answer.content.decode()

@@ -106,7 +106,7 @@ def test_a_holdout_problem_in_a_training_file(books, settings):
     for action in ("run.request", "run.failed"):
         audit.record(by=None, action=action, target=run, project=books.project)
     (settings.RUN_ROOT / str(run.pk)).mkdir(parents=True)
-    leaked = Trace("1", "2 + 2?", [Step("4")], problem_id=str(held.problem_id))
+    leaked = Trace("1", "2 + 2?", [Step("4")], problem_id=held.problem.text_hash)
     write_traces(settings.RUN_ROOT / str(run.pk) / "train.jsonl", [leaked])
     assert broken(books) == {"holdout never trained on or chosen": ["run 1 trains on 1 holdout solutions"]}
 

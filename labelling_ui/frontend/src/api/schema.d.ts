@@ -9,13 +9,19 @@ export interface components {
     schemas: {
         /** @description The look of the four answers. Their meaning, and the stored labels, are the same in every project. */
         Answers: {
+            /** @description For good steps. */
             good: components["schemas"]["Look"];
+            /** @description For neutral steps. */
             neutral: components["schemas"]["Look"];
+            /** @description For bad steps. */
             bad: components["schemas"]["Look"];
+            /** @description For steps that the annotator cannot decide. */
             unsure: components["schemas"]["Look"];
         };
         ClaimAnswer: {
+            /** @description The work for the annotator; null if there is none. */
             task: components["schemas"]["Task"] | null;
+            /** @description Why there is no task; null if there is one. */
             reason: ("done" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready" | "cap_reached" | "cooling_down" | "not_qualified") | null;
             /** @description Why there is no task, as a sentence for the annotator. */
             message: string;
@@ -39,7 +45,10 @@ export interface components {
              * @default null
              */
             consistent_with?: number | null;
-            /** @default false */
+            /**
+             * @description Whether the step repeats what is known.
+             * @default false
+             */
             redundant?: boolean;
             /**
              * @description Whether the step recovers from an earlier error.
@@ -74,7 +83,10 @@ export interface components {
              * @default null
              */
             consistent_with?: number | null;
-            /** @default false */
+            /**
+             * @description Whether the step repeats what is known.
+             * @default false
+             */
             redundant?: boolean;
             /**
              * @description Whether the step recovers from an earlier error.
@@ -94,8 +106,11 @@ export interface components {
         };
         /** @description What is wrong and what to do. `code` is stable; `extra.field` names the place in the request. */
         ErrorBody: {
+            /** @description A stable code for programs. */
             code: string;
+            /** @description What is wrong and what to do, as a sentence. */
             message: string;
+            /** @description Details; `field` names the place in the request. */
             extra: {
                 [key: string]: unknown;
             };
@@ -106,15 +121,26 @@ export interface components {
          *         Texts have the markup of steps: Markdown with formulas.
          */
         Example: {
-            /** @enum {unknown} */
+            /**
+             * @description The correct rating.
+             * @enum {unknown}
+             */
             rating: "bad" | "good" | "neutral" | "unsure";
+            /** @description The step. */
             step: string;
-            /** @default  */
+            /**
+             * @description The preceding text.
+             * @default
+             */
             before: string;
-            /** @default  */
+            /**
+             * @description The reason for the rating.
+             * @default
+             */
             why: string;
         };
         Expiry: {
+            /** @description When the lease ends unless a heartbeat renews it. */
             expires_at: string;
         };
         /**
@@ -123,91 +149,178 @@ export interface components {
          *         `accepted` are other first errors that count as right; `explanation` and `comment` give the reason.
          */
         Explanation: {
-            /** @enum {unknown} */
+            /**
+             * @description How the answer compares with the reference.
+             * @enum {unknown}
+             */
             outcome: "gave_up" | "invented" | "missed" | "right" | "too_early" | "too_late";
+            /** @description The first error of the answer; -1 if none, null if the person gave up. */
             answer: number | null;
+            /** @description The first error of the reference; -1 if none. */
             reference: number;
+            /** @description Other first errors that count as right. */
             accepted: number[];
+            /** @description Why the first error is where it is. */
             explanation: string;
+            /** @description A comment in words; empty for none. */
             comment: string;
+            /** @description The steps, in order. */
             steps: components["schemas"]["StepComparison"][];
         };
         /** @description One position of the path; `ratings` in the order in which the completions were shown. */
         GivenPosition: {
+            /** @description Place in the solution, from 0. */
             position: number;
-            /** @default null */
+            /**
+             * @description The id of the chosen completion; null at the first error and for an own step.
+             * @default null
+             */
             chosen: number | null;
-            /** @default null */
+            /**
+             * @description The step that the annotator wrote; null for none.
+             * @default null
+             */
             own_text: string | null;
-            /** @default null */
+            /**
+             * @description Active time on the step, in milliseconds; null if unknown.
+             * @default null
+             */
             dwell_ms: number | null;
-            /** @default [] */
+            /**
+             * @description The ratings of the completions at this position.
+             * @default []
+             */
             ratings: components["schemas"]["GivenRating"][];
         };
         /** @description One position of the path; `ratings` in the order in which the completions were shown. */
         GivenPositionRequest: {
+            /** @description Place in the solution, from 0. */
             position: number;
-            /** @default null */
+            /**
+             * @description The id of the chosen completion; null at the first error and for an own step.
+             * @default null
+             */
             chosen?: number | null;
-            /** @default null */
+            /**
+             * @description The step that the annotator wrote; null for none.
+             * @default null
+             */
             own_text?: string | null;
-            /** @default null */
+            /**
+             * @description Active time on the step, in milliseconds; null if unknown.
+             * @default null
+             */
             dwell_ms?: number | null;
-            /** @default [] */
+            /**
+             * @description The ratings of the completions at this position.
+             * @default []
+             */
             ratings?: components["schemas"]["GivenRatingRequest"][];
         };
         /** @description A rating of the completion `step` (its id). UNSET fields are left out of the submission's hash. */
         GivenRating: {
+            /** @description The id of the completion. */
             step: number;
-            /** @enum {unknown} */
+            /**
+             * @description Whether the step is rated; `unsure`: seen, but not decided.
+             * @enum {unknown}
+             */
             state: "not_reached" | "rated" | "unsure";
-            /** @default null */
+            /**
+             * @description 1 good, 0 neutral, -1 bad; null if it is not rated.
+             * @default null
+             */
             rating: number | null;
-            /** @default false */
+            /**
+             * @description Whether a reviewer should look at the step.
+             * @default false
+             */
             flagged: boolean;
-            /** @default  */
+            /**
+             * @description The type of error; empty for none.
+             * @default
+             */
             error_type: string;
-            /** @default  */
+            /**
+             * @description A comment in words; empty for none.
+             * @default
+             */
             comment: string;
+            /** @description Marked parts of the step's text. */
             spans?: components["schemas"]["GivenSpan"][];
             /** @description Whether the step was accepted together with others by one key. */
             accepted?: boolean;
+            /** @description Answers besides the rating. */
             dimensions?: components["schemas"]["Dimensions"];
         };
         /** @description A rating of the completion `step` (its id). UNSET fields are left out of the submission's hash. */
         GivenRatingRequest: {
+            /** @description The id of the completion. */
             step: number;
-            /** @enum {unknown} */
+            /**
+             * @description Whether the step is rated; `unsure`: seen, but not decided.
+             * @enum {unknown}
+             */
             state: "not_reached" | "rated" | "unsure";
-            /** @default null */
+            /**
+             * @description 1 good, 0 neutral, -1 bad; null if it is not rated.
+             * @default null
+             */
             rating?: number | null;
-            /** @default false */
+            /**
+             * @description Whether a reviewer should look at the step.
+             * @default false
+             */
             flagged?: boolean;
-            /** @default  */
+            /**
+             * @description The type of error; empty for none.
+             * @default
+             */
             error_type?: string;
-            /** @default  */
+            /**
+             * @description A comment in words; empty for none.
+             * @default
+             */
             comment?: string;
+            /** @description Marked parts of the step's text. */
             spans?: components["schemas"]["GivenSpanRequest"][];
             /** @description Whether the step was accepted together with others by one key. */
             accepted?: boolean;
+            /** @description Answers besides the rating. */
             dimensions?: components["schemas"]["DimensionsRequest"];
         };
         /** @description A marked span of a step's text, in code points; `end` is exclusive. */
         GivenSpan: {
+            /** @description The start of the marked text, in code points. */
             start: number;
+            /** @description The end of the marked text, exclusive, in code points. */
             end: number;
-            /** @default  */
+            /**
+             * @description The type of error; empty for none.
+             * @default
+             */
             error_type: string;
-            /** @default  */
+            /**
+             * @description A comment in words; empty for none.
+             * @default
+             */
             comment: string;
         };
         /** @description A marked span of a step's text, in code points; `end` is exclusive. */
         GivenSpanRequest: {
+            /** @description The start of the marked text, in code points. */
             start: number;
+            /** @description The end of the marked text, exclusive, in code points. */
             end: number;
-            /** @default  */
+            /**
+             * @description The type of error; empty for none.
+             * @default
+             */
             error_type?: string;
-            /** @default  */
+            /**
+             * @description A comment in words; empty for none.
+             * @default
+             */
             comment?: string;
         };
         HintScoreOfStep: {
@@ -231,50 +344,97 @@ export interface components {
          *           that was shown needs a rating, without it only the chosen one.
          */
         LabelScheme: {
-            /** @default true */
+            /**
+             * @description Whether labelling ends at the first error.
+             * @default true
+             */
             stop_at_first_error: boolean;
-            /** @default true */
+            /**
+             * @description Whether to rate the other completions at the position too.
+             * @default true
+             */
             rate_alternatives: boolean;
-            /** @default false */
+            /**
+             * @description Whether to ask for the annotator's own step.
+             * @default false
+             */
             ask_own_step: boolean;
-            /** @default false */
+            /**
+             * @description Whether annotators choose among completions.
+             * @default false
+             */
             choose_path: boolean;
-            /** @default false */
+            /**
+             * @description Whether to ask how far the solution got.
+             * @default false
+             */
             ask_progress: boolean;
             /**
+             * @description Where critiques of a bad step come from.
              * @default none
              * @enum {unknown}
              */
             critique: "given" | "none" | "written";
-            /** @default true */
+            /**
+             * @description Whether a step can be neutral.
+             * @default true
+             */
             offer_neutral: boolean;
-            /** @default true */
+            /**
+             * @description Whether a step can be unsure.
+             * @default true
+             */
             offer_unsure: boolean;
-            /** @default true */
+            /**
+             * @description Whether one key may rate several steps as good.
+             * @default true
+             */
             offer_accepting: boolean;
+            /** @description The look of the four answers. */
             answers: components["schemas"]["Answers"];
-            /** @default {} */
+            /**
+             * @description The keys of the workbench that differ from the default.
+             * @default {}
+             */
             keys: {
                 [key: string]: string;
             };
-            /** @default [] */
+            /**
+             * @description The types of error that annotators choose from.
+             * @default []
+             */
             error_types: components["schemas"]["Term"][];
-            /** @default [] */
+            /**
+             * @description The clauses of the policy that a step can break.
+             * @default []
+             */
             policy_clauses: components["schemas"]["Term"][];
-            /** @default false */
+            /**
+             * @description Whether to ask if a step agrees with earlier ones.
+             * @default false
+             */
             consistency: boolean;
-            /** @default false */
+            /**
+             * @description Whether to ask if a step is redundant.
+             * @default false
+             */
             redundancy: boolean;
-            /** @default false */
+            /**
+             * @description Whether to ask if a step recovers from an error.
+             * @default false
+             */
             recovery: boolean;
             /**
+             * @description Whether annotators see the reference answer.
              * @default shown
              * @enum {unknown}
              */
             reference: "hidden" | "on_request" | "shown";
         };
         LabelToRevise: {
+            /** @description The work for the annotator; null if there is none. */
             task: components["schemas"]["Task"];
+            /** @description The label as it was submitted. */
             submitted: components["schemas"]["OwnLabel"];
             /** @description The reason for sending it back; null if it was not. */
             sent_back: string | null;
@@ -285,30 +445,54 @@ export interface components {
          *         Every answer also has a sign of its own shape, so that colour is never the only difference.
          */
         Look: {
-            /** @default  */
+            /**
+             * @description The name of the answer; empty for the workbench's own.
+             * @default
+             */
             name: string;
-            /** @default  */
+            /**
+             * @description An explanation; empty for the workbench's own.
+             * @default
+             */
             help: string;
-            /** @default null */
+            /**
+             * @description The colour of the answer.
+             * @default null
+             */
             colour: ("blue" | "green" | "grey" | "orange" | "purple" | "red" | "teal" | "yellow") | null;
         };
         /** @description A label as it was submitted. */
         OwnLabel: {
+            /** @description The id of the solution. */
             solution: number;
+            /** @description 1 for the first submission. */
             revision: number;
+            /** @description When it was submitted. */
             submitted_at: string;
-            /** @enum {unknown} */
+            /**
+             * @description How labelling ended.
+             * @enum {unknown}
+             */
             finish_reason: "bad_problem" | "found_error" | "give_up" | "solution";
+            /** @description The reason in words; empty for none. */
             reason: string;
+            /** @description Active time on the solution, in milliseconds; null if unknown. */
             total_ms: number | null;
+            /** @description A comment in words; empty for none. */
             comment: string;
+            /** @description Whether the annotator says that the reference answer is wrong. */
             reference_disputed: boolean;
+            /** @description How far the solution got before its first error, from 0 to 4. */
             progress?: number;
+            /** @description The choice at each position. */
             path: components["schemas"]["GivenPosition"][];
         };
         OwnProgress: {
+            /** @description Labels today. */
             today: number;
+            /** @description Number in total. */
             total: number;
+            /** @description Median active time per label, in seconds; null if unknown. */
             median_seconds: number | null;
             /**
              * @description Number of labels that reviewers sent back to the caller.
@@ -323,26 +507,38 @@ export interface components {
         };
         /** @description A solution of the practice set: how often the person has answered it, and the outcome of the latest answer. */
         Place: {
+            /** @description The id of the solution. */
             solution: number;
+            /** @description How often the person has answered it. */
             answered: number;
+            /** @description The result; null if there is none yet. */
             outcome: string | null;
         };
         ProjectRow: {
+            /** @description The address of the project. */
             slug: string;
+            /** @description The name of the project. */
             name: string;
+            /** @description The guidelines, in Markdown. */
             guidelines: string;
             /** @description Number of the current version; 0 if there is none. */
             guidelines_version: number;
+            /** @description Rated steps that are shown with the guidelines. */
             examples: components["schemas"]["Example"][];
             /** @description The label scheme. Omitted fields have their defaults. */
             scheme: Record<string, never>;
             /** @description Queue, rounds and training. Omitted fields have their defaults. */
             policy: Record<string, never>;
-            /** @enum {string} */
+            /**
+             * @description The state.
+             * @enum {string}
+             */
             state: "active" | "paused";
+            /** @description When it was made. */
             created_at: string;
         };
         Receipt: {
+            /** @description The id in this installation. */
             id: number;
             /** @description Above 1, it replaces the caller's earlier label everywhere. */
             revision: number;
@@ -352,11 +548,14 @@ export interface components {
             first_error: number | null;
         };
         SavedDraft: {
+            /** @description The version of the draft, which the next save names. */
             version: number;
+            /** @description When it was saved. */
             saved_at: string;
         };
         /** @description A position at which the annotator saw the model's score. */
         SeenHintRequest: {
+            /** @description Place in the solution, from 0. */
             position: number;
             /**
              * @description The annotator's own rating when the score appeared; null if none.
@@ -371,20 +570,37 @@ export interface components {
          *         answers led to it; null if the policy hides the numbers, or if a manager decided.
          */
         Standing: {
+            /** @description Number of items of the screening. */
             items: number;
+            /** @description Number of items that are finished. */
             finished: number;
-            /** @default null */
+            /**
+             * @description The result; null if there is none yet.
+             * @default null
+             */
             outcome: string | null;
-            /** @default null */
+            /**
+             * @description Right answers that led to the outcome; null if it is not shown.
+             * @default null
+             */
             right: number | null;
-            /** @default null */
+            /**
+             * @description Number of gold answers that led to the outcome; null if it is not shown.
+             * @default null
+             */
             of: number | null;
         };
         Step: {
+            /** @description The id in this installation. */
             id: number;
+            /** @description 0 for the sampled completion; others are alternatives to it. */
             alternative: number;
+            /** @description The text. */
             text: string;
-            /** @enum {unknown} */
+            /**
+             * @description The kind of step.
+             * @enum {unknown}
+             */
             kind: "answer" | "edit" | "observation" | "plan" | "reasoning" | "tool_call";
             /** @description Critiques of the step, which the annotator rates if the project asks for it. */
             critiques: string[];
@@ -395,20 +611,31 @@ export interface components {
          *         `error_type` and `comment` are the reference's.
          */
         StepComparison: {
+            /** @description The id of the completion. */
             step: number;
+            /** @description Place in the solution, from 0. */
             position: number;
+            /** @description The text. */
             text: string;
+            /** @description The reference's rating; null for none. */
             reference: ("bad" | "good" | "neutral" | "unsure") | null;
+            /** @description The person's rating; null for none. */
             answer: ("bad" | "good" | "neutral" | "unsure") | null;
+            /** @description The type of error; empty for none. */
             error_type: string;
+            /** @description A comment in words; empty for none. */
             comment: string;
         };
         StepsAtPosition: {
+            /** @description Place in the solution, from 0. */
             position: number;
+            /** @description The completions at this position. */
             alternatives: components["schemas"]["Step"][];
         };
         StoredDraft: {
+            /** @description The version of the draft, which the next save names. */
             version: number;
+            /** @description The draft as the client saved it; the server does not read it. */
             body: {
                 [key: string]: unknown;
             };
@@ -420,11 +647,19 @@ export interface components {
              * @description Made by the client. A retry sends the same id.
              */
             submission_id: string;
+            /** @description The id of the solution. */
             solution: number;
-            /** @enum {unknown} */
+            /**
+             * @description How labelling ended.
+             * @enum {unknown}
+             */
             finish_reason: "bad_problem" | "found_error" | "give_up" | "solution";
+            /** @description The choice at each position. */
             path: components["schemas"]["GivenPositionRequest"][];
-            /** @default null */
+            /**
+             * @description The id of the lease; null without one.
+             * @default null
+             */
             lease?: number | null;
             /**
              * @description The annotator's revision that this one is based on; 0 if none.
@@ -436,11 +671,20 @@ export interface components {
              * @default
              */
             reason?: string;
-            /** @default null */
+            /**
+             * @description Active time on the solution, in milliseconds; null if unknown.
+             * @default null
+             */
             total_ms?: number | null;
-            /** @default  */
+            /**
+             * @description A comment in words; empty for none.
+             * @default
+             */
             comment?: string;
-            /** @default false */
+            /**
+             * @description Whether the annotator says that the reference answer is wrong.
+             * @default false
+             */
             reference_disputed?: boolean;
             /** @description Progress of the solution at its first error: 0 nowhere, 4 all but the end. */
             progress?: number;
@@ -451,30 +695,43 @@ export interface components {
         };
         /** @description Everything the workbench needs for one solution. The lane is never included. */
         Task: {
+            /** @description The id of the solution. */
             solution: components["schemas"]["TaskSolution"];
+            /** @description The problem. */
             problem: components["schemas"]["TaskProblem"];
+            /** @description The label scheme. Omitted fields have their defaults. */
             scheme: components["schemas"]["LabelScheme"];
+            /** @description The id of the lease; null without one. */
             lease: components["schemas"]["TaskLease"];
             /** @description Version of the guidelines that applies; 0 if there are none. */
             guidelines: number;
             /** @description Null if no score is shown, for any reason. */
             hint: components["schemas"]["TaskHint"] | null;
+            /** @description The saved draft; null for none. */
             draft: components["schemas"]["StoredDraft"] | null;
         };
         /** @description When the annotator sees the model's scores. Each score is fetched separately (`get_hint_score`). */
         TaskHint: {
-            /** @enum {string} */
+            /**
+             * @description When the scores are shown.
+             * @enum {string}
+             */
             reveal: "reached" | "rated" | "on_request";
             /** @description Positions whose step has a score. */
             positions: number[];
         };
         TaskLease: {
+            /** @description The id in this installation. */
             id: number;
+            /** @description When the lease ends unless a heartbeat renews it. */
             expires_at: string;
         };
         TaskProblem: {
+            /** @description The id in this installation. */
             id: number;
+            /** @description The text. */
             text: string;
+            /** @description The domain of the problem. */
             domain: string;
             /** @description Null if the project hides it. */
             reference_answer: string | null;
@@ -482,7 +739,9 @@ export interface components {
             reference_solution: string | null;
         };
         TaskSolution: {
+            /** @description The id in this installation. */
             id: number;
+            /** @description The steps, in order. */
             steps: components["schemas"]["StepsAtPosition"][];
             /**
              * @description Always null for annotators.
@@ -492,16 +751,26 @@ export interface components {
         };
         /** @description An entry of a list of choices: an error type or a policy clause. Entries of one `group` are shown together. */
         Term: {
+            /** @description The entry. */
             name: string;
-            /** @default  */
+            /**
+             * @description An explanation; empty for the workbench's own.
+             * @default
+             */
             help: string;
-            /** @default  */
+            /**
+             * @description Entries of one group are shown together.
+             * @default
+             */
             group: string;
         };
         /** @description A solution to rate, with its problem and the label scheme. */
         Work: {
+            /** @description The id of the solution. */
             solution: components["schemas"]["TaskSolution"];
+            /** @description The problem. */
             problem: components["schemas"]["TaskProblem"];
+            /** @description The label scheme. Omitted fields have their defaults. */
             scheme: components["schemas"]["LabelScheme"];
         };
     };

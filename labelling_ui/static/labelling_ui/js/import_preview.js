@@ -44,8 +44,10 @@
     clearTimeout(typing);
     const mine = ++latest;
     // What the columns of the data before held says nothing of other data.
-    if (beginnings.includes(event.target.name) && event.target.name !== "text") place.replaceChildren();
+    const { name, value } = event.target;
+    if (beginnings.includes(name) && name !== "text") place.replaceChildren();
     const body = await bodyOf();
+    if (body && name === "format") body.set("format", value);
     if (!body) {
       put("");
       return;

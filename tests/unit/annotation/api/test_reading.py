@@ -162,7 +162,8 @@ def test_the_consensus_is_that_of_a_snapshot_with_the_same_filters(read, project
     snapshot = create_snapshot(by=people["manager"], project=project, filters={})
     record = next(read_snapshot(snapshot))
     [row] = read("consensus/")["results"]
-    assert (row["solution"], row["method"], row["source_kinds"]) == (record.solution_id, "shares", ["human"])
+    solution = project.solutions.get(problem__text=record.problem)
+    assert (row["solution"], row["method"], row["source_kinds"]) == (solution.pk, "shares", ["human"])
     assert row["labels"] == len(record.annotations) == 2
     asserted = [(step["position"], step["good"], step["bad"], step["votes"]) for step in row["steps"]]
     assert asserted == [(step.position, step.good, step.bad, step.votes) for step in record.consensus]

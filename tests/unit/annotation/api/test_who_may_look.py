@@ -50,9 +50,6 @@ OF_A_PROJECT = {
     "uploads/": (403, 403, 200),
     "answer-checks/": (403, 200, 200),
     "snapshots/": (403, 403, 200),
-    "exports/": (403, 403, 200),
-    "export-roots/": (403, 403, 200),
-    "export-schedules/": (403, 403, 200),
     "webhooks/": (403, 403, 200),
     "solutions/": (403, 200, 200),
     "labels/": (200, 200, 200),
@@ -61,6 +58,9 @@ OF_A_PROJECT = {
     "batches/": (403, 200, 200),
     "agreement/": (403, 200, 200),
     "audit/": (403, 403, 200),
+    "exports/": (403, 403, 200),
+    "export-roots/": (403, 403, 200),
+    "export-schedules/": (403, 403, 200),
 }
 OF_A_JOB = {
     "run": (403, 200, 200),

@@ -21,6 +21,8 @@ pytestmark = pytest.mark.django_db
 def test_an_import_takes_or_refuses_whatever_stands_in_whatever_field(import_content, name):
     good = json.dumps(example(name)).encode()
     mapping = table.checked(None, table.sample(io.BytesIO(good))) if name == "table" else None
+    if name == "labels":
+        import_content([{"problem": "p", "id": "a-1", "steps": ["a", "b"]}])
     lines = [good, *(line for _, line in spoilt(name)), good]
     job = import_content(lines, format=name, options=ImportOptions(mapping=mapping))
     assert job.state == "done", job.error

@@ -220,8 +220,9 @@ def test_a_column_of_a_table_that_names_annotators_keeps_them_apart(import_conte
     rows = ["problem,steps,first_error,annotator"]
     rows += [f'p,"[""a"", ""b""]",{error},{name}' for error, name in ((0, "ann"), (1, "bob"))]
     import_content("\n".join(rows).encode(), name="rows.csv")
-    sources = Annotation.objects.order_by("pk").values_list("source__kind", "source__name", "revision", "first_error")
-    assert list(sources) == [("human", "ann", 1, 0), ("human", "bob", 1, 1)]
+    labels = Annotation.objects.order_by("pk")
+    told = labels.values_list("source__kind", "annotator__name_in_file", "revision", "first_error")
+    assert list(told) == [("human", "ann", 1, 0), ("human", "bob", 1, 1)]
 
 
 def test_twenty_real_annotators_of_the_same_runs_are_twenty(import_content):

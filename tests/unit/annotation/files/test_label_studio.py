@@ -65,7 +65,7 @@ def test_tasks_people_and_ratings_come_over_and_every_loss_has_its_line(said, pr
     first = Annotation.objects.get(native__label_studio__annotation=1)
     assert first.ratings.get(step__position=1).dimensions == {"clarity": 4}
     assert first.native["other"] == {"overall": "Finished"}
-    names = set(Annotation.objects.filter(source__kind="human").values_list("source__name", flat=True))
+    names = set(Annotation.objects.filter(source__kind="human").values_list("annotator__name_in_file", flat=True))
     assert len(names) == 2
     assert all(name.startswith("label-studio-") and "example" not in name for name in names)
     one = Solution.objects.get(external_id="sol-2")
@@ -87,7 +87,7 @@ def test_people_become_members_by_their_address(said, project, manager):
     member = add_member(by=manager, project=project, user=sam, role="annotator")
     said(members=True, person=["2=second@example.org"])
     assert Annotation.objects.get(annotator=member).native["label_studio"] == {"annotation": 4}
-    assert Annotation.objects.filter(source__kind="human", annotator=None).count() == 2
+    assert Annotation.objects.filter(source__kind="human", annotator__user=None).count() == 2
 
 
 def test_the_config_and_the_tasks_propose_the_same_names(said):
@@ -130,6 +130,17 @@ def test_controls_counted_from_one_and_regions_over_utterances():
         "label: a region over several steps",
         "b: results of type 'brushlabels' are not read",
     ]
+
+
+def test_a_partly_rated_task_is_never_one_without_an_error(said, tmp_path):
+    tasks = json.loads(EXPORT.read_text())
+    for annotation in tasks[0]["annotations"]:
+        annotation["result"] = [one for one in annotation["result"] if one["from_name"] in ("rating_0", "rating_1")]
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps(tasks[:1]))
+    assert "1 of 3 steps are not rated, so the first error is not known" in said(file)
+    labels = Annotation.objects.filter(source__kind="human")
+    assert {(label.finish_reason, label.first_error) for label in labels} == {("give_up", None)}
 
 
 def _submission(results):

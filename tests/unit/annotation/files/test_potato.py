@@ -41,7 +41,7 @@ def test_tasks_people_and_ratings_come_over_once(said):
     assert ratings("sol-2") == [1, -1]
     wrong = Annotation.objects.get(solution__external_id="sol-2")
     assert (wrong.first_error, wrong.finish_reason, wrong.comment) == (1, "found_error", "5 * 8 is 40")
-    assert wrong.source.name.startswith("potato-")
+    assert wrong.annotator.name_in_file.startswith("potato-")
     assert Annotation.objects.get(solution__external_id="sol-3").finish_reason == "give_up"
     one = Solution.objects.get(external_id="sol-2")
     assert (one.problem.reference_answer, one.generator) == ("40", "writer-1")
@@ -107,6 +107,18 @@ def test_schemes_of_one_step_each_and_rows_of_a_multirate():
     project = Project([], Path(), "id", "question", {"r": rows})
     assert propose(project, {"question": "q", "steps": ["a", "b"]}).rating == "r: Step {}"
     assert answers_of(project, [("r", "Step 1", "bad")], 2).values == {"r: Step 1": ["bad"]}
+
+
+def test_a_partly_rated_task_is_never_one_without_an_error(said, copied):
+    shutil.rmtree(copied / "annotation_output")
+    person = copied / "annotation_output/carl"
+    person.mkdir(parents=True)
+    blob = {"steps": [{"index": 0, "reward": 1}, *({"index": k, "reward": None} for k in (1, 2))], "mode": "per_step"}
+    line = {"id": "sol-2", "label_annotations": {"step_rewards": {"_data": json.dumps(blob)}}}
+    (person / "annotated_instances.jsonl").write_text(json.dumps(line) + "\n")
+    said(copied)
+    label = Annotation.objects.get()
+    assert (label.finish_reason, label.first_error, ratings("sol-2")) == ("give_up", None, [1])
 
 
 def test_unmarked_steps_are_not_neutral_unless_the_scheme_has_neutral():

@@ -81,7 +81,7 @@ def test_a_second_labeller_brings_alternatives_and_keeps_the_order(project, mana
     assert import_records(project=project, records=records, by=manager) == Counts(accepted=2, annotations=2)
     assert Solution.objects.count() == 1
     assert list(Step.objects.values_list("alternative", "text")) == [(0, "given"), (1, "x"), (2, "x"), (3, "y")]
-    second = StepRating.objects.filter(annotation__source__name="b").order_by("ordinal")
+    second = StepRating.objects.filter(annotation__annotator__name_in_file="b").order_by("ordinal")
     assert list(second.values_list("step__text", flat=True)) == ["x", "y", "given"]
 
 
@@ -89,7 +89,7 @@ def test_a_changed_label_of_the_same_labeller_is_a_revision(project, manager):
     records = [one_step("s", 1), one_step("s", 0), one_step("s", 1, name="bob"), one_step("s", 1)]
     counts = import_records(project=project, records=records, by=manager)
     assert counts == Counts(accepted=3, duplicates=1, annotations=3, revised=1)
-    found = Annotation.objects.order_by("id").values_list("source__name", "revision")
+    found = Annotation.objects.order_by("id").values_list("annotator__name_in_file", "revision")
     assert list(found) == [("ann", 1), ("ann", 2), ("bob", 1)]
 
 
@@ -99,20 +99,24 @@ def test_the_same_problem_in_other_white_space_is_one_and_its_words_are_kept(pro
     other.problem = "  p "
     import_records(project=project, records=[other], by=manager)
     assert Problem.objects.get().text == "p"
-    assert Annotation.objects.get(source__name="b").native == {
+    assert Annotation.objects.get(annotator__name_in_file="b").native == {
         "given": {"problem": "  p ", "reference_answer": "4", "generator": "h"}
     }
 
 
-def test_a_member_is_known_by_the_pseudonym_and_a_stranger_becomes_a_source(project, manager):
+def test_a_member_is_known_by_the_pseudonym_and_a_stranger_becomes_a_person_without_an_account(project, manager):
     member = Membership.objects.get()
     records = [one_step("s", name="") for _ in range(3)]
     for record, annotator in zip(records, [str(member.pseudonym), "someone", None], strict=True):
         record.annotations[0].annotator = annotator
     records[0].annotations[0].finish_reason = "give_up"
     import_records(project=project, records=records, by=manager)
+    stranger = Membership.objects.get(name_in_file="someone")
+    assert (stranger.user, stranger.active, stranger.role) == (None, False, "annotator")
     found = Annotation.objects.order_by("id").values_list("annotator", "source__name", "reason")
-    assert list(found) == [(member.pk, "", "not given in the imported file"), (None, "someone", ""), (None, "", "")]
+    assert list(found) == [
+        (member.pk, "", "not given in the imported file"), (stranger.pk, "", ""), (None, "", ""),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -139,6 +143,8 @@ def test_records_that_cannot_be_taken(project, manager, change, field):
     ("change", "field"),
     [
         ({"source_name": "n" * 201}, "source_name"),
+        ({"annotator": "n" * 201}, "annotator"),
+        ({"revision": 1_000_001}, "revision"),
         ({"total_ms": -1}, "total_ms"),
         ({"first_error": 1}, "first_error"),
         ({"path": [PathPosition(0), PathPosition(0)]}, "path"),

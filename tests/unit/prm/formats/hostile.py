@@ -24,11 +24,21 @@ FURTHER: dict[str, dict[str, Any]] = {
     "trl": {"note": "n"},
     "messages": {"final_label": 1, "question": "q"},
     "who_and_when": {"question_ID": "1", "ground_truth": "a", "is_correct": False},
+    "labels": {"kind": "human", "comment": "c", "page": 3},
     "plain": {
         "id": 1,
         "reference_solution": "r",
         "outcome_source": "given",
         "provenance": {"policy": "p", "temperature": 0.5, "seed": 1, "settings": {"top_p": 1}},
+    },
+    "records": {
+        "source_group": "g",
+        "split": "pool",
+        "reference_answer": "4",
+        "provenance": {"policy": "p", "temperature": 0.5},
+        "outcome_source": "given",
+        "final_answer_correct": False,
+        "consensus": [{"position": 0, "alternative": 0, "good": 1.0, "neutral": 0.0, "bad": 0.0, "votes": 1}],
     },
     "swe_agent": {
         "instance_id": "i",

@@ -233,6 +233,13 @@ def _tau_bench(draw):
 
 
 @st.composite
+def _labels(draw):
+    ratings = {"ratings": draw(st.lists(st.sampled_from([1, 0, -1, None]), min_size=1, max_size=3))}
+    label = ratings if draw(st.booleans()) else {"first_error": draw(st.integers(-1, 3))}
+    return {"solution": draw(st.sampled_from(["a-1", "7"])), "annotator": draw(st.sampled_from(["x", "y"])), **label}
+
+
+@st.composite
 def _who_and_when(draw):
     history = draw(st.lists(st.fixed_dictionaries({"content": TEXT, "role": TEXT, "name": TEXT}), min_size=1))
     return {
@@ -265,7 +272,42 @@ def _atif(draw):
 PROCESSBENCH, TRL, PLAIN = _processbench(), _trl(), _plain()
 MATH_SHEPHERD, PRMBENCH, RLHFLOW, MR_BEN = _math_shepherd(), _prmbench(), _rlhflow(), _mr_ben()
 BIG_BENCH_MISTAKE, BEST_OF_N, MESSAGES = _big_bench_mistake(), _best_of_n, _messages()
-WHO_AND_WHEN, ATIF, TAU_BENCH = _who_and_when(), _atif(), _tau_bench()
+WHO_AND_WHEN, ATIF, TAU_BENCH, LABELS = _who_and_when(), _atif(), _tau_bench(), _labels()
+_record_label = st.fixed_dictionaries(
+    {
+        "source_kind": st.sampled_from(["human", "model_judge", "monte_carlo", "consensus"]),
+        "finish_reason": st.just("give_up"),
+        "path": st.just([{"position": 0, "chosen": 0, "ratings": [{"alternative": 0, "state": "rated", "rating": 1}]}]),
+        "revision": st.integers(1, 3),
+    },
+    optional={
+        "source_name": TEXT.filter(bool),
+        "annotator": st.uuids().map(str),
+        "lane": st.sampled_from(["control", "gold"]),
+        "generation": st.integers(0, 9),
+        "inclusion": st.just({"probability": 0.5, "weight": 2.0}),
+        "guidelines": st.integers(1, 9),
+        "submitted_at": st.just("2026-11-21T05:00:00.000007Z"),
+        "adjudicates": st.just(True),
+        "reference_disputed": st.just(True),
+        "hint": st.just({"shown": True, "model": 3, "seen": [0]}),
+        "comment": TEXT.filter(bool),
+        "reason": TEXT.filter(bool),
+    },
+)
+_record_step = st.fixed_dictionaries({"text": TEXT}, optional={"added": st.just(True), "kind": st.just("plan")})
+RECORDS = st.fixed_dictionaries(
+    {"problem": TEXT, "positions": st.lists(st.lists(_record_step, min_size=1, max_size=2), min_size=1, max_size=3)},
+    optional={
+        "source_group": TEXT.filter(bool),
+        "split": st.sampled_from(["pool", "holdout"]),
+        "external_id": TEXT.filter(bool),
+        "final_answer_correct": st.booleans(),
+        "provenance": _provenance.filter(bool),
+        "annotations": st.lists(_record_label, min_size=1, max_size=2),
+        "consensus": st.just([{"position": 0, "alternative": 0, "good": 1.0, "neutral": 0.0, "bad": 0.0, "votes": 1}]),
+    },
+)
 TABLE = st.fixed_dictionaries(
     {"question": TEXT, "reasoning_steps": st.lists(TEXT, min_size=1), "first_error": st.just(0)}
 )

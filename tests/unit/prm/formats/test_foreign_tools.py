@@ -51,8 +51,6 @@ def corrected(number: int, split: str) -> Record:
     return Record(
         problem=f"what is one plus {number}",
         positions=[[Completion("count up")], [Completion("nine"), Completion("ten")]],
-        problem_id=number,
-        solution_id=number,
         split=split,
         generator="m",
         reference_answer="2",

@@ -31,7 +31,7 @@ def reader(name, good):
 def fault(line, item):
     """What is wrong with an item: a rejection says where and why; a record comes back from what is written of it."""
     if isinstance(item, Record):
-        written = msgspec.json.decode(msgspec.json.encode(item), type=Record)
+        written = msgspec.json.decode(msgspec.json.encode(item), type=type(item))
         return None if written == item else f"written as {written}"
     named = item.field or item.reason.startswith(OF_THE_WHOLE) or item.excerpt[:1] not in ("{", "[")
     return None if named and item.reason and item.line == line else "does not say where and why"

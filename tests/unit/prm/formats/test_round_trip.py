@@ -22,6 +22,7 @@ from prm.formats.prmbench import prmbench
 from prm.formats.processbench import processbench
 from prm.formats.raw import json_lines
 from prm.formats.record import Record, Rejection
+from prm.formats.records import records
 from prm.formats.registry import FORMATS
 from prm.formats.rlhflow import rlhflow
 from prm.formats.swe_agent import swe_agent
@@ -88,6 +89,7 @@ def test_plain(lines, array):
         who_and_when,
         atif,
         swe_agent,
+        records,
     ],
     ids=lambda format: format.name,
 )

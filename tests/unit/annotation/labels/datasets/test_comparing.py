@@ -13,7 +13,7 @@ from annotation.files.record_import import import_records
 from annotation.labels.datasets.comparing import diff_snapshots
 from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
 from annotation.labels.quality.batches import resume, set_aside_by_hand
-from annotation.models import Annotation, GoldAnswer, LabelSource, PathStep, Problem, Solution, StepRating
+from annotation.models import Annotation, GoldAnswer, PathStep, Problem, Solution, StepRating
 from tests.factories import AnnotationFactory, MembershipFactory, SnapshotFactory
 from tests.unit.annotation.labels.datasets.test_snapshots import rated, solution
 
@@ -97,7 +97,7 @@ def test_a_batch_set_aside_is_lost_and_comes_back(labelled, manager):
     batch = set_aside_by_hand(
         by=manager,
         project=labelled,
-        source=LabelSource.objects.get(),
+        annotator=labelled.annotations.earliest("pk").annotator,
         since=LONG_AGO - timedelta(days=1),
         until=LONG_AGO + timedelta(days=1),
         reason="careless",

@@ -28,8 +28,10 @@ LONG = " ".join(f"word{n}" for n in range(30))
 
 
 def lines(*problems):
-    steps = [{"text": "x"}, {"text": "y"}]
-    records = [{"id": f"b{n}", "problem": problem, "steps": steps} for n, problem in enumerate(problems)]
+    records = [
+        {"id": f"b{n}", "problem": problem, "steps": [{"text": "x"}, {"text": "y"}]}
+        for n, problem in enumerate(problems)
+    ]
     return "\n".join(map(json.dumps, records)).encode()
 
 

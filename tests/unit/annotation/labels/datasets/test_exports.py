@@ -206,7 +206,7 @@ def test_what_a_line_of_trl_cannot_hold_is_counted_by_its_reason(project, manage
         assert len(lines([exported(snapshot, "trl", neutral=neutral, splits=ALL)])) == expected.solutions
     assert plan_export(snapshot, "prm800k").left_out == {"unlabelled": 1}
     card = dataset_card(snapshot, neutral="drop", splits=ALL)
-    assert "| TRL | 3 | 1 solution whose labels have no path" in card
+    assert "| TRL | 3 | 1 solution without labels; 1 solution whose labels have no path" in card
     assert "1 line ends before a neutral step" in card
 
 
@@ -291,7 +291,7 @@ def test_an_edited_file_is_never_read(project, manager):
     }
     member = Membership.objects.get(project=project, user=manager)
     [concern] = [one for one in concerns(member) if "snapshot" in one.label]
-    assert (concern.count, concern.href) == (1, "/p/project/export/")
+    assert (concern.count, concern.href) == (1, "/p/project/datasets/")
     entry = AuditEntry.objects.filter(action="snapshot.changed").first()
     assert entry.before == {"sha256": snapshot.sha256} != entry.after
     path.write_bytes(whole)

@@ -83,6 +83,7 @@ def test_a_preview_of_a_large_project_is_estimated_from_a_sample_that_stays_the_
         ({"finish_reasons": ["found_error"]}, 1),
         ({"lanes": ["gold"]}, 0),
         ({"generations": [1]}, 0),
+        ({"guidelines": [1]}, 0),
         ({"submitted_from": "2026-01-02", "submitted_to": "2026-01-03"}, 1),
     ],
 )

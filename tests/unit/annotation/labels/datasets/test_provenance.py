@@ -5,12 +5,18 @@ import io
 import json
 
 import pytest
+from huggingface_hub import DatasetCard
 
-from annotation.core.membership.projects import change_project
+from annotation.core.errors import DomainError
+from annotation.core.membership.projects import change_project, create_project
+from annotation.files.record_import import import_records
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
+from annotation.labels.quality.batches import set_aside_by_hand
+from annotation.labels.quality.dispute_decision import resolve
 from annotation.loop.selection.generations import open_first_generation
 from annotation.work.labelling.adjudication import adjudicate
 from annotation.work.queue.managing import queue_solution
@@ -109,3 +115,83 @@ def test_files_that_can_hold_it_state_it_and_it_comes_back(labelled, manager):
     columns = ("generation", "inclusion_probability", "inclusion_weight", "guidelines")
     [pinned] = [[row[column] for column in columns] for row in rows if row["lane"] == "pinned"]
     assert pinned == ["0", "", "", "2"]
+
+
+def test_a_card_is_one_that_the_hugging_face_hub_reads(labelled, manager):
+    stated = {
+        "licence": "cc-by-4.0",
+        "languages": ["en", "de"],
+        "annotator_training": "Two hours.",
+        "annotator_pay": "15 EUR an hour.",
+    }
+    change_project(by=manager, project=labelled, policy=CONTROL_ONLY | {"card": stated}, name='A "b": c\x7f')
+    labelled.refresh_from_db()
+    text = dataset_card(create_snapshot(by=manager, project=labelled, filters={}))
+    data = DatasetCard(text).data
+    assert (data.license, data.language) == ("cc-by-4.0", ["en", "de"])
+    assert (data.pretty_name, data.size_categories) == ('A "b": c: labelled reasoning steps', ["n<1K"])
+    assert data.task_categories == ["text-classification"]
+    assert "process-reward-model" in data.tags
+    for sentence in ("Licence: cc-by-4.0.", "Training of the annotators: Two hours.", "Pay of the annotators: 15 EUR"):
+        assert sentence in text
+
+
+def test_a_card_says_what_is_not_stated(labelled, manager):
+    text = dataset_card(create_snapshot(by=manager, project=labelled, filters={}))
+    data = DatasetCard(text).data
+    assert (data.license, data.language) == (None, None)
+    for sentence in ("Licence: not stated.", "Training of the annotators: not stated.", "Pay of the annotators: not"):
+        assert sentence in text
+
+
+def test_a_card_states_guidelines_draws_and_weights(labelled, manager):
+    text = dataset_card(create_snapshot(by=manager, project=labelled, filters={}))
+    assert "| 1 | 2 |\n| 2 | 3 |" in text
+    assert "### Version 1, from" in text
+    assert "> Be fair." in text
+    assert "> Be strict." in text
+    assert "| 0, control | 4 of 10, at random within domain, length and generator | 4 | 0.4 | 10.0 |" in text
+    assert "Method: `shares` (all annotators equal)." in text
+    assert "Only the visible steps were supervised." in text
+    only = dataset_card(create_snapshot(by=manager, project=labelled, filters={"guidelines": [1]}))
+    assert "> Be strict." not in only
+
+
+def test_a_card_states_known_failures(labelled, manager):
+    annotator = MembershipFactory(project=labelled)
+    SolutionFactory(project=labelled)
+    queue_solution(by=manager, project=labelled, solution=labelled.solutions.last())
+    lease = claim(annotator)
+    given_up = all_good(lease.solution, lease, finish_reason="bad_problem", reason="no", reference_disputed=True)
+    label = submit(annotator, given_up).annotation
+    before = dataset_card(create_snapshot(by=manager, project=labelled, filters={}))
+    assert "Problems reported as bad: 1 of 6 (16.7%)." in before
+    assert "found the reference of a problem wrong: 0 in" in before
+    resolve(by=manager, dispute=label.dispute, upheld=True, resolution="It is 5.")
+    moment = label.submitted_at
+    set_aside_by_hand(by=manager, project=labelled, annotator=annotator, since=moment, until=moment, reason="no")
+    after = dataset_card(create_snapshot(by=manager, project=labelled, filters={}))
+    assert "found the reference of a problem wrong: 1 in" in after
+    assert "set aside as unreliable: 1 in the project. This dataset leaves them out." in after
+    assert "set aside as unreliable: 0 in the project." in before
+    import pathlib
+
+    pathlib.Path("/tmp/provenance/card.md").write_text(after)
+
+
+def test_a_licence_that_the_hub_would_not_read_is_refused(project, manager):
+    for card in ({"licence": "CC BY 4.0"}, {"languages": ["English"]}):
+        with pytest.raises(DomainError) as refused:
+            change_project(by=manager, project=project, policy=CONTROL_ONLY | {"card": card})
+        assert refused.value.code == "invalid_policy"
+
+
+def test_a_card_says_that_labels_from_files_have_the_numbers_of_another_project(labelled, manager):
+    own = create_snapshot(by=manager, project=labelled, filters={})
+    assert "Labels from files state" not in dataset_card(own)
+    again = create_project(by=manager, name="Again", slug="again")
+    import_records(project=again, records=list(read_snapshot(own)), by=manager)
+    text = dataset_card(create_snapshot(by=manager, project=again, filters={}))
+    assert "state the versions of the project that they came from" in text
+    assert "state the draws of the project that they came from" in text
+    assert "| 0, control | not known | 4 | 0.4 | 10.0 |" in text

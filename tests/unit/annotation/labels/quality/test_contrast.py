@@ -91,7 +91,7 @@ def project(db):
 
 def kept(project, **rule):
     filters = parse_filters({"agreement": {"sources": list(KINDS), **rule}})
-    return [record.external_id for record in stream_records(project=project, filters=filters)]
+    return sorted(record.external_id for record in stream_records(project=project, filters=filters))
 
 
 def test_a_snapshot_keeps_what_sources_agree_on_or_differ_on(project):

@@ -24,8 +24,6 @@ def record(split, *labels):
     return Record(
         problem=f"A problem of {split}",
         positions=[[Completion("one")], [Completion("two")]],
-        problem_id=1,
-        solution_id=1,
         split=split,
         annotations=list(labels),
         consensus=consensus_of(labels),
@@ -119,8 +117,8 @@ def test_a_path_that_left_the_sampled_solution_says_nothing_of_its_final_answer(
 def test_real_records_give_their_alternatives_with_ratings(tmp_path):
     with open(real_data("prm800k/prm800k_real_records.jsonl"), "rb") as stream:
         records = [record for _, record in prm800k.read(stream)]
-    for number, real in enumerate(records):
-        real.consensus, real.split, real.solution_id = consensus_of(real.annotations), "pool", number
+    for real in records:
+        real.consensus, real.split = consensus_of(real.annotations), "pool"
     traces = written(write_training_traces, tmp_path, *records)
     at = [[(a.position, a.label.rating) for a in trace.alternatives] for trace in traces]
     assert at[0] == [(1, -1)] * 5 + [(5, 0), (5, 1), (5, 1), (5, 1)]

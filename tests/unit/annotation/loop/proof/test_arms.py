@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.loop.proof.arms import Unit, arm, in_start, match, units_of
+from prm.formats.identity import solution_key
 from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
 
 
@@ -21,11 +22,15 @@ def label(lane, generation, seconds=10, **fields):
 
 
 def record(solution, *annotations, split="pool"):
-    return Record("1 + 1?", [], solution_id=solution, split=split, annotations=list(annotations))
+    return Record(f"{solution} + 1?", [], external_id=str(solution), split=split, annotations=list(annotations))
+
+
+def key(solution):
+    return solution_key(record(solution))
 
 
 def units(*described):
-    return [Unit(generation, n, lane, seconds) for n, (generation, lane, seconds) in enumerate(described)]
+    return [Unit(generation, str(n), lane, seconds) for n, (generation, lane, seconds) in enumerate(described)]
 
 
 def test_a_unit_is_a_solution_as_a_generation_had_it_labelled():
@@ -34,7 +39,7 @@ def test_a_unit_is_a_solution_as_a_generation_had_it_labelled():
         record(2, label("control", 1, 5000), label("overlap", 1, 9)),
         record(3, label("acquisition", 1, None), label("control", 1, 30, adjudicates=True)),
     ]
-    assert list(units_of(records)) == [Unit(2, 1, "acquisition", 35.0), Unit(1, 2, "control", 600.0)]
+    assert list(units_of(records)) == [Unit(2, key(1), "acquisition", 35.0), Unit(1, key(2), "control", 600.0)]
 
 
 def test_the_larger_lane_gives_as_many_seconds_as_the_smaller_within_each_generation():
@@ -75,11 +80,15 @@ def test_an_arm_holds_the_start_and_the_chosen_labels_of_its_lane_alone():
         record(5, label("calibration", 3), split="calibration"),
         record(6, label("acquisition", 1, adjudicates=True)),
     ]
-    chosen = frozenset({(1, 1), (1, 2), (1, 6)})
-    acquisition = {r.solution_id: [a.lane for a in r.annotations] for r in arm(records, "acquisition", chosen)}
-    assert acquisition == {1: ["control", "acquisition"], 2: ["acquisition"], 4: [""], 5: ["calibration"]}
-    control = {r.solution_id: [a.lane for a in r.annotations] for r in arm(records, "control", frozenset({(1, 3)}))}
-    assert control == {1: ["control"], 3: ["control"], 4: [""], 5: ["calibration"]}
+    chosen = frozenset({(1, key(1)), (1, key(2)), (1, key(6))})
+
+    def lanes(arm_of):
+        return {r.external_id: [a.lane for a in r.annotations] for r in arm_of}
+
+    acquisition = lanes(arm(records, "acquisition", chosen))
+    assert acquisition == {"1": ["control", "acquisition"], "2": ["acquisition"], "4": [""], "5": ["calibration"]}
+    control = lanes(arm(records, "control", frozenset({(1, key(3))})))
+    assert control == {"1": ["control"], "3": ["control"], "4": [""], "5": ["calibration"]}
 
 
 def test_the_consensus_of_an_arm_is_of_its_own_labels():

@@ -51,7 +51,7 @@ def test_what_was_accepted_stays_told():
     given = as_submitted(find_latest(by=annotator.user, project=annotator.project, solution_id=label.solution_id))
     assert [place.ratings[0].accepted for place in given.path] == [msgspec.UNSET, True]
 
-    [(_, [read])] = read_solutions([label.solution_id], batches_set_aside=False)
+    [(_, _, [read])] = read_solutions([label.solution_id], batches_set_aside=False)
     assert [place.ratings[0].accepted for place in read.annotation.path] == [False, True]
 
     manager = MembershipFactory(project=annotator.project, role=Membership.Role.MANAGER)

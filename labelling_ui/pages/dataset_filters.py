@@ -1,0 +1,224 @@
+"""The filters of a snapshot as a form, and in the reader's words."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from django import forms
+from django.db.models import Exists, OuterRef
+from django.forms import BoundField
+from django.utils.formats import date_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotation.core.membership.members import domains_of
+from annotation.core.wording import in_words
+from annotation.labels.datasets.filters import parse_filters
+from annotation.models import Annotation, Lane, Project, choices
+from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
+from prm.consensus import CONSENSUS
+
+HELD = [("left_out", _("left out")), ("included", _("included"))]
+NAMES = {
+    "splits": _("Splits"),
+    "domains": _("Domains"),
+    "text": _("Text in the problem or a step"),
+    "policies": _("Policy model"),
+    "visibilities": _("Visible reasoning"),
+    "source_kinds": _("Labels by"),
+    "annotators": _("Annotators"),
+    "finish_reasons": _("Ended with"),
+    "lanes": _("Lanes"),
+    "generations": _("Generations"),
+    "guidelines": _("Guidelines"),
+    "hints": _("Labels made with the model's hints"),
+    "submitted_from": _("From"),
+    "submitted_to": _("Before"),
+    "min_annotations": _("Minimum labels per solution"),
+    "revisions": _("Earlier revisions"),
+    "set_aside": _("Batches set aside"),
+    "gold": _("Gold solutions"),
+    "critiques": _("Critiques"),
+    "comments": _("Comments and reasons"),
+    "consensus": _("Consensus by"),
+    "min_posterior": _("Minimum posterior of the consensus"),
+}
+CHOICES: dict[str, Mapping[str, Any]] = {
+    "splits": dict(choices.SPLITS),
+    "visibilities": dict(choices.VISIBILITIES),
+    "source_kinds": dict(choices.SOURCE_KINDS),
+    "finish_reasons": dict(choices.FINISH_REASONS),
+    "lanes": dict(Lane.choices),
+    "revisions": {"latest": _("left out"), "all": _("included")},
+    "set_aside": dict(HELD),
+    "gold": dict(HELD),
+    "critiques": dict(HELD),
+    "comments": dict(HELD),
+    "hints": dict(HELD),
+    "consensus": {"shares": _("shares"), "reliability": _("reliability")},
+}
+AGREEMENT = {
+    ("agreeing", "first_error"): _("Agree on the first error"),
+    ("agreeing", "within_one"): _("Agree on the first error, within one step"),
+    ("agreeing", "presence"): _("Agree on whether there is an error"),
+    ("differing", "first_error"): _("Differ on the first error"),
+    ("differing", "within_one"): _("Differ on the first error, by more than one step"),
+    ("differing", "presence"): _("Differ on whether there is an error"),
+}
+# The fields by what they select, with a heading each.
+GROUPS: list[tuple[Promise, tuple[str, ...]]] = [
+    (_("Solutions"), ("splits", "domains", "policies", "visibilities", "text", "gold", "min_annotations")),
+    (
+        _("Labels"),
+        (
+            "source_kinds", "annotators", "finish_reasons", "lanes", "generations", "guidelines",
+            "submitted_from", "submitted_to", "hints", "revisions", "set_aside", "critiques", "comments",
+        ),
+    ),
+    (_("Consensus and agreement"), ("consensus", "min_posterior", *FIELDS)),
+]  # fmt: skip
+
+
+def _several(name: str) -> forms.MultipleChoiceField:
+    return forms.MultipleChoiceField(
+        choices=list(CHOICES.get(name, {}).items()),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label=NAMES[name],
+    )
+
+
+def _numbers(name: str) -> forms.TypedMultipleChoiceField:
+    return forms.TypedMultipleChoiceField(
+        coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=NAMES[name]
+    )
+
+
+def _one(name: str) -> forms.ChoiceField:
+    return forms.ChoiceField(choices=list(CHOICES[name].items()), required=False, label=NAMES[name])
+
+
+def _day(name: str, help_text: Any = "") -> forms.DateField:
+    return forms.DateField(
+        required=False, label=NAMES[name], widget=forms.DateInput({"type": "date"}), help_text=help_text
+    )
+
+
+class SnapshotForm(AgreementFields):
+    """The filters of a snapshot; it begins with `filters`. An empty form means all labels."""
+
+    splits = _several("splits")
+    domains = _several("domains")
+    policies = _several("policies")
+    visibilities = _several("visibilities")
+    text = forms.CharField(required=False, max_length=200, label=NAMES["text"])
+    gold = _one("gold")
+    min_annotations = forms.IntegerField(
+        required=False, min_value=0, max_value=1000, label=NAMES["min_annotations"],
+        help_text=_("0 includes solutions without labels."),
+    )  # fmt: skip
+    source_kinds = _several("source_kinds")
+    annotators = _several("annotators")
+    finish_reasons = _several("finish_reasons")
+    lanes = _several("lanes")
+    generations = _numbers("generations")
+    guidelines = _numbers("guidelines")
+    submitted_from = _day("submitted_from")
+    submitted_to = _day("submitted_to", _("Days are in UTC."))
+    hints = _one("hints")
+    revisions = _one("revisions")
+    set_aside = _one("set_aside")
+    critiques = _one("critiques")
+    comments = _one("comments")
+    consensus = forms.ChoiceField(required=False, label=NAMES["consensus"])
+    min_posterior = forms.FloatField(
+        required=False, min_value=0, max_value=1, label=NAMES["min_posterior"],
+        widget=forms.NumberInput({"step": "0.05"}),
+        help_text=_("From 0 to 1. Solutions with a less certain step are left out."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, project: Project, filters: Mapping[str, Any] | None = None, **named: Any) -> None:
+        super().__init__(*args, initial=_initial(filters or {}), **named)
+        for name, rows in (("generations", project.generations), ("guidelines", project.guideline_versions)):
+            self._offer(name, [(n, str(n)) for n in rows.order_by("number").values_list("number", flat=True)])
+        self._offer("domains", [(domain, domain) for domain in domains_of(project) if domain])
+        self._offer("policies", [(policy, policy) for policy in _policies_of(project)])
+        self._offer("annotators", _annotators_of(project))
+        self._offer("consensus", [(name, in_words(CONSENSUS.get(name).title)) for name in CONSENSUS])
+
+    def groups(self) -> list[tuple[Promise, list[BoundField]]]:
+        """The fields under their headings, without those that offer nothing in this project."""
+        return [(title, [self[name] for name in names if self._has_options(name)]) for title, names in GROUPS]
+
+    def filters(self) -> dict[str, Any]:
+        """The filters as `create_snapshot` expects them."""
+        empty = (None, "", [])
+        chosen = {name: value for name, value in self.cleaned_data.items() if value not in empty and name not in FIELDS}
+        if rule := self.agreement():
+            chosen["agreement"] = rule
+        for name in ("submitted_from", "submitted_to"):
+            if name in chosen:
+                chosen[name] = chosen[name].isoformat()
+        return chosen
+
+    def _offer(self, name: str, options: list[tuple[Any, str]]) -> None:
+        self.fields[name].choices = options  # type: ignore[attr-defined]
+
+    def _has_options(self, name: str) -> bool:
+        field = self.fields[name]
+        return not isinstance(field, forms.ChoiceField) or bool(list(field.choices))
+
+
+def _initial(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the form's fields for these filters; the defaults of a snapshot for the others."""
+    complete = parse_filters(dict(filters))
+    values = msgspec.structs.asdict(complete)
+    for name in ("submitted_from", "submitted_to"):
+        values[name] = values[name] and values[name].date()
+    return values | agreement_initial(complete.agreement) | {"min_posterior": complete.min_posterior or None}
+
+
+def _policies_of(project: Project) -> list[str]:
+    """The models that wrote the project's solutions, sorted by name."""
+    names = project.solutions.exclude(generator="").order_by().values_list("generator", flat=True).distinct()
+    return sorted(names)
+
+
+def _annotators_of(project: Project) -> list[tuple[str, str]]:
+    """The pseudonyms of the members with labels, each with the name that the project's managers know."""
+    members = project.memberships.filter(Exists(Annotation.objects.filter(annotator=OuterRef("pk"))))
+    known = members.select_related("user").order_by("user__username")
+    return [(str(member.pseudonym), member.user.username) for member in known]
+
+
+def describe_filters(filters: Mapping[str, Any]) -> str:
+    """Stored filters in the reader's language, in the form's order, since JSON columns keep none."""
+    phrases = [f"{label}: {_value(name, filters[name])}" for name, label in NAMES.items() if name in filters]
+    if rule := filters.get("agreement"):
+        phrases.append(_agreement(rule))
+    return "; ".join(phrases) or gettext("everything")
+
+
+def _value(name: str, value: Any) -> str:
+    if name.startswith("submitted_"):
+        return _moment(value)
+    named = CHOICES.get(name, {})
+    items = value if isinstance(value, list) else [value]
+    return ", ".join(str(named.get(item, item)) for item in items)
+
+
+def _moment(text: str) -> str:
+    """A time in UTC; midnight is shown as the day alone."""
+    moment = datetime.fromisoformat(text).astimezone(UTC)
+    day = date_format(moment.date(), "DATE_FORMAT")
+    return day if moment.time() == moment.min.time() else f"{day}, {moment:%H:%M} UTC"
+
+
+def _agreement(rule: Mapping[str, Any]) -> str:
+    """Each source is a kind, or one source of a kind, "model_judge:name"."""
+    kinds = dict(choices.SOURCE_KINDS)
+    sources = (source.partition(":") for source in rule["sources"])
+    named = ", ".join(f"{kinds.get(kind, kind)}{sign}{name}" for kind, sign, name in sources)
+    return f"{AGREEMENT[rule.get('keep', 'agreeing'), rule.get('on', 'first_error')]}: {named}"
