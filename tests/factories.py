@@ -138,6 +138,7 @@ class SnapshotFactory(DjangoModelFactory):
 
     project = factory.SubFactory(ProjectFactory)
     sha256 = factory.Sequence("{:064}".format)
+    path = factory.LazyAttribute(lambda snapshot: f"{snapshot.sha256}.jsonl")
 
 
 class ModelVersionFactory(DjangoModelFactory):

@@ -1,6 +1,6 @@
 """The consensus of the labels of each solution."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import msgspec
 from django.db.models import Exists, OuterRef
@@ -20,6 +20,7 @@ from annotation.labels.list_filters import SolutionFilter
 from annotation.models import Annotation
 from annotation.work.gold.designation import is_gold
 from prm.consensus import CONSENSUS
+from prm.formats.record import Record
 from prm.vocabulary import SourceKind, Split
 
 # A method that learns is fitted to all labels, which takes too long for one page.
@@ -76,20 +77,19 @@ class Consensus(PagedView):
         filters = SnapshotFilters(source_kinds=query.source_kinds, consensus=query.method)
         ids = [row.pk for row in page]
         records = dict(stream_solutions(project=project, filters=filters, among=ids))
-        results = [
-            ConsensusRow(
-                solution=pk,
-                external_id=record.external_id,
-                split=record.split,
-                method=query.method,
-                source_kinds=sorted({label.source_kind for label in record.annotations}),
-                labels=len(record.annotations),
-                steps=[
-                    ConsensusStep(*(getattr(step, name) for name in ConsensusStep.__struct_fields__))
-                    for step in record.consensus
-                ],
-            )
-            for pk in ids
-            if (record := records.get(pk))
-        ]
-        return Response(Page(following, results))
+        return Response(Page(following, [_row(pk, records[pk], query.method) for pk in ids if pk in records]))
+
+
+def _row(solution: int, record: Record, method: str) -> ConsensusRow:
+    return ConsensusRow(
+        solution=solution,
+        external_id=record.external_id,
+        split=cast(Split, record.split),
+        method=method,
+        source_kinds=sorted({label.source_kind for label in record.annotations}),
+        labels=len(record.annotations),
+        steps=[
+            ConsensusStep(*(getattr(step, name) for name in ConsensusStep.__struct_fields__))
+            for step in record.consensus
+        ],
+    )

@@ -37,7 +37,10 @@ Formats = Annotated[
 ]
 Options = Annotated[
     ExportOptions,
-    Meta(description="`neutral` and `splits`, as for a download. Without `neutral`, the project's policy decides."),
+    Meta(
+        description="`neutral`, `splits` and `mixed_kinds`, as for a download. Without `neutral`, the project's policy "
+        "decides."
+    ),
 ]
 
 

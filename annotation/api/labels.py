@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
 
+import msgspec
 from django.db.models import BooleanField, ExpressionWrapper, Prefetch, QuerySet
 from drf_spectacular.utils import extend_schema
 from msgspec import UNSET, Meta, UnsetType
@@ -74,12 +75,9 @@ class LabelRow(Row):
 
     paths: ClassVar[dict[str, str]] = {
         "annotator": "annotator.pseudonym",
-        "guidelines": "guidelines.number",
         "split": "solution.split",
         "source_kind": "source.kind",
         "source_name": "source.name",
-        "generation": "item.generation.number",
-        "inclusion_probability": "item.inclusion_probability",
     }
     of_staff: ClassVar[tuple[str, ...]] = (
         "source_kind", "source_name", "annotator", "split", "lane", "generation", "inclusion_probability",
@@ -109,10 +107,10 @@ class LabelRow(Row):
     ]
     source_kind: Annotated[SourceKind | UnsetType, Meta(description="What the label comes from.")] = UNSET
     source_name: Annotated[
-        str | UnsetType, Meta(description="The model or the labeller in a file; empty for the project's members.")
+        str | UnsetType, Meta(description="The model or the format of its file; empty for people and members.")
     ] = UNSET
     annotator: Annotated[
-        UUID | UnsetType | None, Meta(description="The annotator's pseudonym; null for a label from a file.")
+        UUID | UnsetType | None, Meta(description="The annotator's pseudonym; null for a label that names nobody.")
     ] = UNSET
     split: Annotated[Split | UnsetType, Meta(description="The split of the problem.")] = UNSET
     lane: Annotated[str | UnsetType, Meta(description="The lane of the queue item; empty for none.")] = UNSET
@@ -130,14 +128,24 @@ class LabelRow(Row):
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
         """The label as its annotator sees it; as reviewers see it with `staff`."""
-        if others.pop("staff"):
-            draw = getattr(row.lease, "hint", None)
-            others |= {"hint": draw and HintOfLabel.of(draw)}
-        else:
-            others |= dict.fromkeys(cls.of_staff, UNSET)
+        staff = others.pop("staff")
+        facts = _facts(row)
+        if not staff:
+            facts |= dict.fromkeys(cls.of_staff, UNSET)
         ratings = sorted(row.ratings.all(), key=lambda rating: (rating.step.position, rating.ordinal))
         path = [ChosenStep.of(step) for step in row.path.all()]
-        return super().of(row, ratings=[RatingRow.of(rating) for rating in ratings], path=path, **others)
+        return super().of(row, ratings=[RatingRow.of(rating) for rating in ratings], path=path, **facts, **others)
+
+
+def _facts(row: Annotation) -> dict[str, Any]:
+    """What other tables hold for the platform's own labels, else what the file of an imported label states."""
+    item, draw, stated = row.item, getattr(row.lease, "hint", None), row.stated
+    return {
+        "guidelines": row.guidelines.number if row.guidelines else stated.get("guidelines"),
+        "generation": item.generation.number if item else stated.get("generation"),
+        "inclusion_probability": item.inclusion_probability if item else stated.get("inclusion", {}).get("probability"),
+        "hint": HintOfLabel.of(draw) if draw else msgspec.convert(stated.get("hint"), HintOfLabel | None),
+    }
 
 
 class Labels(PagedView):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar, cast
 
 import msgspec
 from django.core.signing import BadSignature, Signer
@@ -51,7 +51,7 @@ class PagedView(APIView):
         (`invalid`) for a cursor of another list.
         """
         query = read_query(request, PageQuery)
-        order: Sequence[str] = rows.query.order_by or rows.model._meta.ordering
+        order = cast(Sequence[str], rows.query.order_by or rows.model._meta.ordering)
         assert order, "pages need an order"
         signer = Signer(salt=f"{type(self).__qualname__} {' '.join(order)}")
         if query.cursor:

@@ -17,6 +17,7 @@ from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import find_project
 from annotation.labels.quality.statistics import members_with_figures
 from annotation.models import Membership, ScreeningDecision
+from annotation.models.choices import Role
 
 
 class PersonRow(Row):
@@ -30,7 +31,7 @@ class PersonRow(Row):
     name_in_file: Annotated[
         str | None, Meta(description="The name in the file that the labels came in; null for a person with an account.")
     ]
-    role: Annotated[Membership.Role, Meta(description="The role in the project.")]
+    role: Annotated[Role, Meta(description="The role in the project.")]
     active: Annotated[bool, Meta(description="False for a former member, whose labels stay.")]
     machine: Annotated[bool, Meta(description="Whether the member is a program.")]
     simulated: Annotated[bool, Meta(description="Whether a program simulates the member.")]

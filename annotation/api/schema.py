@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, cast, get_args, get_origin
 
 import msgspec
 from django.db.models import TextChoices
@@ -58,7 +58,7 @@ class EndpointSchema(AutoSchema):
             return []
         return [
             build_parameter_type(
-                name=one.name, schema=one.type, location="query", description=one.description, required=one.required
+                name=one.name, schema=cast(dict[str, Any], one.type), location="query", description=one.description
             )
             for one in query_of(PageQuery)
         ]
@@ -95,9 +95,9 @@ class EndpointSchema(AutoSchema):
         optional = _optional_fields(kind) if direction == "response" else {}
         for name, component in components.items():
             component.pop("title", None)
-            for field, part in component.get("properties", {}).items():
+            for field, shape in component.get("properties", {}).items():
                 if (text := text_of(name.partition("_")[0], field)) is not None:
-                    part.setdefault("description", text)
+                    shape.setdefault("description", text)
             if direction == "response" and "properties" in component:
                 component["required"] = [one for one in component["properties"] if one not in optional.get(name, ())]
             self._register(WHERE[direction].format(name=name).rpartition("/")[2], component)

@@ -14,7 +14,7 @@ from annotation.files.record_faults import empty_steps
 from annotation.files.split_preview import Division, division_of
 from annotation.files.warnings import foreseen_warnings, warnings_in_words
 from annotation.models import ImportOptions, Project
-from prm.formats.detection import detect
+from prm.formats.detection import detect, holds_record
 from prm.formats.mapping import Mapping
 from prm.formats.record import Record, Rejection
 from prm.formats.registry import FORMATS, TABLE
@@ -73,6 +73,8 @@ def preview_import(
     if head and not content:
         raise DomainError(Message("file_packing_broken", filename=filename), code="unreadable_file")
     whole = whole and len(content) < PREVIEW_BYTES
+    if not whole and not tail and not holds_record(content):
+        raise DomainError(Message("first_record_long", n=PREVIEW_BYTES // 1024 // 1024), code="unreadable_file")
     stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
     try:
         detected = detect(stream, filename) if format == "auto" else format

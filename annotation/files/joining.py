@@ -1,20 +1,36 @@
 """Joins labels that a file has without their solutions to the solutions in the project."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import cast
+
+from django.db.models import CharField, Func
 
 from annotation.files.identity import StoredRecord
 from annotation.files.record_faults import fault_of
 from annotation.files.store import PROBLEM_FIELDS, SOLUTION_FIELDS
 from annotation.models import Project, Solution, Step
+from prm.formats.identity import KEY_DIGITS
 from prm.formats.label_lines import LooseLabel
 from prm.formats.reading import Unreadable
 from prm.formats.record import Completion, Record, Rejection
 from prm.messages import Message
 from prm.vocabulary import StepKind
 
-LARGEST_KEY = 2**63 - 1
+LARGEST_NUMBER = 2**63 - 1
+_KEY = re.compile(rf"[0-9a-f]{{{KEY_DIGITS}}}")
+
+
+class _SolutionKey(Func):
+    """As `prm.formats.identity.key_of` of a solution."""
+
+    template = f"left(encode(sha256(convert_to(%(expressions)s, 'UTF8')), 'hex'), {KEY_DIGITS})"
+    arg_joiner = " || "
+    output_field = CharField()
+
+    def __init__(self) -> None:
+        super().__init__("problem__text_hash", "content_hash")
 
 
 def join_labels(project: Project | None, records: Sequence[tuple[int, Record]]) -> list[Record | Rejection]:
@@ -34,13 +50,16 @@ def join_labels(project: Project | None, records: Sequence[tuple[int, Record]]) 
 
 
 def _find_solutions(project: Project | None, ids: set[str]) -> dict[str, list[Solution]]:
-    """The solutions with each id: those imported under it, else the one with this number."""
+    """The solutions with each id: those imported under it, else the one with this key or number."""
     in_project = Solution.objects.filter(project=project).select_related("problem")
     named: dict[str, list[Solution]] = defaultdict(list)
     for solution in in_project.filter(external_id__in=ids).order_by("pk"):
         named[solution.external_id].append(solution)
+    if keys := [id for id in ids - named.keys() if _KEY.fullmatch(id)]:
+        for solution in in_project.annotate(key=_SolutionKey()).filter(key__in=keys):
+            named[solution.key].append(solution)
     numbers = {int(id): id for id in ids - named.keys() if id.isascii() and id.isdecimal() and len(id) < 20}
-    for solution in in_project.filter(pk__in=[number for number in numbers if number <= LARGEST_KEY]):
+    for solution in in_project.filter(pk__in=[number for number in numbers if number <= LARGEST_NUMBER]):
         named[numbers[solution.pk]].append(solution)
     return named
 

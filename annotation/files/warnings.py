@@ -25,7 +25,7 @@ def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts:
         "unnamed_labels": counts.unnamed,
         "revised_labels": counts.revised,
         "equal_samples": counts.repeated,
-        "problems_without_solutions": sum(not record.positions for record in records),
+        "problems_without_solutions": sum(record.is_problem_only for record in records),
     }
     return {**warnings, **{name: warnings.get(name, 0) + n for name, n in new.items() if n}}
 

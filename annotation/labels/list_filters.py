@@ -23,7 +23,7 @@ from prm.messages import Message
 from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 
 M = TypeVar("M", bound=Model)
-Condition = Callable[[Any], Q | Exists]
+Condition = Callable[[Any], Q]
 CONTRAST = ("one", "other", "way")
 
 
@@ -127,7 +127,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         "source": lambda kind: Q(source__kind=kind),
         "generation": lambda number: Q(item__generation__number=number) | Q(stated__generation=number),
         "lane": lambda lane: Q(lane=lane),
-        "hint": lambda hint: Q(lease__hint__shown=hint == "shown"),
+        "hint": lambda hint: Q(lease__hint__shown=hint == "shown") | Q(stated__hint__shown=hint == "shown"),
         "solution": lambda solution: Q(solution=solution),
     }
 
@@ -158,8 +158,8 @@ def _invalid(name: str, reason: Message) -> DomainError:
     return DomainError(Message("field_reason", field=name, reason=reason), {"field": name}, code="invalid")
 
 
-def _is_labelled() -> Exists:
-    return Exists(Annotation.objects.filter(solution=OuterRef("pk")))
+def _is_labelled() -> Q:
+    return Q(Exists(Annotation.objects.filter(solution=OuterRef("pk"))))
 
 
 def _moment(day: date, at: time) -> datetime:

@@ -10,6 +10,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "consensus_by_reliability": "weighted by each annotator's reliability",
     "dimensions_left_out": ("{n} dimension or critique of a step", "{n} dimensions and critiques of steps"),
     "dispute_settled": "This dispute is already settled.",
+    "draws_left_out": ("the draw of {n} solution", "the draws of {n} solutions"),
     "empty_batch": "No label was made in that time. Choose another time.",
     "error_types_left_out": ("{n} error type", "{n} error types"),
     "export_empty": "The file would be empty, because the snapshot has no solutions.",
@@ -18,6 +19,10 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "export_written": ("{n} file was written to {target}.", "{n} files were written to {target}."),
     "filter_id_unknown": "{name} has none with the id {pk}",
     "filter_needs_fields": "send all of {fields}, or none of them",
+    "guidelines_left_out": (
+        "the version of the guidelines of {n} label",
+        "the versions of the guidelines of {n} labels",
+    ),
     "hint_draws_left_out": ("the hint arm of {n} label", "the hint arms of {n} labels"),
     "invalid_batch": "A batch needs one annotator or one source of this project, and a start before its end.",
     "invalid_filters": "The filters are invalid: {fault}.",

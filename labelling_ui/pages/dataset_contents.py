@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from django.utils.functional import Promise, cached_property
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.wording import in_words
 from annotation.labels.datasets.plans import Plan
 from annotation.labels.datasets.presets import PRESETS
+from annotation.labels.datasets.snapshot_preview import Preview
 from annotation.models import choices
 from labelling_ui.numbers import rounded
 from labelling_ui.pages.columns import Column
@@ -20,7 +21,7 @@ from prm.messages import Message
 from prm.vocabulary import WORDS
 
 RATINGS: dict[str, Promise] = {"good": _("good"), "neutral": _("neutral"), "bad": _("bad"), "unsure": _("unsure")}
-COLUMNS = [
+FORMATS = [
     Column("format", _("Format"), "label", heading=True),
     Column("solutions", _("Solutions")),
     Column("left_out", _("Left out")),
@@ -57,12 +58,15 @@ class FormatRow:
 
 @dataclass(frozen=True)
 class Contents:
-    """The counts of a dataset, as on the pages. `first` are the formats to name before the others."""
+    """The counts of a dataset, as on the pages, and the plans of some exports."""
 
     counts: Mapping[str, Any]
-    plans: Sequence[Plan]
+    plans: Sequence[Plan] = ()
     exact: bool = True
-    first: Sequence[str] = ()
+
+    @classmethod
+    def of_preview(cls, preview: Preview) -> Self:
+        return cls(preview.counts, preview.plans, preview.exact)
 
     @property
     def solutions(self) -> int:
@@ -95,12 +99,9 @@ class Contents:
         ratings, total = self.counts.get("ratings", {}), self.rated_steps
         return [Share(word, RATINGS[word], ratings[word] / total) for word in WORDS if ratings.get(word)]
 
-    @cached_property
-    def tables(self) -> list[Table]:
-        """The formats that come first, and the others."""
-        rows = {plan.format: self._row(plan) for plan in self.plans}
-        first = [rows.pop(format) for format in self.first if format in rows]
-        return [Table(some, COLUMNS) for some in (first, list(rows.values())) if some]
+    def formats(self) -> Table:
+        """What the file in each format has and leaves out."""
+        return Table([self._row(plan) for plan in self.plans], FORMATS)
 
     def _number(self, name: str) -> int:
         number: int = self.counts.get(name, 0)
@@ -119,7 +120,9 @@ class Contents:
 def losses(plan: Plan, *, exact: bool = True) -> Iterator[str]:
     """A phrase for what a file leaves out; the numbers of an estimate are rounded."""
     for message in plan.sentences():
-        values = message.values if exact else message.values | {"n": rounded(message.values["n"])}
+        values = dict(message.values)
+        if not exact:
+            values["n"] = rounded(int(values["n"]))
         yield in_words(Message(message.code, **values))
 
 

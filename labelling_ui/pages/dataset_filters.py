@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
 from annotation.labels.datasets.filters import parse_filters
-from annotation.models import Annotation, Lane, Project, choices
+from annotation.models import MEMBER_NAME, Annotation, Lane, Project, choices
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
 from prm.consensus import CONSENSUS
 
@@ -154,7 +154,7 @@ class SnapshotForm(AgreementFields):
 
     def filters(self) -> dict[str, Any]:
         """The filters as `create_snapshot` expects them."""
-        empty = (None, "", [])
+        empty: tuple[Any, ...] = (None, "", [])
         chosen = {name: value for name, value in self.cleaned_data.items() if value not in empty and name not in FIELDS}
         if rule := self.agreement():
             chosen["agreement"] = rule
@@ -167,8 +167,8 @@ class SnapshotForm(AgreementFields):
         self.fields[name].choices = options  # type: ignore[attr-defined]
 
     def _has_options(self, name: str) -> bool:
-        field = self.fields[name]
-        return not isinstance(field, forms.ChoiceField) or bool(list(field.choices))
+        options: Any = getattr(self.fields[name], "choices", None)
+        return options is None or bool(list(options))
 
 
 def _initial(filters: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,8 +189,8 @@ def _policies_of(project: Project) -> list[str]:
 def _annotators_of(project: Project) -> list[tuple[str, str]]:
     """The pseudonyms of the members with labels, each with the name that the project's managers know."""
     members = project.memberships.filter(Exists(Annotation.objects.filter(annotator=OuterRef("pk"))))
-    known = members.select_related("user").order_by("user__username")
-    return [(str(member.pseudonym), member.user.username) for member in known]
+    known = members.select_related("user").order_by(MEMBER_NAME)
+    return [(str(member.pseudonym), member.shown_name) for member in known]
 
 
 def describe_filters(filters: Mapping[str, Any]) -> str:

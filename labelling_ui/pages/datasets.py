@@ -3,7 +3,8 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -59,7 +60,7 @@ def datasets(request: HttpRequest, member: Membership) -> HttpResponseBase:
                 return redirect(f"{reverse('datasets', args=[project.slug])}?job={job.pk}")
     else:
         form = SnapshotForm(project=project, filters=preset.filters_for(project))
-    listing = Listing(request, project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
+    listing = Listing(request, _snapshots(project), COLUMNS, sort="-made")
     shown = whole_number(request.GET.get("job"))
     jobs = list(project.export_jobs.filter(Q(state__in=ExportJob.LIVE) | Q(pk=shown)).select_related("snapshot"))
     context = {
@@ -76,19 +77,21 @@ def datasets(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_action(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    """Show what a snapshot with the form's filters would contain."""
+    """Show what a snapshot with the form's filters would contain, and the formats of the preset or the others."""
     project = member.project
+    preset = PRESETS.get(request.GET.get("preset", ""), PRESETS[FIRST])
+    others = "others" in request.GET
+    formats = [format for format in EXPORTERS if format not in preset.formats] if others else preset.formats
     form = SnapshotForm(request.POST, project=project)
-    context: dict[str, Any] = {"form": form}
+    context: dict[str, Any] = {"form": form, "chosen": preset, "others": others}
     if form.is_valid():
+        neutral = project.policies.neutral
         try:
-            shown = preview_snapshot(project, form.filters(), neutral=project.policies.neutral)
+            context["preview"] = preview_snapshot(project, form.filters(), formats=formats, neutral=neutral)
         except DomainError as error:
             context["error"] = in_reader_words(error.message)
         else:
-            preset = PRESETS.get(request.GET.get("preset", ""), PRESETS[FIRST])
-            context["preview"] = shown
-            context["contents"] = Contents(shown.counts, shown.plans, shown.exact, preset.formats)
+            context["contents"] = Contents.of_preview(context["preview"])
     return render(request, "labelling_ui/dataset_preview.html", context)
 
 
@@ -102,7 +105,7 @@ def snapshot(request: HttpRequest, member: Membership, snapshot_id: int) -> Http
         "snapshot": shown,
         "filters": describe_filters(shown.filters),
         "size": size_of_snapshot(shown),
-        "contents": Contents(shown.counts, list(plans.values())),
+        "contents": Contents(shown.counts),
         "groups": [
             (title, [_file(shown, plans[name], neutral) for name in names]) for title, names in grouped_formats()
         ],
@@ -158,4 +161,12 @@ def card(request: HttpRequest, member: Membership, snapshot_id: int) -> HttpResp
 
 
 def _find(project: Project, snapshot_id: int) -> Snapshot:
-    return get_object_or_404(project.snapshots.select_related("created_by"), pk=snapshot_id)
+    return get_object_or_404(_snapshots(project), pk=snapshot_id)
+
+
+def _snapshots(project: Project) -> QuerySet[Snapshot]:
+    """The snapshots, each with its `previous`: the last one before it with the same filters, or with any."""
+    before = Snapshot.objects.filter(project=OuterRef("project"), pk__lt=OuterRef("pk")).order_by("-pk").values("pk")
+    alike = before.filter(filters=OuterRef("filters"))
+    previous = Coalesce(Subquery(alike[:1]), Subquery(before[:1]))
+    return project.snapshots.select_related("created_by").annotate(previous=previous)

@@ -50,7 +50,12 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
         [
             Tab("solutions", _("Solutions"), STAFF, ("solution", "answers")),
             Tab("import", _("Import"), MANAGERS, ("import-job", "sampling", "sampling-run", "test-results")),
-            Tab("datasets", _("Datasets"), MANAGERS, ("snapshot", "snapshot-diff", "contamination", "export-job")),
+            Tab(
+                "datasets",
+                _("Datasets"),
+                MANAGERS,
+                ("snapshot", "snapshot-diff", "contamination", "export-job", "export-schedules"),
+            ),
         ],
     ),
     (

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from prm.exporters import exporter
 from prm.formats.path import Taken, agreed_path, agreed_rating, parting, taken_path
 from prm.formats.record import Record
-from prm.formats.writing import STEP_WISE, Loss
+from prm.formats.writing import STEP_WISE, UNSTATED, Loss
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
 JOINT = "\n\n"
-NOT_HELD = ("merged", *STEP_WISE)
+NOT_HELD = (*UNSTATED, *STEP_WISE)
 
 
 class Correction(NamedTuple):

@@ -65,12 +65,12 @@ def detect(stream: BinaryIO, filename: str) -> str:
 
 def _with_first_record(head: bytes, stream: BinaryIO) -> bytes:
     """The first bytes, with as much of the stream as the first record needs, up to about MOST_BYTES."""
-    while len(head) < MOST_BYTES and not _holds_record(head) and (more := stream.read(len(head))):
+    while len(head) < MOST_BYTES and not holds_record(head) and (more := stream.read(len(head))):
         head += more
     return head
 
 
-def _holds_record(head: bytes) -> bool:
+def holds_record(head: bytes) -> bool:
     """Whether a file that begins so continues after its first record."""
     if head.startswith(MAGIC):
         return True

@@ -1,9 +1,9 @@
 """Labels without their solutions: `{"solution": "a-1", "ratings": [1, 0, -1]}`, or `"first_error": 2` (-1 for none).
 
-JSON Lines, a JSON array, CSV or Parquet. `solution` is the id under which the solution was imported, or its number in
-Stepmark. `ratings` has a rating for each step, null for an unrated one. Optional are `annotator`, `comment` and `kind`,
-that of the source, which is human by default. Other fields are stored with the label. An import joins the label to its
-solution.
+JSON Lines, a JSON array, CSV or Parquet. `solution` is the id under which the solution was imported, or its key or its
+number in Stepmark. `ratings` has a rating for each step, null for an unrated one. Optional are `annotator`, `comment`
+and `kind`, that of the source, which is human by default. Other fields are stored with the label. An import joins the
+label to its solution.
 """
 
 from collections.abc import Iterator

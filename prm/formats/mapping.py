@@ -15,7 +15,7 @@ Scale = Literal["sign", "binary", "share"]
 Delimiter = Literal["", ",", ";", "\t", "|"]
 NO_ERROR = ("-1", "N/A")
 MadeBy = Literal["policy", "temperature", "seed", "prompt", "scaffold", "visibility", "run", "settings"]
-Drawn = Literal["lane", "generation", "inclusion_probability", "guidelines"]
+Drawn = Literal["annotator", "revision", "lane", "generation", "inclusion_probability", "guidelines"]
 Columns = Annotated[list[str], msgspec.Meta(min_length=1)]
 
 
@@ -54,8 +54,8 @@ class LabelMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
     The first step has the index `base`. A cell with one of the words in `none` means no error ("" is an empty cell, or
     null). Without "" in `none`, an empty cell means that there is no label. `scale` is the scale of step values: `sign`
     is 1, 0 or -1; `binary` is yes or no; `share` is the share of correct rollouts, good above `threshold` (0 is
-    Math-Shepherd's hard estimation). `drawn` maps how the solution was chosen for labelling, and the version of the
-    guidelines, to columns.
+    Math-Shepherd's hard estimation). `drawn` maps the annotator, the revision, how the solution was chosen for
+    labelling, and the version of the guidelines to columns.
     """
 
     columns: Columns

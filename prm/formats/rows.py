@@ -41,7 +41,7 @@ def record_of(row: Any, mapping: Mapping) -> Record:
         raise Unreadable("", Message("not_an_object_with_values"))
     steps, solution_text, kinds = list[str](), None, list[StepKind]()
     if mapping.steps:
-        steps, solution_text = _steps(row, mapping.steps)
+        steps, solution_text = _steps(row, mapping.steps, _rating_counts(row, mapping.labels))
         kinds = _kinds(row, mapping.steps, len(steps))
     mapped_labels = mapping.labels if mapping.steps else []
     labels = [_drawn(row, mapped, _label(row, mapped, kinds)) for mapped in mapped_labels]
@@ -91,8 +91,14 @@ WORDS = (
 )  # fmt: skip
 
 
-def _steps(row: Row, steps: StepsMapping) -> tuple[list[str], str | None]:
-    """The steps, or the text that the import splits."""
+def _rating_counts(row: Row, labels: list[LabelMapping]) -> set[int]:
+    """The lengths of the lists of ratings in a row."""
+    listed = [label.columns[0] for label in labels if label.form == "ratings" and len(label.columns) == 1]
+    return {len(cells.items(cell_of(row, column), column)) for column in listed}
+
+
+def _steps(row: Row, steps: StepsMapping, rated: set[int]) -> tuple[list[str], str | None]:
+    """The steps, or the text that the import splits. `rated` are the numbers of steps that lists of ratings have."""
     column = steps.columns[0]
     if steps.form == "columns":
         return _numbered(row, steps.columns), None
@@ -101,12 +107,18 @@ def _steps(row: Row, steps: StepsMapping) -> tuple[list[str], str | None]:
     solution = cells.text(cell_of(row, column), column)
     if steps.form == "text":
         return [], solution
-    return _separated(solution, steps.separator), None
+    return _separated(solution, steps.separator, rated), None
 
 
-def _separated(solution: str, separator: str) -> list[str]:
-    """The steps between separators. An empty step counts as a position unless the separator is white space."""
+def _separated(solution: str, separator: str, rated: set[int]) -> list[str]:
+    """The steps between separators.
+
+    An empty step counts as a position, except at the end and between separators of white space; there it counts if a
+    list of ratings counts it.
+    """
     pieces = [piece.strip() for piece in solution.split(separator)]
+    if len(pieces) in rated:
+        return pieces
     if separator.isspace():
         return [piece for piece in pieces if piece]
     while pieces and not pieces[-1]:
@@ -179,6 +191,9 @@ def _drawn(row: Row, mapping: LabelMapping, label: RecordAnnotation | None) -> R
         return label
     column: dict[str, str] = {field: mapping.drawn.get(field, "") for field in get_args(Drawn)}
     value = {field: cell_of(row, name) for field, name in column.items()}
+    label.annotator = cells.text(value["annotator"], column["annotator"]) or None
+    revision = cells.whole_number(value["revision"], column["revision"])
+    label.revision = revision if revision and revision > 0 else None
     label.lane = _lane("" if value["lane"] is None else cells.text(value["lane"], column["lane"]), column["lane"])
     label.generation = cells.whole_number(value["generation"], column["generation"])
     label.guidelines = cells.whole_number(value["guidelines"], column["guidelines"])

@@ -18,7 +18,7 @@ from prm.formats.path import Taken, agreed_rating, consensus_path
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Record, sampled
 from prm.formats.registry import file_format
-from prm.formats.writing import STEP_WISE, Loss, encode_parquet
+from prm.formats.writing import STEP_WISE, UNSTATED, Loss, encode_parquet
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -30,7 +30,7 @@ SCHEMA = pyarrow.schema(
     ]
 )
 
-NOT_HELD = ("merged", "alternatives", *STEP_WISE)
+NOT_HELD = (*UNSTATED, "alternatives", *STEP_WISE)
 
 
 class _Line(msgspec.Struct):

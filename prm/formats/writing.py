@@ -14,7 +14,8 @@ from prm.vocabulary import NeutralPolicy
 
 STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
 ALONG_PATH = ("alternatives", "own_steps", *STEP_WISE)
-ONE_LABEL = ("merged", *ALONG_PATH)
+UNSTATED = ("merged", "draws", "guidelines")  # by formats that state little of where a label comes from
+ONE_LABEL = (*UNSTATED, *ALONG_PATH)
 CONTENT_TYPES = {
     "jsonl": "application/x-ndjson",
     "json": "application/json",

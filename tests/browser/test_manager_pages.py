@@ -107,8 +107,13 @@ def test_from_a_file_to_a_dataset(
     expect(page.get_by_role("rowheader", name="nina")).to_be_visible()
 
     page.get_by_role("link", name="Data", exact=True).click()
-    page.get_by_role("link", name="Export").click()
+    page.get_by_role("link", name="Datasets").click()
+    page.get_by_role("link", name="Share publicly").click()
+    expect(page.locator("#dataset-preview")).to_contain_text("30")
     page.get_by_role("button", name="Create a snapshot").click()
+    expect(page.get_by_role("link", name="Open the snapshot")).to_be_visible()
+    expect(page.locator("#list").get_by_role("row")).to_have_count(2)  # the list shows it without a reload
+    page.get_by_role("button", name="Download").click()
     for format in ("PRM800K", "TRL"):
         with page.expect_download() as download:
             page.get_by_role("link", name=format, exact=True).click()

@@ -108,12 +108,14 @@ def label_by_keyboard(page: Page, *, first_error: bool) -> None:
 
 def export(page: Page, project: Project, folder: Path, name: str, *, kind: str = "") -> Path:
     """Create a snapshot of everything, or of one kind of labels, and download it in a format."""
-    page.goto(f"/p/{project.slug}/export/")
+    page.goto(f"/p/{project.slug}/datasets/?preset=share")
     if kind:
+        page.locator("summary", has_text="from the purpose").click()
         page.locator("[name=source_kinds]").and_(page.get_by_label(kind, exact=True)).check()
     page.get_by_role("button", name="Create a snapshot").click()
+    page.get_by_role("link", name="Open the snapshot").click()
     with page.expect_download() as download:
-        page.get_by_role("row").nth(1).get_by_role("link", name=name, exact=True).click()
+        page.get_by_role("link", name=name, exact=True).click()
     file = folder / f"{project.slug}-{name}.jsonl"
     download.value.save_as(file)
     return file

@@ -19,6 +19,8 @@ EVENTS: dict[str, Any] = {
     "import.done": _("Import finished"),
     "import.failed": _("Import failed"),
     "snapshot.create": _("Snapshot created"),
+    "export.done": _("Export finished"),
+    "export.failed": _("Export failed"),
     "sampling.done": _("Sampling finished"),
     "sampling.failed": _("Sampling failed"),
     "model.export.done": _("Export of a model finished"),

@@ -137,7 +137,8 @@ def _make_snapshot(job: ExportJob) -> Snapshot:
 def _write_files(job: ExportJob, snapshot: Snapshot) -> None:
     """Write every format and the card, unless one of the formats cannot be written."""
     chosen = msgspec.convert(job.options, ExportOptions)
-    options = msgspec.structs.asdict(chosen) | {"neutral": chosen.neutral or job.project.policies.neutral}
+    options: dict[str, Any] = msgspec.structs.asdict(chosen)
+    options["neutral"] = chosen.neutral or job.project.policies.neutral
     for format in job.formats:
         if refusal := plan_export(snapshot, format, **options).refusal:
             raise refusal

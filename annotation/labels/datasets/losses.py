@@ -22,19 +22,20 @@ class ExportCounts:
     Exporters that write the same rows share a dry run.
     """
 
-    def __init__(self, exporters: Iterable[Exporter]) -> None:
+    def __init__(self, exporters: Iterable[Exporter], *, policies: Sequence[NeutralPolicy] = NEUTRAL_POLICIES) -> None:
+        self._wanted = policies
         self._sharing: dict[Lines, list[Exporter]] = {}
         self._counts: dict[str, dict[str, dict[str, dict[str, Counter[str]]]]] = {}
         self._versions: dict[str, str] = {}
         for exporter in exporters:
             self._sharing.setdefault(exporter.lines, []).append(exporter)
-            self._counts[exporter.name] = {policy: {} for policy in _policies(exporter)}
+            self._counts[exporter.name] = {policy: {} for policy in self._policies(exporter)}
             self._versions[exporter.name] = exporter.version
 
     def add(self, record: Record) -> None:
         neutral = _has_neutral(record)
         for lines, exporters in self._sharing.items():
-            policies = _policies(exporters[0])
+            policies = self._policies(exporters[0])
             outcome = None
             for policy in policies:
                 if outcome is None or neutral:
@@ -57,10 +58,9 @@ class ExportCounts:
         else:
             counts["left_out"][(*outcome.reasons, NO_ROW)[0]] += 1
 
-
-def _policies(exporter: Exporter) -> Sequence[NeutralPolicy]:
-    """The policies on neutral steps that give different files."""
-    return NEUTRAL_POLICIES if exporter.two_classes else NEUTRAL_POLICIES[:1]
+    def _policies(self, exporter: Exporter) -> Sequence[NeutralPolicy]:
+        """The policies on neutral steps that give different files."""
+        return self._wanted if exporter.two_classes else NEUTRAL_POLICIES[:1]
 
 
 def _run(lines: Lines, record: Record, policy: NeutralPolicy) -> _Outcome:

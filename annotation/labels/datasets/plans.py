@@ -139,6 +139,10 @@ def _refusal(
 def _count_not_held(counts: Mapping[str, Any], kind: str) -> int:
     if kind == "hints":
         return sum(counts.get("hints", {}).get(arm, 0) for arm in ("shown", "blind"))
+    if kind == "draws":
+        return sum(draw["solutions"] for draw in counts.get("draws", []))
+    if kind == "guidelines":
+        return sum(labels for version, labels in counts.get("guidelines", {}).items() if version)
     count = counts.get("annotations" if kind == "labels" else kind, 0)
     return sum(count.values()) if isinstance(count, dict) else int(count)
 
@@ -181,4 +185,6 @@ _HELD = {
     "dimensions": "dimensions_left_out",
     "accepted": "accepted_marks_left_out",
     "hints": "hint_draws_left_out",
+    "draws": "draws_left_out",
+    "guidelines": "guidelines_left_out",
 }

@@ -44,7 +44,7 @@ PRESETS = {
             _("Train a PRM"),
             _("Pool solutions with labels of one kind: people’s, if there are any. Calibration and holdout stay out."),
             {"splits": ["pool"]},
-            ("trl", "trl_parquet", "prm800k"),
+            ("trl", "trl_parquet", "prm800k", "math_shepherd", "rlhflow", "openrlhf", "preference", "sft"),
             one_kind=True,
         ),
         Preset(
@@ -52,7 +52,7 @@ PRESETS = {
             _("Evaluate a model"),
             _("Holdout solutions with labels of one kind, made without a model’s hints."),
             {"splits": ["holdout"], "hints": "left_out"},
-            ("prm800k", "parquet"),
+            ("processbench", "prmbench", "mr_ben", "big_bench_mistake", "who_and_when", "best_of_n"),
             one_kind=True,
         ),
         Preset(
@@ -60,7 +60,7 @@ PRESETS = {
             _("Share publicly"),
             _("All splits and source kinds. Gold, batches set aside and critiques that people wrote stay out."),
             {},
-            ("parquet", "csv"),
+            ("huggingface", "parquet", "csv"),
         ),
         Preset(
             "archive",

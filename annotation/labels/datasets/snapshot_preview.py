@@ -1,25 +1,25 @@
 """Previews a snapshot before it is made: what it would contain, and what each format would leave out."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from annotation.labels.datasets.filters import SnapshotFilters, parse_filters
+from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.labels.datasets.record_stream import candidate_solutions, stream_records
 from annotation.labels.datasets.tally import Tally
 from annotation.models import Project, Snapshot
-from prm.exporters import EXPORTERS
+from prm.vocabulary import NeutralPolicy
 
-SAMPLE = 1000  # solutions of a large project that a preview reads: a second of work
+SAMPLE = 500  # solutions of a large project that a preview reads: a second of work
 
 
 @dataclass(frozen=True)
 class Preview:
-    """The counts of a snapshot (`Tally.counts`) with these filters, and the plan of each export.
+    """The counts of a snapshot (`Tally.counts`) with these filters, and the plans of exports.
 
     `read` of `candidates` solutions were read. If they are fewer, the counts are estimates: those of the sample, scaled
     up, but for `people`, which counts the people in the sample.
@@ -35,8 +35,14 @@ class Preview:
         return self.read == self.candidates
 
 
-def preview_snapshot(project: Project, filters: Mapping[str, Any], *, neutral: str = "positive") -> Preview:
-    """Preview the snapshot that `create_snapshot` would make with these filters.
+def preview_snapshot(
+    project: Project,
+    filters: Mapping[str, Any],
+    *,
+    formats: Sequence[str],
+    neutral: NeutralPolicy = "positive",
+) -> Preview:
+    """Preview the snapshot that `create_snapshot` would make with these filters, and its export in these formats.
 
     Every solution that may pass is read, or a random sample of a large project, which stays the same while the
     solutions do. A sample is not enough to fit reliability, so it has the consensus of equal annotators.
@@ -48,19 +54,15 @@ def preview_snapshot(project: Project, filters: Mapping[str, Any], *, neutral: s
     sample = ids if len(ids) <= SAMPLE else random.Random(project.pk).sample(ids, SAMPLE)
     if len(sample) < len(ids):
         parsed = msgspec.structs.replace(parsed, consensus="shares")
-    tally = Tally()
+    tally = Tally(formats=formats, policies=[neutral])
     for _ in tally.of(stream_records(project=project, filters=parsed, among=sample)):
         pass
     counts = tally.counts()
     if sample:
         counts = _scaled(counts, len(ids) / len(sample)) | {"people": counts["people"]}
-    return Preview(len(ids), len(sample), counts, _plans(project, parsed, counts, neutral))
-
-
-def _plans(project: Project, filters: SnapshotFilters, counts: dict[str, Any], neutral: str) -> list[Plan]:
-    """The plans of the exports of a snapshot with these counts."""
-    snapshot = Snapshot(project=project, filters=msgspec.to_builtins(filters), counts=counts)
-    return [plan_export(snapshot, format, neutral=neutral) for format in EXPORTERS]
+    snapshot = Snapshot(project=project, filters=msgspec.to_builtins(parsed), counts=counts)
+    plans = [plan_export(snapshot, format, neutral=neutral) for format in formats]
+    return Preview(len(ids), len(sample), counts, plans)
 
 
 def _scaled(counts: Any, scale: float) -> Any:

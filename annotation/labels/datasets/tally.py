@@ -1,7 +1,7 @@
 """Counts the contents of a dataset while it is streamed."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from prm.exporters import EXPORTERS
 from prm.formats.identity import text_hash
 from prm.formats.path import taken_path
 from prm.formats.record import HintDraw, Inclusion, Rating, Record, RecordAnnotation
-from prm.vocabulary import WORD_OF
+from prm.vocabulary import NEUTRAL_POLICIES, WORD_OF, NeutralPolicy
 
 
 @dataclass
@@ -34,10 +34,12 @@ class Tally:
     """Counts of records.
 
     Solutions by split, domain, policy, visibility and outcome; labels by kind, finish reason and lane; ratings;
-    agreement; what a file of each export format has and leaves out.
+    agreement; what a file of each export format (or of `formats`) has and leaves out under each of the `policies`.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, *, formats: Iterable[str] | None = None, policies: Sequence[NeutralPolicy] = NEUTRAL_POLICIES
+    ) -> None:
         self._problems: set[str] = set()
         self._people: dict[str, set[str]] = {}
         self._reliability: dict[str, dict[str, Any]] = {}
@@ -63,7 +65,8 @@ class Tally:
                 "agreement",
             )
         }
-        self._exports = ExportCounts(EXPORTERS.get(name) for name in EXPORTERS)
+        exporters = [EXPORTERS.get(name) for name in (EXPORTERS if formats is None else formats)]
+        self._exports = ExportCounts(exporters, policies=policies)
         self._merged = self._solutions = self._annotations = self._own_steps = self._accepted = self._alternatives = 0
 
     def of(self, records: Iterable[Record]) -> Iterator[Record]:

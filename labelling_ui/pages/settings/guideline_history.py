@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from difflib import ndiff
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
@@ -51,6 +51,9 @@ def _lines(version: GuidelineVersion) -> list[str]:
 
 
 def _difference(before: list[str], after: list[str]) -> Iterator[Line]:
-    for line in ndiff(before, after):
-        if line[0] != "?":  # marks characters in the line before it
-            yield Line(line[2:], added=line[0] == "+", removed=line[0] == "-")
+    for tag, old, old_end, new, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from (Line(text, added=False, removed=False) for text in before[old:old_end])
+        else:
+            yield from (Line(text, added=False, removed=True) for text in before[old:old_end])
+            yield from (Line(text, added=True, removed=False) for text in after[new:new_end])

@@ -7,18 +7,21 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils.html import escape
 
 from annotation.labels.datasets import snapshot_preview
 from annotation.labels.datasets.export_jobs import run_export
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.presets import PRESETS
-from annotation.labels.datasets.snapshots import create_snapshot
+from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
 from annotation.models import AuditEntry, Project, Snapshot
-from labelling_ui.pages.dataset_contents import grouped_formats
+from labelling_ui.pages.dataset_contents import grouped_formats, title_of
 from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm
 from labelling_ui.templatetags.figures import estimate
 from prm.exporters import EXPORTERS
 from tests.factories import SnapshotFactory
+from tests.unit.annotation.labels.datasets.test_exports import by
+from tests.unit.annotation.labels.datasets.test_snapshots import solution, take_in
 
 PAGE = "/p/algebra/datasets/"
 
@@ -76,7 +79,12 @@ def test_a_preview_shows_the_contents_and_makes_nothing(manager: Client, project
     assert "Solutions in the dataset: 1. Labels: 2." in shown
     assert "for 1 problem<" in shown
     assert "people 2" in shown
-    assert shown.index("Parquet") < shown.index("Other formats") < shown.index("PRM800K")
+    assert shown.index("Parquet") < shown.index("Other formats")
+    assert "PRM800K" not in shown
+    others = preview(manager, "share&others", min_annotations=1)
+    assert "PRM800K" in others
+    assert "Parquet</th>" not in others.replace("TRL, Parquet", "")
+    assert "Solutions in the dataset" not in others
     assert not Snapshot.objects.exists()
 
 
@@ -124,18 +132,29 @@ def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project) ->
 def test_every_exporter_has_one_place_among_the_downloads(manager: Client, project: Project) -> None:
     grouped = [format for _, formats in grouped_formats() for format in formats]
     assert sorted(grouped) == sorted(EXPORTERS)
-    snapshot = SnapshotFactory(project=project, counts={"splits": {"pool": 1}, "source_kinds": {"human": 1}})
+    snapshot = create_snapshot(by=None, project=project, filters={})
     page = text(manager.get(f"{PAGE}{snapshot.pk}/"))
-    assert [format for format in EXPORTERS if f"/{snapshot.pk}/{format}/" not in page] == []
+    assert [format for format in EXPORTERS if f">{escape(title_of(format))}<" not in page] == []
 
 
 def test_a_snapshots_page_says_before_the_download_what_a_file_leaves_out(manager: Client, project: Project) -> None:
-    counts = {"splits": {"pool": 1, "calibration": 1, "holdout": 2}, "source_kinds": {"human": 4}}
-    snapshot = SnapshotFactory(project=project, counts=counts)
+    take_in(project, *(solution(f"problem {'x' * n}", by("human", 1, 1, 1, name="ann")) for n in range(40)))
+    snapshot = create_snapshot(by=None, project=project, filters={})
+    count = snapshot.counts["splits"]
     page = text(manager.get(f"{PAGE}{snapshot.pk}/"))
-    assert "<li>1 calibration solution</li><li>2 holdout solutions</li>" in page
+    assert f"<li>{count['calibration']} calibration solutions</li><li>{count['holdout']} holdout solutions</li>" in page
     assert f"{PAGE}{snapshot.pk}/trl/?splits=pool&amp;splits=calibration&amp;splits=holdout" in page
-    assert "the file is missing" in page
+    snapshot_file(snapshot).unlink()
+    assert "the file is missing" in text(manager.get(f"{PAGE}{snapshot.pk}/"))
+
+
+def test_a_format_that_cannot_state_kinds_mixes_them_only_on_request(manager: Client, project: Project) -> None:
+    take_in(project, solution("p", by("human", 1, 1, 1, name="ann"), by("model_judge", 1, 1, 1, name="judge")))
+    snapshot = create_snapshot(by=None, project=project, filters={})
+    address = f"{PAGE}{snapshot.pk}/trl/"
+    assert "which TRL cannot distinguish" in text(manager.get(address, follow=True))
+    assert f'href="{address}?mixed_kinds=allow"' in text(manager.get(f"{PAGE}{snapshot.pk}/"))
+    assert b"completions" in b"".join(manager.get(f"{address}?mixed_kinds=allow"))
 
 
 def test_an_empty_or_changed_file_is_refused_on_the_page(manager: Client, project: Project, tmp_path: Path) -> None:
@@ -167,3 +186,36 @@ def test_a_row_shows_who_made_the_snapshot_and_how_large_it_is(
     page = text(manager.get(PAGE))
     assert '<span class="muted small">manager</span>' in page
     assert "kB" in page
+
+
+def test_a_snapshot_is_compared_with_the_last_one_of_the_same_filters(manager: Client, project: Project) -> None:
+    first = create_snapshot(by=None, project=project, filters={})
+    other = create_snapshot(by=None, project=project, filters={"source_kinds": ["human"]})
+    last = SnapshotFactory(project=project, filters={}, counts=first.counts, path=first.path)
+    page = text(manager.get(PAGE))
+    assert f"{PAGE}{last.pk}/diff/{first.pk}/" in page
+    assert f"{PAGE}{other.pk}/diff/{first.pk}/" in page, "the one before, if none has the same filters"
+    assert f"{PAGE}{first.pk}/diff/" not in page
+    assert f"{PAGE}{last.pk}/diff/{first.pk}/" in text(manager.get(f"{PAGE}{last.pk}/"))
+
+
+def test_a_schedule_is_made_paused_and_deleted(manager: Client, project: Project, settings: Any) -> None:
+    page = f"{PAGE}schedules/"
+    assert "No storage is connected" in text(manager.get(page))
+    settings.EXPORT_ROOTS = {"lake": {"url": "/lake", "options": {}}}
+    plan = {"name": "Weekly", "preset": "train", "formats": ["trl", "records"], "root": "lake", "every_days": "7"}
+    shown = text(manager.post(page, plan | {"path": "algebra"}, follow=True))
+    assert "Scheduled." in shown
+    assert all(words in shown for words in ("every 7 days", "lake: algebra", "TRL, Stepmark records"))
+    schedule = project.export_schedules.get()
+    assert (schedule.filters["splits"], schedule.formats) == (["pool"], ["trl", "records"])
+    assert "There is already a scheduled export named" in text(manager.post(page, plan))
+    never = text(manager.post(page, plan | {"name": "Never", "every_days": ""}))
+    assert "A scheduled export needs a number of days" in never
+    assert project.export_schedules.count() == 1
+    change = f"{page}{schedule.pk}/change/"
+    assert "paused" in text(manager.post(change, {"action": "pause"}, follow=True))
+    assert "Resumed" in text(manager.post(change, {"action": "resume"}, follow=True))
+    assert manager.post(change, {"action": "explode"}).status_code == 400
+    manager.post(change, {"action": "delete"})
+    assert not project.export_schedules.exists()

@@ -18,7 +18,7 @@ from annotation.models import AuditEntry, GoldAnswer, Lease, Membership, Project
 from annotation.work.gold.designation import mark_gold, references
 from annotation.work.gold.screening import decide
 from annotation.work.queue.managing import change_items
-from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from prm.formats.record import Completion, HintDraw, Inclusion, PathPosition, Rating, Record, RecordAnnotation
 
 MARKED = "ann of the file (from a file)"
 
@@ -48,7 +48,8 @@ def ann(empty_project: Project) -> Membership:
 def test_they_are_on_every_page_about_labels_and_people(client: Client, people: dict[str, User], ann: Membership):
     client.force_login(people["manager"])
     solution = ann.annotations.first().solution_id  # type: ignore[union-attr]
-    for address in ("labels/", "members/", "quality/", f"solutions/{solution}/", f"members/{ann.pk}/gold/"):
+    pages = ("labels/", "members/", "quality/", "datasets/", f"solutions/{solution}/", f"members/{ann.pk}/gold/")
+    for address in pages:
         page = client.get(f"/p/algebra/{address}").content.decode()
         assert MARKED in page, address
     page = client.get(f"/p/algebra/members/{ann.pk}/gold/").content.decode()
@@ -145,6 +146,26 @@ def test_the_api_names_them(client: Client, people: dict[str, User], ann: Member
     solution = ann.annotations.get(solution__problem__text="case").solution_id
     case = json.loads(client.get(f"/api/v1/projects/algebra/reviews/{solution}/").content)
     assert [label["annotator"] for label in case["labels"]] == ["ann of the file"]
+    people_rows = json.loads(client.get("/api/v1/projects/algebra/people/?active=false").content)["results"]
+    assert {(row["username"], row["name_in_file"], row["labels"]) for row in people_rows} == {
+        (None, "ann of the file", 6), (None, "bob of the file", 5),
+    }  # fmt: skip
+
+
+def test_the_api_shows_what_a_file_states_of_a_label(client: Client, people: dict[str, User], ann: Membership):
+    client.force_login(people["manager"])
+    label = by(
+        "", 1, annotator="9d2f1b2e-5f55-4a4b-9a70-53a0c1f0f3aa", generation=4, guidelines=2, lane="control",
+        inclusion=Inclusion.of(0.25), hint=HintDraw(shown=True, model=3),
+    )  # fmt: skip
+    import_records(project=ann.project, records=[Record("stated", [[Completion("a")]], annotations=[label])], by=None)
+    [row] = json.loads(client.get("/api/v1/projects/algebra/labels/?generation=4&hint=shown").content)["results"]
+    told = {name: row[name] for name in ("annotator", "generation", "guidelines", "lane", "inclusion_probability")}
+    assert told == {
+        "annotator": label.annotator, "generation": 4, "guidelines": 2, "lane": "control",
+        "inclusion_probability": 0.25,
+    }  # fmt: skip
+    assert row["hint"] == {"shown": True, "model": 3}
 
 
 def test_two_people_of_a_project_never_share_a_name_or_a_pseudonym(ann: Membership):

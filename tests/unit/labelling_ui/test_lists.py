@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotation.models import (
     Annotation,
     AnswerCheck,
+    ExportSchedule,
     Membership,
     OutcomeDisagreement,
     Problem,
@@ -31,7 +32,7 @@ from tests.factories import SnapshotFactory
 LISTS = (
     "labels/", "solutions/", "queue/", "review/", "gold/", "generations/", "generations/0/", "runs/", "models/",
     "serving/log/", "answers/", "import/", "/imports/{job}/", "sample/", "/samplings/{sampling}/", "datasets/",
-    "members/", "members/{member}/gold/", "learning/", "simulations/",
+    "datasets/schedules/", "members/", "members/{member}/gold/", "learning/", "simulations/",
 )  # fmt: skip
 # Behind a heading of the file: what the file says of the same as the page, which has it in words.
 SAID_OTHERWISE = {
@@ -123,6 +124,9 @@ def lists(project: Project, people: dict[str, User], client: Client) -> dict[str
         acquisition_labels=12, control_labels=11, acquisition_f1=0.5, control_f1=0.4, gain=0.1, low=0.01, high=0.19,
         holdout_solutions=30, start_labels=5, acquisition_seconds=600, holdout_problems=20, seed=1,
     )  # fmt: skip
+    ExportSchedule.objects.create(
+        project=project, name="Weekly", filters={"splits": ["pool"]}, formats=["records"], root="lake", every_days=7
+    )
     return {"job": project.import_jobs.get().pk, "sampling": sampling.pk, "member": person.pk}
 
 

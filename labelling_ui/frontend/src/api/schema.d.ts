@@ -432,7 +432,7 @@ export interface components {
             reference: "hidden" | "on_request" | "shown";
         };
         LabelToRevise: {
-            /** @description The work for the annotator; null if there is none. */
+            /** @description The solution as a task. */
             task: components["schemas"]["Task"];
             /** @description The label as it was submitted. */
             submitted: components["schemas"]["OwnLabel"];
@@ -490,7 +490,7 @@ export interface components {
         OwnProgress: {
             /** @description Labels today. */
             today: number;
-            /** @description Number in total. */
+            /** @description Number of labels. */
             total: number;
             /** @description Median active time per label, in seconds; null if unknown. */
             median_seconds: number | null;
@@ -511,7 +511,7 @@ export interface components {
             solution: number;
             /** @description How often the person has answered it. */
             answered: number;
-            /** @description The result; null if there is none yet. */
+            /** @description The outcome of the latest answer; null for none. */
             outcome: string | null;
         };
         ProjectRow: {

@@ -26,7 +26,7 @@ FOLDER = Path(examples.__file__).parent
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.json"))
 # Resources for reading; each has an example.
 READ = ("solutions", "labels", "consensus", "people", "batches", "agreement", "audit", "snapshots")
-IDS = ("id", "solution", "target_id", "next")
+IDS = ("id", "solution", "annotation", "snapshot", "target_id", "next")
 READERS = {"pseudonym": UUID, "hash": bytes.fromhex, "time": datetime.fromisoformat}
 SERVER = "stepmark.example.org"
 

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
-from annotation.files.import_preview import preview_import
+from annotation.files.import_preview import PREVIEW_BYTES, preview_import
 from annotation.models import ImportOptions
 from prm.formats.registry import FORMATS
 
@@ -43,6 +43,13 @@ def test_a_record_that_the_preview_cut_off_is_not_held_against_the_file():
     head = lines(5, steps=["a"])[:-8]
     assert len(preview(head, whole=True).rejections) == 1
     assert preview(head, whole=False).rejections == []
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_first_record_longer_than_the_preview_is_said_to_be_long(indent):
+    head = json.dumps({"problem": "p", "steps": ["word " * 600_000]}, indent=indent).encode()[:PREVIEW_BYTES]
+    with pytest.raises(DomainError, match="The first record is longer than 2 MB, so there is no preview"):
+        preview(head, whole=False)
 
 
 def test_the_head_of_a_packed_file_is_enough():

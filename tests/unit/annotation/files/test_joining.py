@@ -6,7 +6,8 @@ import pytest
 
 from annotation.core.wording import in_words
 from annotation.files.import_preview import preview_import
-from annotation.models import Annotation, ImportOptions, Solution, Step
+from annotation.models import Annotation, ImportOptions, Problem, Solution, Step
+from prm.formats.identity import key_of
 
 pytestmark = pytest.mark.django_db
 
@@ -32,24 +33,26 @@ def refusals(job):
     return [(row.line, row.field, str(in_words(row.reason))) for row in job.rejections.all()]
 
 
-def test_labels_are_joined_by_the_id_of_the_file_or_by_stepmarks_number(import_content):
+def test_labels_are_joined_by_the_id_of_the_file_or_by_stepmarks_key_or_number(import_content):
     import_content(SOLUTIONS)
     second = Solution.objects.get(external_id="a-1")
+    key = key_of(Problem.objects.get(text="p2").text_hash, Solution.objects.get(external_id="a-2").content_hash)
     content = [
         label(ratings=[1, None, -1], annotator="ann", comment="see step 3"),
         {"solution": second.pk, "first_error": -1, "annotator": "ann"},
-        label(2, first_error=0, kind="model_judge", annotator="judge-2"),
+        {"solution": key, "first_error": 0, "kind": "model_judge", "annotator": "judge-2"},
     ]
     job = import_content(content, name="labels.jsonl")
     assert (job.format, counts(job)) == ("labels", (3, 0, 0, 3)), refusals(job)
     assert Solution.objects.count() == 3
     assert Step.objects.count() == 9
     first = Annotation.objects.get(solution__external_id="a-0")
-    assert (first.source.kind, first.source.name, first.first_error, first.comment) == ("human", "ann", 2, "see step 3")
+    assert (first.source.kind, first.annotator.name_in_file, first.first_error) == ("human", "ann", 2)
+    assert first.comment == "see step 3"
     assert [rating.step.text for rating in first.ratings.order_by("step__position")] == ["one", "three"]
     assert Annotation.objects.get(solution=second).first_error == -1
     third = Annotation.objects.get(solution__external_id="a-2")
-    assert (third.source.kind, third.source.name, third.first_error) == ("model_judge", "judge-2", 0)
+    assert (third.source.kind, third.first_error) == ("model_judge", 0)
 
 
 def test_a_second_import_of_the_labels_adds_nothing_also_after_others_changed_the_solution(import_content):

@@ -9,8 +9,10 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotation.core.errors import DomainError
 from annotation.core.membership.projects import create_project
 from annotation.files.record_import import import_records
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.models import (
@@ -22,15 +24,15 @@ from annotation.models import (
     Membership,
     PathStep,
     Problem,
-    Snapshot,
     Solution,
     Step,
     StepRating,
 )
 from annotation.work.gold.designation import mark_gold
+from prm.formats import table
 from prm.formats.detection import detect
 from prm.formats.prm800k import prm800k
-from prm.formats.record import Completion, PathPosition, Provenance, Rating, Record, RecordAnnotation
+from prm.formats.record import Completion, Inclusion, PathPosition, Provenance, Rating, Record, RecordAnnotation
 from prm.formats.records import records
 from tests.factories import (
     AnnotationFactory,
@@ -71,6 +73,7 @@ def imported(number):
         outcome_source="tests",
         provenance=Provenance(policy="m-7b", temperature=0.7, settings={"top_p": 0.9}),
         extra={"batch": 1.5},
+        multiplicity=3,
         annotations=[
             machine("model_judge", 1, -1, name="judge-7b", submitted_at=AT),
             machine("monte_carlo", 1, 0, 1, name="m-7b, 8 rollouts", source_detail={"rollouts": 8}),
@@ -230,19 +233,27 @@ def test_it_has_the_same_labels_people_kinds_revisions_splits_and_lanes(labelled
         .values_list("annotator__pseudonym", flat=True)
     }
     assert {(one.active, one.machine) for one in people.values()} == {(False, False), (False, True)}
-    hints = [(a.hint, a.generation) for record in records_of(again) for a in record.annotations if a.annotator]
-    before = [(a.hint, a.generation) for record in records_of(labelled) for a in record.annotations if a.annotator]
-    assert hints == before
-    assert {hint.shown for hint, _ in hints if hint} == {True, False}
-    assert {generation for _, generation in hints} == {3}
+    assert set(again.solutions.values_list("multiplicity", flat=True)) == {3}
+    drawn = drawn_in(again, manager)
+    assert drawn == drawn_in(labelled, manager)
+    assert {hint.shown for hint, *_ in drawn if hint} == {True, False}
+    assert {(generation, inclusion) for _, generation, inclusion, _ in drawn} == {(3, Inclusion.of(0.3))}
+    assert {version for *_, version in drawn} == {1, 2}
 
 
-def records_of(project):
-    return list(read_snapshot(Snapshot.objects.filter(project=project).first() or frozen(project)))
+def drawn_in(project, manager):
+    """How each label by a member was drawn, and under which guidelines it was made."""
+    snapshot = create_snapshot(by=manager, project=project, filters={"revisions": "all"})
+    labels = (label for record in read_snapshot(snapshot) for label in record.annotations if label.annotator)
+    return [(label.hint, label.generation, label.inclusion, label.guidelines) for label in labels]
 
 
-def frozen(project):
-    return create_snapshot(by=None, project=project, filters={"revisions": "all"})
+def test_a_filter_by_generation_takes_the_labels_that_came_from_it(labelled, manager, moved):
+    _, content = download(labelled, manager)
+    there, here = (download(one, manager, generations=[3])[1] for one in (labelled, moved(content)))
+    assert here == there
+    with pytest.raises(DomainError, match="No label"):
+        create_snapshot(by=manager, project=labelled, filters={"generations": [4]})
 
 
 def test_comments_and_reasons_travel_on_request_only(labelled, manager, moved):
@@ -252,6 +263,7 @@ def test_comments_and_reasons_travel_on_request_only(labelled, manager, moved):
     snapshot, content = download(labelled, manager, revisions="all", comments="included")
     for text in (b"Carol saw this.", b"Carol too.", b"Ann is tired.", b"I am Ann."):
         assert content.count(text) >= 11
+    assert "include comments and reasons as people wrote them" in dataset_card(snapshot)
     again, same = download(moved(content), manager, revisions="all", comments="included")
     assert (again.sha256, same) == (snapshot.sha256, content)
 
@@ -298,6 +310,24 @@ def test_prm800k_keeps_annotator_revision_and_lane(labelled, manager):
     assert of(again) == of(labelled)
     counts = import_records(project=labelled, records=[r for _, r in prm800k.read(io.BytesIO(content))], by=manager)
     assert (counts.accepted, counts.annotations) == (0, 0)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_a_table_keeps_annotator_revision_and_lane(labelled, manager, format):
+    snapshot = create_snapshot(by=manager, project=labelled, filters={"revisions": "all"})
+    content = b"".join(export_snapshot(snapshot, format))
+    again = create_project(by=manager, name="Again", slug="again")
+    import_records(project=again, records=[r for _, r in table.read(io.BytesIO(content))], by=manager)
+
+    def identities(project):
+        rows = Annotation.objects.filter(project=project, ratings__rating__isnull=False, solution__in=ordinary(project))
+        return set(
+            rows.values_list(
+                "solution__external_id", "source__kind", "source__name", "annotator__pseudonym", "revision", "lane"
+            )
+        )
+
+    assert identities(again) == identities(labelled)
 
 
 def test_two_annotators_in_one_file_are_never_revisions_of_each_other(project, manager):

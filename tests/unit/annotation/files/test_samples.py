@@ -17,6 +17,7 @@ from prm.formats.best_of_n import best_of_n as pool_format
 from prm.formats.plain import plain
 from prm.formats.record import Completion, Record
 from prm.formats.record_traces import trace_from_file
+from prm.formats.records import records
 from prm.scores import TraceScore
 
 pytestmark = pytest.mark.django_db
@@ -72,12 +73,13 @@ def test_equal_posted_solutions_count_and_posting_them_again_does_not(project, m
     assert multiplicities() == {"a": 2}
 
 
-def test_a_stated_multiplicity_is_kept_on_the_way_through_records(import_content, project, manager):
+@pytest.mark.parametrize("format", [records, plain], ids=lambda format: format.name)
+def test_a_stated_multiplicity_is_kept_on_the_way_through_a_file(format, import_content, project, manager):
     import_content([sample("a", multiplicity=3), sample("b"), sample("b")])
     keys = list(Solution.objects.order_by("pk").values_list("pk", flat=True))
-    records = [record for record, _ in read_solutions(keys, batches_set_aside=True)]
-    assert [record.multiplicity for record in records] == [3, 2]
-    again = [record for _, record in plain.read(io.BytesIO(b"".join(plain.write(records))))]
+    stored = [solution.record for solution in read_solutions(keys, batches_set_aside=True)]
+    assert [record.multiplicity for record in stored] == [3, 2]
+    again = [record for _, record in format.read(io.BytesIO(b"".join(format.write(stored))))]
     assert [record.multiplicity for record in again] == [3, 2]
     Solution.objects.all().delete()
     import_records(project=project, records=again, by=manager)
@@ -108,7 +110,7 @@ def test_best_of_n_counts_equal_samples():
 
 
 def test_the_best_of_n_format_states_the_number_of_equal_solutions():
-    record = Record("p", [[Completion("a")]], problem_id=1, solution_id=2, multiplicity=4)
+    record = Record("p", [[Completion("a")]], multiplicity=4)
     content = b"".join(pool_format.write([record]))
     [(_, again)] = pool_format.read(io.BytesIO(content))
     assert again.multiplicity == 4

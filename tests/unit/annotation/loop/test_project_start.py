@@ -4,6 +4,7 @@ import io
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -18,7 +19,7 @@ from annotation.loop import project_start
 from annotation.loop.project_start import FirstFile, start_project, suggest_template
 from annotation.models import AuditEntry, ImportJob, Project, parse_scheme
 from prm.formats.detection import detect
-from prm.formats.record import Record
+from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from prm.formats.registry import FORMATS
 from tests.real_data import real_data
 
@@ -159,6 +160,19 @@ def test_real_files_start_a_project(manager, name):
     assert begun.job is not None
     assert begun.job.accepted > 5
     assert begun.project.generations.get().items.exists()
+
+
+def test_an_export_as_records_starts_a_project_with_its_labels_and_people(manager):
+    pseudonym = "9d2f1b2e-5f55-4a4b-9a70-53a0c1f0f3aa"
+    path = [PathPosition(0, chosen=0, ratings=[Rating(0, "rated", 1)])]
+    label = RecordAnnotation("human", "solution", path, annotator=pseudonym, revision=2, lane="control", first_error=-1)
+    record = Record("p", [[Completion("a")]], annotations=[label])
+    begun = start(manager, file=first_file(msgspec.json.encode(record) + b"\n", "algebra-records.jsonl", format="auto"))
+    assert begun.job is not None
+    assert (begun.job.format, begun.job.annotations, begun.job.rejected) == ("records", 1, 0)
+    stored = begun.project.annotations.get()
+    assert stored.annotator is not None
+    assert (str(stored.annotator.pseudonym), stored.revision, stored.lane) == (pseudonym, 2, "control")
 
 
 def test_a_file_whose_solutions_have_all_their_labels_leaves_nothing_for_a_generation(manager):

@@ -51,6 +51,8 @@ def records(draw):
     for told in labels:
         if told.source_kind == "monte_carlo":
             told.source_detail = {"policy": "p", "rollouts": 8}
+        told.annotator = draw(st.none() | WORD | RISKY)
+        told.revision = draw(st.none() | st.integers(1, 9))
         told.lane = draw(st.sampled_from(["", "control"]))
         told.generation = draw(st.none() | st.integers(0, 9))
         told.inclusion = draw(st.none() | st.floats(1e-9, 1).map(Inclusion.of))
@@ -77,8 +79,18 @@ def records(draw):
 def meaning(record):
     labels = [
         (
-            (a.source_kind, a.source_name, a.source_detail, a.lane, a.generation, a.inclusion, a.guidelines),
-            (a.first_error, taken_path(a.finish_reason, a.path)),
+            (
+                a.source_kind,
+                a.annotator,
+                a.revision,
+                a.source_name,
+                a.source_detail,
+                a.lane,
+                a.generation,
+                a.inclusion,
+                a.guidelines,
+            ),
+            (a.annotator, a.revision, a.first_error, taken_path(a.finish_reason, a.path)),
         )
         for a in record.annotations
     ]

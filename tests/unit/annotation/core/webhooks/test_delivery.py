@@ -5,6 +5,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
 from django.utils import timezone
 
@@ -151,6 +152,15 @@ def test_a_receiver_that_is_not_there_is_named_in_the_log(webhook, snapshot):
     sent = attempt()
     assert (sent.state, sent.status) == (State.WAITING, None)
     assert sent.error.startswith("The request failed: ")
+
+
+def test_a_receiver_that_answers_too_slowly_is_named_in_the_log(monkeypatch, snapshot):
+    def drip(*_given):
+        raise SoftTimeLimitExceeded  # as Celery does after the task's time limit
+
+    monkeypatch.setattr(delivery, "_post", drip)
+    sent = attempt()
+    assert (sent.state, sent.error) == (State.WAITING, "The receiver did not respond in time.")
 
 
 def test_a_webhook_that_fails_for_days_is_disabled_and_a_success_clears_its_failures(receiver, webhook, snapshot):

@@ -129,6 +129,18 @@ def test_an_existing_snapshot_is_written_as_it_is(labelled, manager, roots):
     assert Snapshot.objects.count() == 1
 
 
+def test_an_export_mixes_kinds_if_its_options_say_so(project, manager, roots):
+    judged = rated(1, 1, name="judge-7b")
+    judged.source_kind = "model_judge"
+    import_records(project=project, records=[solution("p", rated(1, 1), judged)], by=None)
+    named = {"by": manager, "project": project, "formats": ["trl"], "place": DISK}
+    splits = ["pool", "calibration", "holdout"]
+    assert run(request_export(**named, options=ExportOptions(splits=splits))).state == "failed"
+    done = run(request_export(**named, options=ExportOptions(splits=splits, mixed_kinds="allow")))
+    assert done.state == "done"
+    assert "By request" in next((roots / "sets" / "a").glob("*.md")).read_text()
+
+
 def test_a_refused_format_writes_no_file(labelled, manager, roots):
     import_records(project=labelled, records=[solution("p0", rated(1, 1, name="j"))], by=None)
     judge = rated(1, 1, name="j")

@@ -12,6 +12,7 @@ from itertools import product
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 from pyarrow import parquet
 from structlog.testing import capture_logs
 
@@ -386,6 +387,31 @@ def test_a_format_that_cannot_say_the_kind_mixes_kinds_on_request_only(project, 
     assert "(human: 1, model_judge: 1)" in said
     assert f"`{format}`" in said
     assert "By request" not in dataset_card(snapshot, splits=ALL)
+
+
+def test_the_page_the_api_and_the_command_mix_kinds_on_request_only(project, manager, client, tmp_path):
+    take_in(project, solution("p", by("human", 1, 1, 1, name="ann"), by("model_judge", 1, 1, 1, name="judge-7b")))
+    snapshot = freeze(project, manager)
+    client.force_login(manager)
+    page = reverse("snapshot-download", args=[project.slug, snapshot.pk, "trl"])
+    assert "several source kinds" in client.get(page + "?splits=pool", follow=True).content.decode()
+    splits = "&".join(f"splits={split}" for split in ALL)
+    content = exported(snapshot, "trl", splits=ALL, mixed_kinds="allow")
+    assert b"".join(client.get(f"{page}?{splits}&mixed_kinds=allow")) == content
+    shown = client.get(reverse("snapshot", args=[project.slug, snapshot.pk])).content.decode()
+    assert (f"{page}?mixed_kinds=allow" in shown) == (splits_of(project) == {"p": "pool"})
+    address = f"/api/v1/snapshots/{snapshot.pk}/"
+    refused = client.get(f"{address}download/?format=trl&{splits}")
+    assert (refused.status_code, refused.json()["code"]) == (400, "mixed_kinds")
+    assert b"".join(client.get(f"{address}download/?format=trl&{splits}&mixed_kinds=allow")) == content
+    assert "By request" in client.get(f"{address}card/?{splits}&mixed_kinds=allow").content.decode()
+    file = tmp_path / "a.jsonl"
+    options = {"project": project.slug, "format": "trl", "splits": list(ALL)}
+    with pytest.raises(CommandError, match="several source kinds"):
+        call_command("export_snapshot", file, **options)
+    call_command("export_snapshot", file, **options, mixed_kinds="allow", stdout=io.StringIO())
+    assert file.read_bytes() == content
+    assert "By request" in (tmp_path / "a.jsonl.md").read_text()
 
 
 def test_kinds_in_other_splits_do_not_count_as_mixed(project, manager, of_each_split):

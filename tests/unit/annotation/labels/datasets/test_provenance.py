@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from zipfile import ZipFile
 
 import pytest
 from huggingface_hub import DatasetCard
@@ -12,6 +13,7 @@ from annotation.core.membership.projects import change_project, create_project
 from annotation.files.record_import import import_records
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import parse_filters
+from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
@@ -195,3 +197,24 @@ def test_a_card_says_that_labels_from_files_have_the_numbers_of_another_project(
     assert "state the versions of the project that they came from" in text
     assert "state the draws of the project that they came from" in text
     assert "| 0, control | not known | 4 | 0.4 | 10.0 |" in text
+
+
+def test_a_format_that_cannot_state_draws_and_guidelines_says_so(labelled, manager):
+    snapshot = create_snapshot(by=manager, project=labelled, filters={})
+    for format in ("trl", "math_shepherd"):
+        plan = plan_export(snapshot, format)
+        assert (plan.not_held["draws"], plan.not_held["guidelines"]) == (4, 5)
+        assert "the draws of 4 solutions" in plan.sentences()
+        assert "the versions of the guidelines of 5 labels" in plan.sentences()
+    for format in ("records", "prm800k", "csv", "parquet", "huggingface"):
+        assert plan_export(snapshot, format).not_held.keys().isdisjoint({"draws", "guidelines"})
+
+
+def test_the_card_in_a_hugging_face_folder_has_one_header(labelled, manager):
+    snapshot = create_snapshot(by=manager, project=labelled, filters={})
+    content = io.BytesIO(b"".join(export_snapshot(snapshot, "huggingface")))
+    with ZipFile(content) as folder:
+        card = DatasetCard(folder.read("README.md").decode())
+    assert card.data.task_categories == ["text-classification"]
+    assert [files["split"] for files in card.data.configs[0]["data_files"]] == ["train"]
+    assert "> Be fair." in card.text

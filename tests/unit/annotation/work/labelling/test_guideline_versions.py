@@ -107,6 +107,9 @@ def test_the_api_states_the_version_of_a_task_and_lists_all(generation, annotato
     assert client.get("/api/v1/projects/").json()["results"][0]["guidelines_version"] == 2
     task = client.post(f"{root}/claim/", {}, content_type="application/json").json()["task"]
     assert task["guidelines"] == 2
+    lease = annotator.leases.get()
+    submit(annotator, all_good(lease.solution, lease))
+    assert [label["guidelines"] for label in client.get(f"{root}/labels/").json()["results"]] == [2]
     versions = client.get(f"{root}/guidelines/").json()["results"]
     manager = Project.objects.get().memberships.get(role="manager").user.username
     assert [(row["number"], row["text"], row["created_by"]) for row in versions] == [
