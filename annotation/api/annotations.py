@@ -95,8 +95,8 @@ class OwnWork(APIView):
         latest = find_latest(by=caller(request), project=project, solution_id=solution_id)
         assert latest.lease is not None  # `find_latest` requires one
         sent = latest.sent_back.filter(state=SentBack.State.OPEN).first()
-        task, reason = Task.of_lease(latest.lease, project), sent.reason if sent else None
-        return Response(LabelToRevise(task, as_submitted(latest), reason))
+        task = Task.of_lease(latest.lease, project, guidelines=project.current_guidelines.number)
+        return Response(LabelToRevise(task, as_submitted(latest), sent.reason if sent else None))
 
 
 class MyProgress(APIView):

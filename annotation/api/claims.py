@@ -130,13 +130,13 @@ class Task(Work):
     draft: StoredDraft | None
 
     @classmethod
-    def of_lease(cls, lease: Lease, project: Project) -> Self:
+    def of_lease(cls, lease: Lease, project: Project, *, guidelines: int) -> Self:
         draft, hint = getattr(lease, "draft", None), getattr(lease, "hint", None)
         return cls.of(
             lease.solution,
             project,
             lease=TaskLease(lease.pk, lease.expires_at),
-            guidelines=project.current_guidelines.number,
+            guidelines=guidelines,
             hint=TaskHint(hint.reveal, hint.scored_positions) if hint and hint.shown else None,
             draft=StoredDraft(draft.version, draft.body) if draft else None,
         )
@@ -157,7 +157,7 @@ class ClaimNext(APIView):
         """A solution that the caller has leased and `holding` does not name, else the next solution in the queue."""
         project = find_project(request.user, slug)
         claim = claim_next(by=caller(request), project=project, holding=read_body(request, Holding).holding)
-        task = Task.of_lease(claim.lease, project) if claim.lease else None
+        task = Task.of_lease(claim.lease, project, guidelines=claim.guidelines) if claim.lease else None
         return Response(ClaimAnswer(task, claim.reason, claim.message, claim.retry_at))
 
 

@@ -313,6 +313,7 @@ TEXTS: dict[str, str] = {
     "Explanation.steps": "The steps, in order.",
     "ExportJobRow.filters": "The filters of the snapshot.",
     "ExportJobRow.options": "The options of the files.",
+    "ExportOptions.mixed_kinds": "Whether a format that cannot state source kinds may mix several.",
     "ExportOptions.neutral": "How to map neutral steps; null for the project's policy.",
     "ExportOptions.splits": "The splits in the files; empty for the default.",
     "ExportPlace.path": "The folder below the export root.",

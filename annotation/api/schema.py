@@ -95,9 +95,9 @@ class EndpointSchema(AutoSchema):
         optional = _optional_fields(kind) if direction == "response" else {}
         for name, component in components.items():
             component.pop("title", None)
-            for field, schema in component.get("properties", {}).items():
+            for field, shape in component.get("properties", {}).items():
                 if (text := text_of(name.partition("_")[0], field)) is not None:
-                    schema.setdefault("description", text)
+                    shape.setdefault("description", text)
             if direction == "response" and "properties" in component:
                 component["required"] = [one for one in component["properties"] if one not in optional.get(name, ())]
             self._register(WHERE[direction].format(name=name).rpartition("/")[2], component)

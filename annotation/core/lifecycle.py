@@ -201,11 +201,11 @@ def beating_apart(job: Job) -> Iterator[Callable[..., None]]:
         if (now := time.monotonic()) - last < BEAT_SECONDS:
             return
         last = now
-        values = {"heartbeat_at": timezone.now(), **fields}
+        values: dict[str, Any] = {"heartbeat_at": timezone.now(), **fields}
         columns = ", ".join(f"{name} = %({name})s" for name in values)
         statement = f"UPDATE {table} SET {columns} WHERE id = %(pk)s RETURNING cancel_requested"
         with apart.cursor() as cursor:
-            cursor.execute(statement, values | {"pk": job.pk})
+            cursor.execute(statement, {**values, "pk": job.pk})
             if cursor.fetchone() == (True,):
                 raise Cancelled
 

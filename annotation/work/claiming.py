@@ -28,10 +28,12 @@ class Claim:
     """A lease, or the reason for its absence: done, all_leased, not_annotator, holding_enough, paused,
     screening_failed, screening_unready, cap_reached, cooling_down, not_qualified.
 
-    `message` is for the annotator; `retry_at` is when there may be work again, None if unknown.
+    `guidelines` is the version that applies, 0 if there is none. `message` is for the annotator; `retry_at` is when
+    there may be work again, None if unknown.
     """
 
     lease: Lease | None = None
+    guidelines: int = 0
     reason: str | None = None
     message: str = ""
     retry_at: datetime | None = None
@@ -53,7 +55,10 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
         claim = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
     if claim is None:
         claim = Claim(reason="all_leased", message=_("Others were faster. Try again."), retry_at=timezone.now())
-    return claim if isinstance(claim, Claim) else Claim(lease=_with_work(claim.lease), resumed=claim.resumed)
+    if isinstance(claim, Claim):
+        return claim
+    lease, guidelines = _with_work(claim.lease)
+    return Claim(lease=lease, guidelines=guidelines, resumed=claim.resumed)
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,8 @@ def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, un
 
 WORK = f"""
 SELECT {columns(Lease)}, {columns(Solution)}, {columns(Problem)}, {columns(Draft)}, {columns(Hint)},
+    (SELECT COALESCE(max(version.number), 0) FROM annotation_guidelineversion version
+     WHERE version.project_id = annotation_solution.project_id),
     pg_logical_emit_message(true, 'stepmark', '')
 FROM annotation_lease
 JOIN annotation_solution ON annotation_solution.id = annotation_lease.solution_id
@@ -147,8 +154,11 @@ WHERE annotation_lease.id = %(lease)s
 """
 
 
-def _with_work(lease_id: int) -> Lease:
-    """The lease with its solution, problem, draft and hint, after all earlier commits have reached the disk."""
+def _with_work(lease_id: int) -> tuple[Lease, int]:
+    """The lease with its solution, problem, draft and hint, and the number of the current version of the guidelines.
+
+    All earlier commits have reached the disk.
+    """
     row = fetch_one(WORK, {"lease": lease_id})
     if row is None:
         raise Lease.DoesNotExist
@@ -156,7 +166,7 @@ def _with_work(lease_id: int) -> Lease:
     lease, solution, problem, draft, hint = instances(row, Lease, Solution, Problem, Draft, Hint)
     solution.problem, lease.solution = problem, solution
     lease._state.fields_cache |= {"draft": draft if draft.pk else None, "hint": hint if hint.pk else None}
-    return lease
+    return lease, row[-2]
 
 
 def _nothing(by: User, project: Project) -> Claim | None:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
 from annotation.labels.datasets.filters import parse_filters
-from annotation.models import Annotation, Lane, Project, choices
+from annotation.models import MEMBER_NAME, Annotation, Lane, Project, choices
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
 from prm.consensus import CONSENSUS
 
@@ -189,7 +189,7 @@ def _policies_of(project: Project) -> list[str]:
 def _annotators_of(project: Project) -> list[tuple[str, str]]:
     """The pseudonyms of the members with labels, each with the name that the project's managers know."""
     members = project.memberships.filter(Exists(Annotation.objects.filter(annotator=OuterRef("pk"))))
-    known = members.select_related("user").order_by("user__username", "name_in_file")
+    known = members.select_related("user").order_by(MEMBER_NAME)
     return [(str(member.pseudonym), member.shown_name) for member in known]
 
 

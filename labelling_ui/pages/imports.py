@@ -154,7 +154,7 @@ class ImportForm(FilesForm):
 
     annotator = forms.CharField(
         label=_("Annotator"),
-        help_text=_("The annotator of labels that name none. Use a pseudonym: exports contain it."),
+        help_text=_("The annotator of labels that name none. Exports have a random pseudonym for a person."),
         max_length=200,
         required=False,
     )

@@ -187,8 +187,10 @@ class _Comparison:
             return "solution_removed"
         if not self.after.takes_gold and Solution.objects.filter(is_gold(), pk=stored.pk).exists():
             return "gold"
-        if label.annotator and not Membership.objects.filter(pseudonym=label.annotator).exists():
-            return "person_erased"
+        if label.annotator:
+            members = Membership.objects.filter(project=self.project, pseudonym=label.annotator)
+            if not members.exists():
+                return "person_erased"
         return "filter" if self.filters else "label_removed"
 
     def _in_batch(self, label: RecordAnnotation, state: str, *, since_old: bool = False) -> bool:

@@ -10,7 +10,6 @@ from annotation.labels.datasets.filters import describe_filters
 from annotation.labels.datasets.markdown import cell, table
 from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.models import Snapshot
-from annotation.models.policy import CardPolicy
 from prm.contamination import ContaminationReport
 from prm.exporters import EXPORTERS
 
@@ -48,7 +47,7 @@ def dataset_card(
         f"Made {snapshot.created_at:%Y-%m-%d %H:%M} UTC.\n\n"
         f"Licence: {snapshot.project.policies.card.licence or NOT_STATED}.",
         _supervision(counts),
-        _people(counts, snapshot.project.policies.card),
+        _people(snapshot),
         _reliability(counts),
         _hints(counts),
         card_methods.guidelines(snapshot),
@@ -94,7 +93,8 @@ def _supervision(counts: Mapping[str, Any]) -> str:
     return "\n\n".join(scheme)
 
 
-def _people(counts: Mapping[str, Any], stated: CardPolicy) -> str:
+def _people(snapshot: Snapshot) -> str:
+    counts, stated = snapshot.counts, snapshot.project.policies.card
     rows = {
         KINDS[kind]: f"{number} | {counts['people'].get(kind, NO_PEOPLE)}"
         for kind, number in counts["source_kinds"].items()
@@ -115,7 +115,11 @@ def _people(counts: Mapping[str, Any], stated: CardPolicy) -> str:
         parts.append("No solution was decided by two people, so their agreement is unknown.")
     parts.append(f"Training of the annotators: {_stated(stated.annotator_training)}")
     parts.append(f"Pay of the annotators: {_stated(stated.annotator_pay)}")
-    parts.append("People have random pseudonyms. Their comments and reasons are left out.")
+    parts.append("People have random pseudonyms.")
+    if snapshot.filters.get("comments") == "included":
+        parts.append("The records include comments and reasons as people wrote them. Check them before you share them.")
+    else:
+        parts.append("Their comments and reasons are left out.")
     if "critique written" in counts.get("dimensions", {}):
         parts.append("Critiques are included as people wrote them. Check them before you share this dataset.")
     return "\n\n".join(parts)

@@ -15,7 +15,7 @@ from annotation.files.places import target_below, write_place
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import SnapshotFilters, parse_filters
 from annotation.labels.datasets.plans import MixedKinds, plan_export
-from annotation.labels.datasets.record_stream import count_candidates
+from annotation.labels.datasets.record_stream import candidate_solutions
 from annotation.labels.datasets.snapshot_export import deliver_snapshot, export_name
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import ExportJob, ExportSchedule, Membership, Project, Snapshot
@@ -119,7 +119,7 @@ def _perform(job: ExportJob) -> None:
 
 
 def _make_snapshot(job: ExportJob) -> Snapshot:
-    job.total = count_candidates(project=job.project, filters=msgspec.convert(job.filters, SnapshotFilters))
+    job.total = candidate_solutions(job.project, msgspec.convert(job.filters, SnapshotFilters)).count()
     job.save(update_fields=["total"])
     with beating_apart(job) as beat_apart:
         snapshot = create_snapshot(

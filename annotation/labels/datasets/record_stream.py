@@ -58,11 +58,6 @@ def stream_solutions(
                     yield pk, record
 
 
-def count_candidates(*, project: Project, filters: SnapshotFilters) -> int:
-    """The number of solutions that `stream_records` reads; fewer may pass the filters of labels."""
-    return candidate_solutions(project, filters).count()
-
-
 def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:
     """Fit trust to solutions with several labels or an adjudication, and to the first answers to hidden gold.
 

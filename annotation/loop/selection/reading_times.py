@@ -14,13 +14,13 @@ CAREFUL = CostModel(fixed_seconds=8.0, seconds_per_step=1.0, seconds_per_char=0.
 
 
 def cost_model(project: Project) -> CostModel:
-    """The cost model fitted to the project's latest annotations, or that of careful reading if they are too few.
+    """The cost model fitted to the latest labels by the project's annotators, or that of careful reading if too few.
 
     The fit assumes that people read up to the step where they stopped, which is mostly the first error.
     """
     stops = project.label_scheme.stop_at_first_error
     latest = dict(
-        Annotation.objects.filter(project=project, annotator__isnull=False, total_ms__gt=0)
+        Annotation.objects.filter(project=project, annotator__user__isnull=False, total_ms__gt=0)
         .filter(total_ms__lt=LONGEST_SECONDS * 1000)
         .order_by("-pk")
         .values_list("pk", "total_ms")[:LATEST]

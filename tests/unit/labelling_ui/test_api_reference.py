@@ -33,7 +33,13 @@ def test_a_resource_shows_its_requests_and_every_object_that_it_links(reader: Cl
 
 def test_a_list_has_its_filters_an_example_and_opens_in_the_browser(reader: Client) -> None:
     page = reader.get("/api-reference/labels/").content.decode()
-    for text in ("finish_reason", "GET /api/v1/projects/algebra/labels/?lane=control", "first_error", "cursor"):
+    for text in (
+        'Response 200: <a href="#Page_LabelRow_">',
+        "finish_reason",
+        "GET /api/v1/projects/algebra/labels/?lane=control",
+        "first_error",
+        "cursor",
+    ):
         assert text in page
     assert 'href="/api/v1/projects/algebra/labels/"' in page
     assert reader.get("/api/v1/projects/algebra/labels/").status_code == 200

@@ -48,7 +48,8 @@ def ann(empty_project: Project) -> Membership:
 def test_they_are_on_every_page_about_labels_and_people(client: Client, people: dict[str, User], ann: Membership):
     client.force_login(people["manager"])
     solution = ann.annotations.first().solution_id  # type: ignore[union-attr]
-    for address in ("labels/", "members/", "quality/", f"solutions/{solution}/", f"members/{ann.pk}/gold/"):
+    pages = ("labels/", "members/", "quality/", "datasets/", f"solutions/{solution}/", f"members/{ann.pk}/gold/")
+    for address in pages:
         page = client.get(f"/p/algebra/{address}").content.decode()
         assert MARKED in page, address
     page = client.get(f"/p/algebra/members/{ann.pk}/gold/").content.decode()

@@ -29,13 +29,15 @@ def api(manager, project, settings, tmp_path):
 def test_an_export_is_asked_for_and_watched_to_its_end(api, tmp_path):
     assert api.get(f"{HERE}export-roots/").json() == [{"name": "disk", "url": f"file://{tmp_path}/exports"}]
     asked = {"formats": ["records", "csv"], "place": {"root": "disk", "path": "a"}, "filters": {"text": "p"}}
+    asked |= {"preset": "archive"}
     started = api.post(f"{HERE}exports/", asked, format="json")
     assert (started.status_code, started.json()["state"]) == (202, "queued")
     run_export(started.json()["id"])
     found = api.get(f"{HERE}jobs/export/{started.json()['id']}/").json()
     assert (found["state"], found["error"], found["done"], found["schedule"]) == ("done", "", 1, None)
     assert {file.name for file in (tmp_path / "exports/a").iterdir()} == set(found["files"])
-    assert api.get(f"/api/v1/snapshots/{found['snapshot']}/").json()["filters"] == {"text": "p"}
+    assert api.get(f"/api/v1/snapshots/{found['snapshot']}/").json()["filters"]["text"] == "p"
+    assert found["filters"]["revisions"] == "all"
     assert api.get(f"{HERE}exports/").json()["results"] == [found]
 
 

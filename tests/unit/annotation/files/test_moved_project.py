@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation.core.errors import DomainError
 from annotation.core.membership.projects import create_project
 from annotation.files.record_import import import_records
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.models import (
@@ -28,6 +29,7 @@ from annotation.models import (
     StepRating,
 )
 from annotation.work.gold.designation import mark_gold
+from prm.formats import table
 from prm.formats.detection import detect
 from prm.formats.prm800k import prm800k
 from prm.formats.record import Completion, Inclusion, PathPosition, Provenance, Rating, Record, RecordAnnotation
@@ -261,6 +263,7 @@ def test_comments_and_reasons_travel_on_request_only(labelled, manager, moved):
     snapshot, content = download(labelled, manager, revisions="all", comments="included")
     for text in (b"Carol saw this.", b"Carol too.", b"Ann is tired.", b"I am Ann."):
         assert content.count(text) >= 11
+    assert "include comments and reasons as people wrote them" in dataset_card(snapshot)
     again, same = download(moved(content), manager, revisions="all", comments="included")
     assert (again.sha256, same) == (snapshot.sha256, content)
 
@@ -307,6 +310,24 @@ def test_prm800k_keeps_annotator_revision_and_lane(labelled, manager):
     assert of(again) == of(labelled)
     counts = import_records(project=labelled, records=[r for _, r in prm800k.read(io.BytesIO(content))], by=manager)
     assert (counts.accepted, counts.annotations) == (0, 0)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_a_table_keeps_annotator_revision_and_lane(labelled, manager, format):
+    snapshot = create_snapshot(by=manager, project=labelled, filters={"revisions": "all"})
+    content = b"".join(export_snapshot(snapshot, format))
+    again = create_project(by=manager, name="Again", slug="again")
+    import_records(project=again, records=[r for _, r in table.read(io.BytesIO(content))], by=manager)
+
+    def identities(project):
+        rows = Annotation.objects.filter(project=project, ratings__rating__isnull=False, solution__in=ordinary(project))
+        return set(
+            rows.values_list(
+                "solution__external_id", "source__kind", "source__name", "annotator__pseudonym", "revision", "lane"
+            )
+        )
+
+    assert identities(again) == identities(labelled)
 
 
 def test_two_annotators_in_one_file_are_never_revisions_of_each_other(project, manager):
