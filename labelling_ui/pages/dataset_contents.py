@@ -101,7 +101,7 @@ class Contents:
 
     def formats(self) -> Table:
         """What the file in each format has and leaves out."""
-        return Table([self._row(plan) for plan in self.plans], FORMATS)
+        return Table([self._row(plan) for plan in self.plans], FORMATS, name=_("What each format contains"))
 
     def _number(self, name: str) -> int:
         number: int = self.counts.get(name, 0)
