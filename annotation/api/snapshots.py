@@ -178,11 +178,16 @@ class Download(APIView):
     def get(self, request: Request, snapshot_id: int) -> HttpResponseBase:
         """The snapshot as a file of an export format. Managers only.
 
-        The `ETag` depends on the content, the options and the version of the format's writer.
+        The `ETag` depends on the content, the options, the version of the format's writer and the card in the file.
         """
         snapshot = _find(request, snapshot_id)
         query = read_query(request, DownloadQuery)
-        etag = quote_etag(export_tag(snapshot, query.format, msgspec.structs.asdict(query)))
+        options: dict[str, Any] = {
+            "neutral": query.neutral,
+            "splits": query.splits,
+            "mixed_kinds": query.mixed_kinds,
+        }
+        etag = quote_etag(export_tag(snapshot, query.format, options))
         if unchanged := get_conditional_response(request, etag=etag):
             return unchanged
         content = deliver_snapshot(
@@ -190,9 +195,7 @@ class Download(APIView):
             snapshot=snapshot,
             format=query.format,
             via="api",
-            neutral=query.neutral,
-            splits=query.splits,
-            mixed_kinds=query.mixed_kinds,
+            **options,
         )
         file = download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
         file["ETag"] = etag

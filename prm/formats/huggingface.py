@@ -99,4 +99,5 @@ exporter(
     encode=_encode,
     not_held=ALONG_PATH,
     nameless=False,
+    has_card=True,
 )(rows)

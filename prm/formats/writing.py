@@ -92,7 +92,8 @@ class Exporter:
 
     `not_held` names the counts of a snapshot that the format cannot express. A line of a `nameless` format has neither
     its split nor the kind of its labels, so a file has only the pool unless other splits are requested, and labels of
-    one kind unless the request allows several. With `two_classes` the policy on neutral steps matters.
+    one kind unless the request allows several. With `two_classes` the policy on neutral steps matters. A file of a
+    format that `has_card` contains the card of its dataset.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Exporter:
     not_held: tuple[str, ...] = ONE_LABEL
     nameless: bool = True
     two_classes: bool = False
+    has_card: bool = False
 
     @property
     def content_type(self) -> str:

@@ -71,12 +71,14 @@ def export_name(snapshot: Snapshot, format: str) -> str:
 
 
 def export_tag(snapshot: Snapshot, format: str, options: Mapping[str, Any]) -> str:
-    """A tag of an export's bytes: the same content, options and version of the writer give the same tag.
+    """A tag of an export's bytes: the same content, options, version of the writer and card in it give the same tag.
 
     An unknown format has a tag too; `export_snapshot` rejects it.
     """
-    version = EXPORTERS.get(format).version if format in EXPORTERS else None
-    stated = [snapshot.pk, snapshot.sha256, format, version, sorted(options.items())]
+    exporter = EXPORTERS.get(format) if format in EXPORTERS else None
+    stated = [snapshot.pk, snapshot.sha256, format, exporter and exporter.version, sorted(options.items())]
+    if exporter and exporter.has_card:
+        stated.append(dataset_card(snapshot, **options))
     return hashlib.sha256(msgspec.json.encode(stated)).hexdigest()
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
+import datasets
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
@@ -466,8 +467,9 @@ def test_a_lost_file_refuses_the_plan_of_a_newer_writer(project, manager, monkey
     assert plan_export(snapshot, "trl").refusal.code == "snapshot_file_missing"
 
 
-def test_the_hugging_face_folder_has_the_card_and_the_splits(project, manager, of_each_split):
-    content = exported(freeze(project, manager), "huggingface")
+def test_the_hugging_face_folder_has_the_card_and_the_splits(project, manager, of_each_split, client, tmp_path):
+    snapshot = freeze(project, manager)
+    content = exported(snapshot, "huggingface")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         card = archive.read("README.md").decode()
         rows = {
@@ -477,6 +479,22 @@ def test_the_hugging_face_folder_has_the_card_and_the_splits(project, manager, o
     assert rows == of_each_split
     assert card.startswith("---\nconfigs:\n")
     assert f"# {project.name}: labelled reasoning steps" in card
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(tmp_path / "set")
+    loaded = datasets.load_dataset(str(tmp_path / "set"), cache_dir=str(tmp_path / "cache"))
+    assert {name: len(rows) for name, rows in loaded.items()} == {
+        "train": of_each_split["pool"],
+        "validation": of_each_split["calibration"],
+        "test": of_each_split["holdout"],
+    }
+    client.force_login(manager)
+    address = f"/api/v1/snapshots/{snapshot.pk}/download/?format="
+    tags = {format: client.get(address + format)["ETag"] for format in ("huggingface", "parquet")}
+    project.name = "Renamed"
+    project.save()
+    again = {format: client.get(address + format)["ETag"] for format in tags}
+    assert again["huggingface"] != tags["huggingface"], "the card in the file has the name"
+    assert again["parquet"] == tags["parquet"]
 
 
 def test_an_export_of_any_format_takes_little_memory(project, manager):
