@@ -4,13 +4,17 @@ Only API tokens can be deleted here. Every other change goes through services, w
 audit log; a superuser can use them on the pages of every project.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
 from django.db.models import BooleanField, ForeignKey, Model
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 from annotation import models
 
@@ -19,13 +23,17 @@ NAMED_BY = ("user", "project")  # relations in the name of a row, which a list o
 
 @dataclass(frozen=True)
 class Shown:
-    """The list of a model: its columns, searched fields, and filters in addition to those of `_filters`."""
+    """The list of a model: its columns, searched fields, and filters in addition to those of `_filters`.
+
+    `pages` are the names of pages of the project that take a row's id; each row links them.
+    """
 
     columns: str = "__str__"
     search: str = ""
     filters: str = ""
     dates: str | None = None
     inlines: tuple[type["ReadOnlyInline"], ...] = ()
+    pages: tuple[str, ...] = ()
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -177,10 +185,16 @@ SHOWN: dict[type[Model], Shown] = {
         "id project endpoint model state problems sampled accepted created_at", "model error", "endpoint"
     ),
     models.SampledProblem: Shown("id run problem position state accepted error", "=run__id error"),
-    models.Snapshot: Shown("id project sha256 created_by created_at", "sha256"),
+    models.Snapshot: Shown(
+        "id project sha256 created_by created_at",
+        "sha256",
+        pages=("snapshot", "snapshot-card", "contamination"),
+    ),
     models.ExportSchedule: Shown("id project name root path every_days after_promotion active", "name path"),
     models.ExportJob: Shown(
-        "id project schedule snapshot target state done created_at finished_at", "target error project__slug"
+        "id project schedule snapshot target state done created_at finished_at",
+        "target error project__slug",
+        pages=("export-job",),
     ),
     models.ContaminationCheck: Shown(
         "id project snapshot filename state done created_at finished_at", "filename error project__slug"
@@ -222,7 +236,7 @@ def _admin_of(model: type[Model], shown: Shown) -> type[ReadOnlyAdmin]:
         f"{model.__name__}Admin",
         (ReadOnlyAdmin,),
         {
-            "list_display": columns,
+            "list_display": [*columns, *([_links(shown.pages)] if shown.pages else ())],
             "search_fields": shown.search.split(),
             "list_filter": list(dict.fromkeys([*_filters(model, columns), *shown.filters.split()])),
             "list_select_related": list(_related(model, columns)),
@@ -230,6 +244,18 @@ def _admin_of(model: type[Model], shown: Shown) -> type[ReadOnlyAdmin]:
             "inlines": shown.inlines,
         },
     )
+
+
+def _links(pages: tuple[str, ...]) -> Callable[[Any], SafeString]:
+    """A column with links to the pages of a row's project."""
+
+    @admin.display(description="pages")
+    def links(row: Any) -> SafeString:
+        return format_html_join(
+            " · ", '<a href="{}">{}</a>', ((reverse(page, args=[row.project.slug, row.pk]), page) for page in pages)
+        )
+
+    return links
 
 
 def _filters(model: type[Model], columns: list[str]) -> Iterator[str]:

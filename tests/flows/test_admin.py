@@ -5,9 +5,9 @@ from django.apps import apps
 from django.contrib import admin
 from django.urls import reverse
 
-from annotation.models import ApiToken, Dispute, Draft, Lease, PoolScore, StepRating
+from annotation.models import ApiToken, Dispute, Draft, ExportJob, Lease, PoolScore, Snapshot, StepRating
 from annotation.work.claiming import claim_next
-from tests.factories import AnnotationFactory, ModelVersionFactory, QueueItemFactory, UserFactory
+from tests.factories import AnnotationFactory, ModelVersionFactory, QueueItemFactory, SnapshotFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 # Django's admin takes no model with a composite key.
@@ -52,6 +52,14 @@ def test_what_services_keep_is_only_looked_at(root, rows, model):
     if row:
         assert root.post(reverse(f"admin:annotation_{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
         assert root.post(reverse(f"admin:annotation_{name}_change", args=[row.pk]), {}).status_code == 403
+
+
+def test_snapshots_and_exports_link_their_pages(root):
+    snapshot = SnapshotFactory()
+    job = ExportJob.objects.create(project=snapshot.project)
+    for model, row, page in ((Snapshot, snapshot, "contamination"), (ExportJob, job, "export-job")):
+        shown = root.get(reverse(f"admin:annotation_{model._meta.model_name}_changelist")).content.decode()
+        assert f'href="{reverse(page, args=[snapshot.project.slug, row.pk])}"' in shown
 
 
 def test_people_sign_in_where_attempts_are_limited_and_only_staff_get_in(client):
