@@ -80,6 +80,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "generation": [{"number": 0}],
         "model": [{"number": 1}],
         "settings-page": [{"name": kind.name} for kind in SETTINGS],
+        "api-resource": [{"name": "labels"}, {"name": "snapshots"}],
         "contamination": [{"snapshot_id": newer.pk}],
         "export-job": [{"job_id": export.pk}],
         "snapshot-diff": [{"snapshot_id": newer.pk, "old_id": older.pk}],

@@ -17,7 +17,7 @@ from labelling_ui.glossary import AMBIGUOUS, EVERYDAY, TERMS, address_of, word_o
 register = template.Library()
 
 _LINKED = "linked_terms"  # in the context: the terms that {% terms %} has linked on this page
-_MARKUP = re.compile(r"(<(?:a|button)\b.*?</(?:a|button)>|<[^>]*>)", re.DOTALL)
+_MARKUP = re.compile(r"(<(?P<whole>a|button|code|pre)\b.*?</(?P=whole)>|<[^>]*>)", re.DOTALL)
 
 
 @register.simple_tag
@@ -33,9 +33,11 @@ def terms(context: Context, content: str) -> SafeString:
     Not for what people or models wrote.
     """
     linked: set[str] = context.dicts[0].setdefault(_LINKED, set())
-    pieces = _MARKUP.split(content)
-    pieces[::2] = [_with_links(text, linked) for text in pieces[::2]]
-    return SafeString("".join(pieces))
+    pieces, end = [], 0
+    for markup in _MARKUP.finditer(content):
+        pieces += [_with_links(content[end : markup.start()], linked), markup.group()]
+        end = markup.end()
+    return SafeString("".join([*pieces, _with_links(content[end:], linked)]))
 
 
 def _with_links(text: str, linked: set[str]) -> str:
