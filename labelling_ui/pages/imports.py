@@ -301,13 +301,19 @@ def sent_by(request: HttpRequest) -> Sent | None:
 
 
 def preview_of(sent: Sent, *, format: str, posted: QueryDict, project: Project | None = None) -> dict[str, Any]:
-    """The context of `import_preview.html`: what the fields of a page make of the file, or the `error`."""
+    """The context of `import_preview.html`: what the fields of a page make of the file, or the `error`.
+
+    A file of a `wrong_type` is in no format, so that choosing one would not help.
+    """
     rule = posted.get("decomposition") or "automatic"
     try:
         options = options_of(posted)
         preview = preview_import(**sent._asdict(), format=format, decomposition=rule, options=options, project=project)
     except DomainError as error:
-        return {"error": in_words(error.message)}
+        return {
+            "error": in_words(error.message),
+            "wrong_type": getattr(error.message, "code", "") == "file_type_unknown",
+        }
     rules = dict(RULES)
     applied = preview.division.applied.items() if preview.division and rule == "automatic" else ()
     names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]

@@ -151,7 +151,7 @@ def preview(request: HttpRequest) -> HttpResponseBase:
     if shown and not shown.lacks:
         example = EXAMPLES.get(request.POST.get("example", "")) if request.POST.get("source") == "example" else None
         context["suggests"] = example.template if example else suggest_template([one for _line, one in shown.records])
-    overrides = [form[name] for name in fields]
+    overrides = [] if context.get("wrong_type") else [form[name] for name in fields]
     return render(request, "labelling_ui/import_preview.html", context | {"overrides": overrides})
 
 

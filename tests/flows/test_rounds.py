@@ -24,6 +24,7 @@ from annotation.models import (
     TrainingRun,
 )
 from annotation.work.claiming import claim_next
+from prm.formats.identity import key_of
 from tests.factories import (
     MembershipFactory,
     ModelVersionFactory,
@@ -87,10 +88,12 @@ def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings)
 
     # Trained on pool and calibration only, measured on the holdout only.
     by_id = dict(project.solutions.values_list("pk", "split"))
+    hashes = project.solutions.values_list("problem__text_hash", "content_hash", "split")
+    by_key = {key_of(problem, content): split for problem, content, split in hashes}
 
     def splits(name):
         lines = (settings.RUN_ROOT / str(run.pk) / name).read_bytes().splitlines()
-        return {by_id[int(msgspec.json.decode(line)["id"])] for line in lines}
+        return {by_key[msgspec.json.decode(line)["id"]] for line in lines}
 
     assert splits("train.jsonl") == {"pool", "calibration"}
     assert splits("holdout.jsonl") == {"holdout"}

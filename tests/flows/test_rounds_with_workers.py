@@ -26,7 +26,7 @@ def project(celery_workers):
 
 @pytest.fixture
 def manager(project):
-    return project.memberships.get().user
+    return project.memberships.get(user__isnull=False).user
 
 
 def ended(run):

@@ -54,5 +54,5 @@ def test_a_pasted_text_is_shown_as_its_steps_beside_what_other_rules_make(client
     text = "Step 1: add.\nIt is 3. It is odd.\nStep 2: halve."
     page = client.post(address, {"text": text, "rule": "automatic"}).content.decode()
     assert page.count('<span class="prose">') == 2
-    assert page.count('scope="row"') == 5
+    assert page.count('scope="row"') == 6
     assert "step-cards" not in client.post(address, {"text": "", "rule": "automatic"}).content.decode()

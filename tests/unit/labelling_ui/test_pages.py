@@ -27,7 +27,7 @@ EMPTY = {
     "runs/": "No runs yet",
     "models/": "No models yet",
     "import/": "No imports yet",
-    "export/": "There are no labels yet",
+    "datasets/": "There are no labels yet",
 }
 MOST_QUERIES = {
     "": 36,
@@ -41,7 +41,7 @@ MOST_QUERIES = {
     "runs/": 12,
     "models/": 10,
     "import/": 10,
-    "export/": 12,
+    "datasets/": 12,
     "members/": 12,
 }
 
