@@ -41,7 +41,7 @@ MOST_QUERIES = {
     "runs/": 12,
     "models/": 10,
     "import/": 10,
-    "datasets/": 12,
+    "datasets/": 15,
     "members/": 12,
 }
 
