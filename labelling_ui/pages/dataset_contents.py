@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.wording import in_words
@@ -127,8 +128,8 @@ def losses(plan: Plan, *, exact: bool = True) -> Iterator[str]:
 
 
 def title_of(format: str) -> str:
-    """The name of an export format."""
-    return in_words(EXPORTERS.get(format).title)
+    """The name of an export format, to begin a line with."""
+    return capfirst(in_words(EXPORTERS.get(format).title))
 
 
 def grouped_formats() -> list[tuple[Promise, list[str]]]:

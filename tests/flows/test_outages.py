@@ -67,7 +67,7 @@ def test_a_connection_that_is_cut_within_the_transaction_leaves_nothing_half_don
     with psycopg.connect(world.cluster.url) as other, ThreadPoolExecutor(1) as thread:
         other.execute("LOCK TABLE annotation_steprating IN EXCLUSIVE MODE")  # the transaction waits near its end
         sent = thread.submit(world.submit, submission)
-        waits = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%steprating%%'"
+        waits = "SELECT pid FROM pg_locks WHERE relation = 'annotation_steprating'::regclass AND NOT granted"
         assert world.sql("SELECT pg_terminate_backend(%s)", until(lambda: world.sql(waits)))
         refused = sent.result()
     assert (refused.status, refused.body["code"]) == (503, "database_unavailable")

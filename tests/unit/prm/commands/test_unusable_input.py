@@ -39,6 +39,8 @@ COMMAND_LINES = {
     "--out {out}/solved.jsonl",
     "score model": "score --model {bad} --data {good} --out {out}/scores.jsonl",
     "evaluate model": "evaluate --model {bad} --data {good} --json {out}/result.json",
+    "contamination": "contamination --data {bad} --json {out}/result.json",
+    "contamination benchmark": "contamination --data {good} --against {bad} --json {out}/result.json",
     "export": "export --model {bad} --out {out}/export",
     "adopt": "adopt --source {bad} --out {out}/adopted",
 }
