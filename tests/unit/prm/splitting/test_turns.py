@@ -18,7 +18,7 @@ Thought: The later one is 14:40.
 Final Answer: 14:40"""
 
 NUMBERED_REACT = """Thought 1: I need the height of the tower.
-Action 1: Search[lighthouse of Varn]
+Action 1: Search[lighthouse of Marn]
 Observation 1: The lighthouse is 41 m high.
 Thought 2: Now I know it.
 Action 2: Finish[41 m]"""
@@ -78,7 +78,7 @@ Action:
             NUMBERED_REACT,
             [
                 ("reasoning", "Thought 1: I need the height of the tower."),
-                ("tool_call", "Action 1: Search[lighthouse of Varn]"),
+                ("tool_call", "Action 1: Search[lighthouse of Marn]"),
                 ("observation", "Observation 1: The lighthouse is 41 m high."),
                 ("reasoning", "Thought 2: Now I know it."),
                 ("answer", "Action 2: Finish[41 m]"),
@@ -117,10 +117,10 @@ Action:
             ],
         ),
         (
-            "Let me see.\n<search> capital of Varn </search>\n<information>Ost</information>\nIt is Ost.",
+            "Let me see.\n<search> capital of Marn </search>\n<information>Ost</information>\nIt is Ost.",
             [
                 ("reasoning", "Let me see."),
-                ("tool_call", "<search> capital of Varn </search>"),
+                ("tool_call", "<search> capital of Marn </search>"),
                 ("observation", "<information>Ost</information>"),
                 ("answer", "It is Ost."),
             ],
