@@ -45,6 +45,7 @@ def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
         record,
         annotations=[label],
         consensus=[],
+        consensus_method="",
         split="",
         source_group="",
         provenance=None,

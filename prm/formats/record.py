@@ -175,7 +175,7 @@ class Record(msgspec.Struct, omit_defaults=True):
 
     It has neither steps nor a text if the file has only the problem. `multiplicity` counts equal samples, which are one
     solution. It has no id of the installation that exported it: `identity` names it by its content. An outcome
-    (`final_answer_correct`) without a source comes from the file.
+    (`final_answer_correct`) without a source comes from the file. `consensus_method` names an entry of `prm.consensus`.
     """
 
     problem: str
@@ -197,6 +197,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     multiplicity: Annotated[int, msgspec.Meta(ge=1, le=MOST_EQUAL)] = 1
     annotations: list[RecordAnnotation] = []
     consensus: list[Consensus] = []
+    consensus_method: str = ""
 
     @property
     def is_problem_only(self) -> bool:

@@ -54,6 +54,7 @@ def stream_solutions(
                     chosen = [with_reliability(label, trust) for label in chosen]
                 record.annotations = chosen
                 record.consensus = consensus_of(latest, trust)
+                record.consensus_method = filters.consensus if record.consensus else ""
                 if filters.are_sure(record.consensus):
                     yield pk, record
 

@@ -468,6 +468,7 @@ def test_an_overlap_without_errors_leaves_the_errors_elsewhere_as_they_were_said
     bad = [c.bad for record in stream(project, consensus="reliability") for c in record.consensus if c.bad > 0.05]
     assert len(bad) == 2
     assert min(bad) > 0.9
+    assert {record.consensus_method for record in stream(project, consensus="reliability")} == {"reliability"}
     machines_left_out = stream(project, consensus="reliability", source_kinds=["human"])
     assert max(c.bad for record in machines_left_out for c in record.consensus) == max(bad)
 
