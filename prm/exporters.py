@@ -11,8 +11,6 @@ from prm.formats.writing import Exporter, Lines
 from prm.messages import Message
 from prm.registry import Registry
 
-RECORDS = "records"  # the complete format
-
 
 class _Exporters(Registry[Exporter]):
     """The exporters of the formats, then the registered ones."""

@@ -11,7 +11,7 @@ from prm.formats import label_lines, table, text_rows
 from prm.formats.parquet_rows import MAGIC
 from prm.formats.raw import BOM, MAX_RECORD_BYTES
 from prm.formats.record import Rejection
-from prm.formats.registry import FORMATS, LABELS, TABLE
+from prm.formats.registry import FORMATS, LABELS, RECORDS, TABLE
 from prm.messages import Message
 
 HEAD_BYTES = 256 * 1024
@@ -41,6 +41,8 @@ def detect(stream: BinaryIO, filename: str) -> str:
     begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
     if label_lines.are_labels(begun.columns):
         return LABELS
+    if begun.rows and begun.rows[0].keys() >= set(FORMATS.get(RECORDS).keys):
+        return RECORDS  # whose `extra` and `native` have the keys of the file that a solution came from
     if not table.is_csv(head):
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
         keys = {key.decode() for key in re.findall(rb'"(\w+)"\s*:', content)}

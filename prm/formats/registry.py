@@ -35,6 +35,7 @@ Judged = Literal["steps", "prmbench", "best of n"]
 
 TABLE = "table"
 LABELS = "labels"
+RECORDS = "records"  # the complete format
 
 
 @dataclass

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.models import Annotation, LabelSource, Project
-from prm.exporters import RECORDS
+from prm.formats.registry import RECORDS
 from prm.messages import Message
 from prm.vocabulary import SOURCE_KINDS
 

@@ -13,8 +13,9 @@ from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
 from annotation.models import Snapshot
-from prm.exporters import EXPORTERS, RECORDS
+from prm.exporters import EXPORTERS
 from prm.formats.raw import CHUNK
+from prm.formats.registry import RECORDS
 from prm.vocabulary import NeutralPolicy
 
 Via = Literal["page", "api", "command", "job", "schedule"]

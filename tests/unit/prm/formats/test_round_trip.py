@@ -3,10 +3,11 @@
 import gzip
 import io
 import json
+from itertools import islice
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from prm.formats.atif import atif
@@ -174,20 +175,20 @@ def test_real_processbench(subset):
     assert json.loads(there_and_back(processbench.read, processbench.write, lines, array=True)) == lines
 
 
-@pytest.mark.parametrize(
-    ("file", "name"),
-    [
-        ("prm800k/prm800k_real_records.jsonl", "prm800k"),
-        ("processbench/gsm8k.json", "processbench"),
-        ("processbench/math.json", "processbench"),
-        ("mr-ben/math.json", "mr_ben"),
-        ("mr-ben/coding.json", "mr_ben"),
-        ("big-bench-mistake/dyck_languages.jsonl", "big_bench_mistake"),
-        ("agentprocessbench/hotpotqa.jsonl", "messages"),
-        ("who-and-when/algorithm-generated/1.json", "who_and_when"),
-        ("codetracer/cancel-async-tasks__4gQ8rsy/agent/trajectory.json", "atif"),
-    ],
-)
+REAL_FILES = [
+    ("prm800k/prm800k_real_records.jsonl", "prm800k"),
+    ("processbench/gsm8k.json", "processbench"),
+    ("processbench/math.json", "processbench"),
+    ("mr-ben/math.json", "mr_ben"),
+    ("mr-ben/coding.json", "mr_ben"),
+    ("big-bench-mistake/dyck_languages.jsonl", "big_bench_mistake"),
+    ("agentprocessbench/hotpotqa.jsonl", "messages"),
+    ("who-and-when/algorithm-generated/1.json", "who_and_when"),
+    ("codetracer/cancel-async-tasks__4gQ8rsy/agent/trajectory.json", "atif"),
+]
+
+
+@pytest.mark.parametrize(("file", "name"), REAL_FILES)
 def test_real_files_are_recognised(file, name):
     path = real_data(file)
     assert detect(io.BytesIO(path.read_bytes()), path.name) == name
@@ -199,6 +200,28 @@ def test_generated_files_are_recognised(name, data):
     if name == "prm800k":
         line["label"]["steps"] = [{"completions": [], "human_completion": None, "chosen_completion": None}]
     assert detect(io.BytesIO(json.dumps(line).encode()), "file") == name
+
+
+@pytest.mark.parametrize(("file", "name"), REAL_FILES)
+def test_records_of_real_files_are_recognised_and_read_back(file, name):
+    read = FORMATS.get(name).read(io.BytesIO(real_data(file).read_bytes()))
+    records_are_recognised_and_read_back([record for _, record in islice(read, 20)])
+
+
+@given(st.sampled_from(sorted({*FORMATS} - {"labels", "table"})), st.data())
+def test_records_of_any_file_are_recognised_and_read_back(name, data):
+    line = json.dumps(data.draw(getattr(native, name.upper()))).encode()
+    read = [record for _, record in FORMATS.get(name).read(io.BytesIO(line))]
+    assume(not any(isinstance(record, Rejection) for record in read))
+    records_are_recognised_and_read_back(read)
+
+
+def records_are_recognised_and_read_back(originals):
+    for record in originals:
+        record.consensus = []
+    content = b"".join(records.write(originals))
+    assert detect(io.BytesIO(content), "labels.jsonl") == "records"
+    assert [record for _, record in records.read(io.BytesIO(content))] == originals
 
 
 def test_a_swe_agent_run_has_its_thoughts_actions_observations_and_patch_as_steps():
