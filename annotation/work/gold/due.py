@@ -49,8 +49,11 @@ NOTHING_YET = Hidden(reason="done", message=_("There is no work in this project 
 def lease_due(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:
     """Lease gold that comes before ordinary work; None if ordinary work is next. The caller has locked the membership.
 
-    Without an open generation no gold is leased, because there is no ordinary work to hide it in.
+    Without an open generation no gold is leased, because there is no ordinary work to hide it in. Machines get none:
+    gold and screening measure people.
     """
+    if membership.kind == Membership.Kind.MACHINE:
+        return None
     status = screening.settle(membership)
     if status == Outcome.FAILED:
         return FAILED

@@ -21,7 +21,7 @@ from annotation.work.labelling.payload import GivenPosition, GivenRating, Submis
 from annotation.work.labelling.revisions import as_submitted, find_latest
 from annotation.work.labelling.submission import submit_annotation
 from annotation.work.queue.leases import expire_leases, release
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -107,7 +107,7 @@ def test_what_comes_with_a_token_is_a_machine_s_label_and_never_gold(item, role)
 def test_a_member_marked_as_a_program_labels_as_a_machine_and_a_person_does_not(item):
     manager = MembershipFactory(project=item.project, role="manager")
     robot = mark_machine(by=manager.user, membership=MembershipFactory(project=item.project), machine=True)
-    QueueItem.objects.update(wanted=2)
+    QueueItem.objects.update(lane="acquisition", route="judge", taker="machine", audited=True)
     assert submit(robot, all_good(item.solution, claim(robot))).annotation.source.kind == "model_judge"
     person = MembershipFactory(project=item.project)
     assert submit(person, all_good(item.solution, claim(person))).annotation.source.kind == "human"
@@ -117,21 +117,11 @@ def test_a_member_marked_as_a_program_labels_as_a_machine_and_a_person_does_not(
     assert sorted(one.source_kind for one in records[0].annotations) == ["human", "model_judge"]
 
 
-@pytest.mark.parametrize(("lane", "fills"), [("acquisition", True), ("holdout", False), ("calibration", False)])
-def test_a_machine_fills_a_place_only_where_it_may_teach(item, lane, fills):
-    if not fills:
-        problem = ProblemFactory(project=item.project, split=lane)
-        QueueItem.objects.all().delete()
-        item = QueueItemFactory(
-            generation=item.generation, lane=lane, solution=SolutionFactory(project=item.project, problem=problem)
-        )
+def test_a_machine_gets_no_item_that_waits_for_people(item):
     item.project.policy = {"training_sources": ["human", "model_judge"]}
     item.project.save()
     robot = MembershipFactory(project=item.project, kind="machine")
-    submit_annotation(
-        by=robot.user, project=item.project, submission=all_good(item.solution, claim(robot)), by_program=True
-    )
-    assert places(item) == (("done", 0, 1) if fills else ("ready", 0, 0))
+    assert claim_next(by=robot.user, project=item.project, holding=[]).reason == "done"
 
 
 def test_a_machine_revises_no_decision_of_a_person(item):
