@@ -25,7 +25,7 @@ NEVER_SEEN = f"NOT EXISTS (SELECT {SEEN})"
 
 @dataclass(frozen=True)
 class Rules:
-    """Conditions for one person now, with their `values`. `lasting` stays false for an item that fails it; `passing`
+    """Conditions for one member now, with their `values`. `lasting` stays false for an item that fails it; `passing`
     becomes true with time.
     """
 
@@ -48,7 +48,7 @@ class Rules:
 
 
 def rules_for(membership: Membership, now: datetime) -> Rules:
-    """The conditions on the items that this person may get."""
+    """The conditions on the items that this member may get. A machine needs no cool-down, because it forgets."""
     policy = membership.project.policies
     lasting = [FRESH]
     values: dict[str, Any] = {
@@ -60,6 +60,8 @@ def rules_for(membership: Membership, now: datetime) -> Rules:
         lasting.append(QUALIFIED)
         values["domains"] = membership.domains
     passing = "TRUE"
+    if membership.kind == Membership.Kind.MACHINE:
+        return Rules(" AND ".join(lasting), passing, values)
     if policy.queue.problem_again == "never":
         lasting.append(NEVER_SEEN)
     elif policy.queue.cool_down_minutes or policy.queue.problem_again == "next_day":
@@ -74,9 +76,9 @@ def taker_of(membership: Membership) -> Taker:
 
 
 def cap_reached(membership: Membership, in_hand: int, now: datetime) -> datetime | None:
-    """The project's next midnight if the person has reached the daily cap, else None."""
+    """The project's next midnight if the person has reached the daily cap, else None. A machine has no cap."""
     cap = membership.project.policies.queue.daily_cap
-    if not cap:
+    if not cap or membership.kind == Membership.Kind.MACHINE:
         return None
     midnight = membership.project.policies.rounds.start_of_day(now)
     submitted = Annotation.objects.filter(annotator=membership, revision=1, submitted_at__gte=midnight).count()
