@@ -23,6 +23,8 @@ from prm.contamination import ContaminationReport, Overlap
 
 
 class BenchmarkForm(StorageForm):
+    field_order = ("file",)
+
     file = forms.FileField(
         required=False,
         label=_("Benchmark file"),
