@@ -150,8 +150,8 @@ class Bench:
 
     def case(self, kind: str, share: float) -> Case:
         """Label the second generation, watch it, and train on it in each way."""
+        from annotation.labels.consensus.trust import trust_by_person
         from annotation.labels.quality.batches import labels_of_batch, set_aside
-        from annotation.labels.quality.trust import trust_by_person
         from annotation.models import LabelBatch, Project
 
         name = f"case_{kind.replace(' ', '_')}_{round(100 * share)}"
