@@ -130,7 +130,7 @@ class Bench:
             import_records(project=project, records=self.sandbox.records(), by=manager)
             for name in (*HONEST, TURNCOAT):
                 add_member(
-                    by=manager, project=project, user=User.objects.create_user(name), role="annotator", simulated=True
+                    by=manager, project=project, user=User.objects.create_user(name), role="annotator", kind="simulated"
                 )
             open_first_generation(by=manager, project=project, seed=self.options.seed)
             self.label(project, kind="", share=0.12)
