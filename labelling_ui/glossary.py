@@ -270,6 +270,13 @@ TERMS = {
             " weights each label by it."
         ),
     ),
+    "route": Term(
+        _("Route"),
+        _(
+            "Who labels a solution: a person alone, a judge alone, or a judge first and then a person. The person "
+            "follows if a judge or the model is unsure, or for an audit. Rules in the settings choose the route."
+        ),
+    ),
     "run": Term(
         _("Run"),
         _(
