@@ -40,6 +40,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "lease_of_another": "Another annotator has this solution.",
     "lease_of_another_solution": "Lease {lease} is for another solution.",
     "machine_cannot_decide": "A program cannot make this decision. Decide in a browser, or with a token that is marked as a person's tool.",
+    "machine_cannot_measure": "Solution {solution} measures models, so the machine annotator {name} cannot label it. Assign it to a person.",
     "mark_after_text": (
         "The text of step {step} ends after {n} character.",
         "The text of step {step} ends after {n} characters.",

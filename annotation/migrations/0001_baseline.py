@@ -536,6 +536,46 @@ class Migration(migrations.Migration):
                         condition=models.Q(("kind__in", ["person", "machine", "simulated"])),
                         name="membership_kind_known",
                     ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind", "machine"), _negated=True) | models.Q(("role", "annotator")),
+                        name="membership_machine_labels",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="MachineAnnotator",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("model_name", models.CharField(max_length=100)),
+                ("prompt_version", models.CharField(max_length=50)),
+                ("family", models.CharField(max_length=100)),
+                ("cost_per_label", models.FloatField(blank=True, null=True)),
+                (
+                    "membership",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="machine",
+                        to="annotation.membership",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="machines",
+                        to="annotation.labelsource",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("cost_per_label__isnull", True), ("cost_per_label__gte", 0), _connector="OR"
+                        ),
+                        name="machine_cost_not_negative",
+                    )
                 ],
             },
         ),

@@ -16,6 +16,7 @@ from annotation.models.import_job import ImportGroup, ImportJob, ImportOptions, 
 from annotation.models.job import Job, JobEntry, JobStage, StagedJob
 from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
+from annotation.models.machine_annotator import MachineAnnotator
 from annotation.models.model_job import ModelJob
 from annotation.models.model_version import DomainChampion, ModelVersion
 from annotation.models.policy import (

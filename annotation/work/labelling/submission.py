@@ -35,11 +35,13 @@ MEASURING = (*HIDDEN_LANES, *MEASURING_LANES)
 
 # The lock makes retries and tabs of one person run one after the other. It is a statement of its own, because a
 # statement that waits for a lock reads other tables as they were before the wait. That is harmless for the source,
-# because sources are only ever added.
+# because sources are only ever added: a machine's label may only miss a version that began meanwhile.
 LOCK = f"""
-SELECT {columns(Membership)}, label.kind, (
-    SELECT source.id FROM annotation_labelsource source
-    WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind)
+SELECT {columns(Membership)}, label.kind, COALESCE(
+    (SELECT machine.source_id FROM annotation_machineannotator machine
+     WHERE machine.membership_id = annotation_membership.id),
+    (SELECT source.id FROM annotation_labelsource source
+     WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind))
 FROM annotation_membership CROSS JOIN LATERAL (
     SELECT CASE WHEN annotation_membership.kind = 'simulated' THEN 'simulated'
         WHEN annotation_membership.kind = 'machine' OR %(by_program)s THEN 'model_judge' ELSE 'human' END
@@ -55,7 +57,7 @@ WHERE submission_id = %(submission)s::uuid OR (annotator_id = %(annotator)s AND 
 
 
 class Labeller(NamedTuple):
-    """Who labels: the membership, the kind of their labels, and the source of that kind if there is one."""
+    """Who labels: the membership, the kind of their labels, and the source of their labels if there is one yet."""
 
     membership: Membership
     kind: str

@@ -49,7 +49,8 @@ def change_items(*, by: User, project: Project, change: str, items: Sequence[int
 
     Done and retired items stay unchanged, and so do items of hidden gold. Raises Forbidden, Missing (`item_not_found`)
     and DomainError: `too_many_items`, `unknown_change`; for `hand`, `person_needed`, `not_a_member` if `to` is not an
-    active member, and `had_before` if they have had one of the solutions.
+    active member, `had_before` if they have had one of the solutions, and `machine_cannot_measure` if a machine would
+    get an item whose labels measure a model.
     """
     if change not in CHANGES:
         raise DomainError(Message("unknown_change", known=", ".join(CHANGES)), {"field": "change"})
@@ -71,6 +72,11 @@ def _hand(by: User, project: Project, items: Sequence[int], to: Membership | Non
     if solution := earlier.values_list("solution", flat=True).first():
         message = Message("solution_had_before", name=to.name, solution=solution)
         raise DomainError(message, {"field": "items", "solution": solution}, code="had_before")
+    if to.kind == Membership.Kind.MACHINE:
+        measuring = QueueItem.objects.filter(pk__in=items).exclude(split="pool")
+        if solution := measuring.values_list("solution", flat=True).first():
+            message = Message("machine_cannot_measure", name=to.name, solution=solution)
+            raise DomainError(message, {"field": "items", "solution": solution})
     return _change(by, project, items, "queue.hand", {"assigned_to_id": to.pk})
 
 
