@@ -9,4 +9,4 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import_module("annotation.labels.quality.consensus")  # registers the product's consensus models
+        import_module("annotation.labels.consensus.consensus")  # registers the product's consensus models

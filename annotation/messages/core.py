@@ -9,6 +9,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "cron_month_wrong": "the month is invalid",
     "cron_not_five_fields": "it must have five fields",
     "cron_weekday_wrong": "the weekday is invalid",
+    "currency_not_code": "'{currency}' is not a currency code. Use three capital letters, such as EUR.",
     "cursor_of_another_list": "this cursor does not belong to this list: begin without one",
     "delivery_not_found": "There is no such delivery of this webhook.",
     "entry_repeated": "{field}: '{name}' is listed twice",

@@ -485,11 +485,12 @@ class Migration(migrations.Migration):
                 ),
                 ("name_in_file", models.CharField(blank=True, max_length=200, null=True)),
                 ("pseudonym", models.UUIDField(default=uuid.uuid4, editable=False)),
-                ("simulated", models.BooleanField(default=False, help_text="A program that simulates an annotator.")),
                 (
-                    "machine",
-                    models.BooleanField(
-                        db_default=False, default=False, help_text="A program: its labels are a model judge's."
+                    "kind",
+                    models.CharField(
+                        choices=[("person", "Person"), ("machine", "Machine"), ("simulated", "Simulated person")],
+                        default="person",
+                        max_length=10,
                     ),
                 ),
                 (
@@ -530,6 +531,10 @@ class Migration(migrations.Migration):
                     models.CheckConstraint(
                         condition=models.Q(("role__in", ["annotator", "reviewer", "manager"])),
                         name="membership_role_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["person", "machine", "simulated"])),
+                        name="membership_kind_known",
                     ),
                 ],
             },

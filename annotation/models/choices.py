@@ -31,6 +31,14 @@ class Role(TextChoices):
     MANAGER = "manager", _("Manager")
 
 
+class MemberKind(TextChoices):
+    """What a member is. A machine is a program that labels, a simulated member a program that stands for a person."""
+
+    PERSON = "person", pgettext_lazy("kind of member", "Person")
+    MACHINE = "machine", pgettext_lazy("kind of member", "Machine")
+    SIMULATED = "simulated", pgettext_lazy("kind of member", "Simulated person")
+
+
 SPLITS: Choices = [("pool", _("pool")), ("calibration", _("calibration")), ("holdout", _("holdout"))]
 STEP_KINDS: Choices = [
     ("reasoning", _("Reasoning")),

@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.annotators import batches
+from annotation.labels.annotators.pace import pace_by_person
+from annotation.labels.consensus.trust import Trust, trust_by_person
 from annotation.labels.list_filters import BatchFilter
-from annotation.labels.quality import batches
-from annotation.labels.quality.pace import pace_by_person
-from annotation.labels.quality.trust import Trust, trust_by_person
 from annotation.models import LabelBatch, LabelSource, Membership, Project
 from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui.numbers import decimal

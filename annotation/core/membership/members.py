@@ -13,15 +13,15 @@ from prm.messages import Message
 
 
 @transaction.atomic
-def add_member(*, by: User, project: Project, user: User, role: str, simulated: bool = False) -> Membership:
-    """Add a user to a project, or add them again; `simulated` marks a program that simulates an annotator.
+def add_member(*, by: User, project: Project, user: User, role: str, kind: str = Membership.Kind.PERSON) -> Membership:
+    """Add a user to a project, or add them again.
 
     Raises Forbidden, DomainError (`invalid_role`), Conflict (`already_member`).
     """
     require_role(by, project, Membership.Role.MANAGER)
     _check_role(role)
     membership, created = Membership.objects.select_for_update(no_key=True).get_or_create(
-        project=project, user=user, defaults={"role": role, "simulated": simulated}
+        project=project, user=user, defaults={"role": role, "kind": kind}
     )
     if not created:
         if membership.active:
@@ -87,10 +87,10 @@ def mark_machine(*, by: User, membership: Membership, machine: bool) -> Membersh
     """
     require_role(by, membership.project, Membership.Role.MANAGER)
     membership = _lock(membership)
-    before, membership.machine = membership.machine, machine
-    membership.save(update_fields=["machine"])
+    before, membership.kind = membership.kind, Membership.Kind.MACHINE if machine else Membership.Kind.PERSON
+    membership.save(update_fields=["kind"])
     audit.record(
-        by=by, action="member.mark_machine", target=membership, before={"machine": before}, after={"machine": machine}
+        by=by, action="member.mark_machine", target=membership, before={"kind": before}, after={"kind": membership.kind}
     )
     return membership
 

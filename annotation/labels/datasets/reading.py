@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from annotation.core.statements import fetch_named
-from annotation.labels.quality.batches import is_set_aside
+from annotation.labels.annotators.batches import is_set_aside
 from annotation.models import Annotation
 from prm.formats.record import (
     Completion,

@@ -9,11 +9,11 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from annotation.labels.consensus.consensus import consensus_of, person_of, reliability_of, with_reliability
+from annotation.labels.consensus.reliability import Reliability
 from annotation.labels.datasets.filters import SnapshotFilters, may_pass
 from annotation.labels.datasets.reading import NO_TEXTS, Label, StoredSolution, Texts, count_ratings, read_solutions
-from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import SourceVerdict, passes_rule
-from annotation.labels.quality.reliability import Reliability
 from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution, Step
 from annotation.work.gold.designation import hidden_gold, is_gold
 from prm.consensus import CONSENSUS, Estimate, Trust, Words

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
-from annotation.labels.quality.batches import in_use
+from annotation.labels.annotators.batches import in_use
 from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, Solution, Step
 from annotation.work.annotations import is_adjudicated
 from annotation.work.gold.designation import is_gold, is_practised

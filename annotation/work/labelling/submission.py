@@ -41,7 +41,8 @@ SELECT {columns(Membership)}, label.kind, (
     SELECT source.id FROM annotation_labelsource source
     WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind)
 FROM annotation_membership CROSS JOIN LATERAL (
-    SELECT CASE WHEN simulated THEN 'simulated' WHEN machine OR %(by_program)s THEN 'model_judge' ELSE 'human' END
+    SELECT CASE WHEN annotation_membership.kind = 'simulated' THEN 'simulated'
+        WHEN annotation_membership.kind = 'machine' OR %(by_program)s THEN 'model_judge' ELSE 'human' END
 ) AS label(kind)
 WHERE project_id = %(project)s AND user_id = %(user)s AND active
 FOR NO KEY UPDATE OF annotation_membership
@@ -82,7 +83,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
       based on an older revision is rejected with both versions, so that the person can choose.
     - A submission after its lease ended fills a place of the item if one is free, else it is an extra annotation.
     - The person must have claimed the solution. The label must fit a scheme that the project has had since then.
-    - A program's label (`by_program`, or a member marked as a machine) is a model judge's. It never adjudicates, and
+    - A program's label (`by_program`, or a member that is a machine) is a model judge's. It never adjudicates, and
       fills a place only if the project trains on model judges and the lane measures nothing.
 
     Raises Forbidden (`not_annotator`, `lease_of_another`, `not_claimed`), Missing (`solution_not_found`,

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from annotation.labels.quality.pace import pace_by_person
+from annotation.labels.annotators.pace import pace_by_person
 from annotation.models import LabelBatch, Membership, PathStep, Project, StepRating
 from tests.factories import AnnotationFactory, MembershipFactory, SolutionFactory
 from tests.unit.labelling_ui.settings_form import as_opened

@@ -86,7 +86,7 @@ def test_a_submission_fills_its_place(item, annotator):
 
 
 def test_a_program_that_plays_an_annotator_says_so(item):
-    robot = MembershipFactory(project=item.project, simulated=True)
+    robot = MembershipFactory(project=item.project, kind="simulated")
     assert submit(robot, all_good(item.solution, claim(robot))).annotation.source.kind == "simulated"
 
 
@@ -111,7 +111,7 @@ def test_a_member_marked_as_a_program_labels_as_a_machine_and_a_person_does_not(
     assert submit(robot, all_good(item.solution, claim(robot))).annotation.source.kind == "model_judge"
     person = MembershipFactory(project=item.project)
     assert submit(person, all_good(item.solution, claim(person))).annotation.source.kind == "human"
-    assert AuditEntry.objects.get(action="member.mark_machine").after == {"machine": True}
+    assert AuditEntry.objects.get(action="member.mark_machine").after == {"kind": "machine"}
     assert first_error_agreement(item.project).pairs == 0  # kinds are not pooled
     records = list(stream_records(project=item.project, filters=parse_filters({})))
     assert sorted(one.source_kind for one in records[0].annotations) == ["human", "model_judge"]
@@ -127,7 +127,7 @@ def test_a_machine_fills_a_place_only_where_it_may_teach(item, lane, fills):
         )
     item.project.policy = {"training_sources": ["human", "model_judge"]}
     item.project.save()
-    robot = MembershipFactory(project=item.project, machine=True)
+    robot = MembershipFactory(project=item.project, kind="machine")
     submit_annotation(
         by=robot.user, project=item.project, submission=all_good(item.solution, claim(robot)), by_program=True
     )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.labels.quality.reliability import Vote, estimate
+from annotation.labels.consensus.reliability import Vote, estimate
 
 
 def crowd(rng, *, steps, people):

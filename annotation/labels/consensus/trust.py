@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count, QuerySet
 
+from annotation.labels.annotators.judged_labels import FirstErrorLabel, latest_labels, name_of
+from annotation.labels.consensus.reliability import Reliability, estimate
 from annotation.labels.quality.anchoring import Gap
-from annotation.labels.quality.judged_labels import FirstErrorLabel, latest_labels, name_of
-from annotation.labels.quality.reliability import Reliability, estimate
 from annotation.models import Project, StepRating
 from prm.consensus import Vote, Words
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotation.labels.consensus.dawid_skene import NEVER, Array, fit, prior_of_all
 from annotation.labels.quality.anchoring import Ends, Gap, gap_between
-from annotation.labels.quality.dawid_skene import NEVER, Array, fit, prior_of_all
 from annotation.work.gold.gold_accuracy import score_interval
 from prm.consensus import Vote, Words, consensus_model
 from prm.messages import Message

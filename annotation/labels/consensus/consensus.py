@@ -6,7 +6,7 @@ from math import inf, prod
 
 import msgspec
 
-from annotation.labels.quality.reliability import Reliability
+from annotation.labels.consensus.reliability import Reliability
 from prm.consensus import Estimate, Trust, Vote, Words, consensus_model
 from prm.formats.path import agreed_path, parting, taken_path
 from prm.formats.record import Consensus, Record, RecordAnnotation
