@@ -60,6 +60,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "role_manager": "manager",
     "role_needed": "This requires the role {needed} in {name}; your role is {role}.",
     "role_reviewer": "reviewer",
+    "route_range_empty": "{low} is larger than {high}",
     "slug_taken": "There is already a project with the address '{slug}'.",
     "solution_id_not_in_project": "There is no solution {solution_id} in {name}.",
     "source_repeated": "a source is listed twice",
