@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
+from annotation.labels.agreement.first_errors import first_error_agreement
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
-from annotation.labels.quality.agreement import first_error_agreement
 from annotation.models import Annotation, AuditEntry, Dispute, Draft, Lease, Membership, QueueItem
 from annotation.work.claiming import claim_next
 from annotation.work.gold.designation import mark_gold, references
