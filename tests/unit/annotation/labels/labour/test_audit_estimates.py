@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotation.labels.labour.audit_estimates import AuditedAccuracy, Audit, accuracy_from, mix
+from annotation.labels.labour.audit_estimates import Audit, AuditedAccuracy, accuracy_from, mix
 from annotation.loop.selection.routing import draw_audits
 
 SEED, PROJECTS, COVERED = 20261123, 1000, 941
