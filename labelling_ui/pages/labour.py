@@ -48,7 +48,9 @@ def _accuracy(row: RouteFigures, name: str) -> SafeString | str:
     accuracy = getattr(row, name)
     if accuracy is None:
         nothing_to_measure = name == "judge_accuracy" and not row.judged_alone
-        return NOTHING if nothing_to_measure else gettext("too few audits") if name == "judge_accuracy" else NOTHING
+        return (
+            NOTHING if nothing_to_measure else gettext("too few label audits") if name == "judge_accuracy" else NOTHING
+        )
     return write_estimate(accuracy, percent)
 
 
@@ -65,14 +67,14 @@ def _other(row: RouteFigures) -> str:
 
 
 HUMAN, JUDGE, AUDIT = ("source", "human"), ("source", "model_judge"), ("handed_over", "audit")
-ROUTE = [
-    Choice("route", _("Route"), choices=Route.choices, heading=True, term="route"),
+ROUTE = Choice("route", _("Route"), choices=Route.choices, heading=True, term="route")
+WORK = [
     Rows("items", _("Solutions"), page="solutions"),
     Number("done", _("Done")),
     Number("judged_alone", _("By judges alone"), help=_("Solutions whose result is a judge’s, audits aside.")),
     Rows("judge_labels", _("Judges’ labels"), query=(JUDGE,)),
     Rows("people_labels", _("People’s labels"), query=(HUMAN,), help=_("Without audits.")),
-    Rows("audits", _("Audits"), query=(AUDIT,), help=_("Random judged solutions that a person labelled too.")),
+    Rows("audits", _("Label audits"), query=(AUDIT,), term="label_audit"),
     Statistic(
         "judge_accuracy",
         _("Judges right"),
@@ -94,6 +96,8 @@ ROUTE = [
         shown=lambda row: _accuracy(row, "accuracy"),
         help=_("Judges and people, weighted by the share of solutions that each of them decides."),
     ),
+]
+COST = [
     Statistic(
         "cost",
         _("Cost per solution"),
@@ -108,15 +112,23 @@ ROUTE = [
         shown=_per_right,
         help=_("Cost per solution divided by the share of right results: lower is better."),
     ),
-    Statistic("audit_cost", _("Cost of audits"), write=money, help=_("People’s labels of audits, in all.")),
+]
+IN_ALL = [
+    Statistic(
+        "audit_cost",
+        _("Label audits in all"),
+        write=money,
+        term="label_audit",
+        help=_("What people’s labels of label audits cost."),
+    ),
     Statistic(
         "other_cost",
-        _("On another route"),
+        _("All on another route"),
         shown=_other,
         help=_("What the same solutions would cost in all if a person alone, or one judge alone, labelled them."),
     ),
 ]
-BY_DOMAIN = [Column("domain", _("Domain"), heading=True), *ROUTE]
+DOMAIN = Column("domain", _("Domain"), heading=True)
 
 
 @project_page(*STAFF)
@@ -124,8 +136,9 @@ def labour(request: HttpRequest, member: Membership) -> HttpResponse:
     project = member.project
     routes = figures_by_route(project)
     context: dict[str, Any] = {
-        "routes": Table(routes, ROUTE),
-        "domains": Table(figures_by_domain(project), BY_DOMAIN, name=gettext("Routes by domain")),
+        "routes": Table(routes, [ROUTE, *WORK], name=gettext("Work and accuracy")),
+        "costs_of_routes": Table(routes, [ROUTE, *COST, *IN_ALL], name=gettext("Costs")),
+        "domains": Table(figures_by_domain(project), [DOMAIN, ROUTE, *WORK, *COST], name=gettext("Routes by domain")),
         "costs": project.policies.costs,
         "divided": any(row.route != Route.PERSON for row in routes),
         "rules": project.policies.routing.rules,

@@ -90,7 +90,7 @@ class RoutesPart(Part):
     template = "labelling_ui/settings/routes.html"
 
     audit_share = forms.FloatField(
-        label=_("Audit share"),
+        label=_("Share of label audits"),
         help_text=_(
             "0 to 1. A random share of the solutions on a judge’s route is labelled by a person too, who does not see "
             "the judge’s label."

@@ -75,7 +75,7 @@ def test_the_page_and_the_api_show_the_routes_and_link_to_their_rows(
     item = judged(empty_project, state="done", done=1)
     AnnotationFactory(solution=item.solution, item=item, annotator=judge.membership, source=judge.source, counted=True)
     shown = manager.get("/p/algebra/quality/labour/").content.decode()
-    assert "too few audits" in shown
+    assert "too few label audits" in shown
     assert 'href="/p/algebra/labels/?route=judge&amp;source=model_judge"' in shown
     assert manager.get("/p/algebra/labels/?route=judge&domain=arithmetic").context["listing"].page.paginator.count == 1
     assert manager.get("/p/algebra/labels/?handed_over=audit").context["listing"].page.paginator.count == 0

@@ -4,57 +4,16 @@ import pytest
 
 from annotation.labels.labour.route_figures import figures_by_domain, figures_by_route
 from annotation.models import GoldAnswer
-from tests.factories import (
-    AnnotationFactory,
-    GenerationFactory,
-    LabelSourceFactory,
-    MachineAnnotatorFactory,
-    MembershipFactory,
-    ProblemFactory,
-    ProjectFactory,
-    QueueItemFactory,
-    SolutionFactory,
-)
+from tests.factories import AnnotationFactory, GenerationFactory, MembershipFactory, ProjectFactory, SolutionFactory
+from tests.labour_world import AUDITED, COSTS, JUDGED, make_workers, queue
 
 pytestmark = pytest.mark.django_db
-MINUTE = 60_000
 
 
 @pytest.fixture
 def world():
-    """A project in which an hour costs 60 and a judge's label 0.1."""
-    project = ProjectFactory(policy={"costs": {"hour": 60}})
-    machine = MachineAnnotatorFactory(membership__project=project, cost_per_label=0.1)
-    person = MembershipFactory(project=project)
-    return GenerationFactory(project=project), machine, person
-
-
-def queue(world, answers, domain="algebra", **fields):
-    """A done item with these labels: (who, first error), where who is "judge" or "person"."""
-    generation, machine, person = world
-    problem = ProblemFactory(project=generation.project, domain=domain)
-    item = QueueItemFactory(
-        generation=generation,
-        solution=SolutionFactory(project=generation.project, problem=problem),
-        **{"lane": "acquisition", "state": "done", "done": len(answers), "wanted": len(answers)} | fields,
-    )
-    for who, first_error in answers:
-        judge = who == "judge"
-        source = machine.source if judge else LabelSourceFactory(project=generation.project)
-        AnnotationFactory(
-            solution=item.solution,
-            item=item,
-            annotator=machine.membership if judge else person,
-            source=source,
-            counted=True,
-            first_error=first_error,
-            total_ms=None if judge else 2 * MINUTE,
-        )
-    return item
-
-
-JUDGED = {"route": "judge", "taker": "machine", "audit_probability": 0.5}
-AUDITED = {"route": "judge", "audit_probability": 0.5, "audited": True, "handed_over": "audit"}
+    generation = GenerationFactory(project=ProjectFactory(policy={"costs": COSTS}))
+    return generation, *make_workers(generation.project)
 
 
 def test_costs_and_accuracies_by_hand(world):
