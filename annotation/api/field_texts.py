@@ -639,6 +639,9 @@ TEXTS: dict[str, str] = {
     "WatchedRun.reason": "The reason in words; empty for none.",
     "WatchedRun.stages": "The stages, in order.",
     "WatchedRun.trigger": "What started the round.",
+    "WeekOfHints.blind": "Labels of the blind arm that are right.",
+    "WeekOfHints.hinted": "Labels of the hint arm that are right.",
+    "WeekOfHints.start": "The Monday of the week.",
 }
 
 
