@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from labelling_ui.pages import (
     account,
+    agreement_filter,
     api_reference,
     comparisons,
     contamination,
@@ -65,6 +66,7 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("quality/", quality.quality, name="quality"),
     path("quality/sources/", comparisons.contrasts, name="contrasts"),
     path("quality/labour/", labour.labour, name="labour"),
+    path("quality/agreement-filter/", agreement_filter.agreement_filter, name="agreement-filter"),
     path("quality/hints/", comparisons.hints, name="hints"),
     path("quality/set-aside/", quality.set_aside, name="labels-set-aside"),
     path("quality/<int:batch_id>/decide/", quality.decide, name="batch-decide"),

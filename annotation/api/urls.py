@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path, re_path
 
 from annotation.api import (
     agreement,
+    agreement_filter,
     annotations,
     audit_entries,
     batches,
@@ -58,6 +59,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("gold/<int:gold_id>/retire/", gold.RetireGold.as_view()),
     path("projects/<slug:slug>/members/<int:member_id>/screening-decisions/", gold.ScreeningDecisions.as_view()),
     path("projects/<slug:slug>/contrasts/", statistics.Contrasts.as_view()),
+    path("projects/<slug:slug>/agreement-filter/", agreement_filter.AgreementFilter.as_view()),
     path("projects/<slug:slug>/hints/", statistics.HintComparisons.as_view()),
     path("projects/<slug:slug>/jobs/", jobs.Jobs.as_view()),
     path("projects/<slug:slug>/jobs/<slug:kind>/<int:job_id>/", jobs.JobDetail.as_view()),

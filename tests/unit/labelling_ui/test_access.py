@@ -23,6 +23,7 @@ PAGES = {
     "quality/sources/": (403, 200, 200),
     "quality/hints/": (403, 200, 200),
     "quality/labour/": (403, 200, 200),
+    "quality/agreement-filter/": (403, 200, 200),
     "generations/": (403, 200, 200),
     "runs/": (403, 200, 200),
     "models/": (403, 200, 200),
