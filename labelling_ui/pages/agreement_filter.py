@@ -23,6 +23,7 @@ from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreeme
 from labelling_ui.pages.columns import Column, Number, Share
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.solutions import COLUMNS
+from labelling_ui.templatetags.figures import source_in_words
 
 GROUPS = {
     "error": _("Reported error"),
@@ -30,7 +31,9 @@ GROUPS = {
     "domain": _("Domain"),
     "length": _("Steps"),
 }
-VALUES = {"reported": _("a source reports an error"), "none": _("no source reports an error")}
+REPORTED = {"reported": _("a source reports an error"), "none": _("no source reports an error")}
+VERDICTS = {"error": _("error"), "none": _("no error"), "both": _("both"), "silent": _("no label")}
+WHY = {"dropped": False, "silent": True}  # whether a source is silent
 
 
 class DiscardFilters(AgreementFields, Filters):
@@ -38,6 +41,7 @@ class DiscardFilters(AgreementFields, Filters):
 
     by = forms.ChoiceField(choices=[(by, by) for by in GROUPINGS], widget=forms.HiddenInput)
     value = forms.CharField(widget=forms.HiddenInput)
+    why = forms.ChoiceField(choices=[(why, why) for why in WHY], widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict) -> None:
         super().__init__(data)
@@ -51,9 +55,12 @@ class DiscardFilters(AgreementFields, Filters):
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         """The dropped solutions, of one group if the address names one."""
         chosen = self.chosen()
-        by, value = chosen.get("by"), chosen.get("value")
-        dropped = (one for one in self.filtered if not one.kept)
-        return rows.filter(pk__in=[one.solution for one in dropped if not by or getattr(one, by) == value])
+        dropped = [one for one in self.filtered if not one.kept]
+        if by := chosen.get("by"):
+            dropped = [one for one in dropped if getattr(one, by) == chosen.get("value", "")]
+        if why := chosen.get("why"):
+            dropped = [one for one in dropped if one.silent == WHY[why]]
+        return rows.filter(pk__in=[one.solution for one in dropped])
 
 
 @dataclass(frozen=True)
@@ -64,13 +71,28 @@ class Dropped(Number):
 
     def html(self, row: Discards, slug: str = "") -> SafeString:
         number = super().html(row, slug)
-        group = urlencode({"by": row.by, "value": row.value})
+        group = urlencode({"by": row.by, "value": row.value, "why": self.name})
         return format_html('<a href="?{}&{}#list">{}</a>', self.rule, group, number) if self.value(row) else number
+
+
+def _in_words(group: Discards) -> str:
+    """The value of a group in the reader's words."""
+    if group.by == "error":
+        return str(REPORTED[group.value])
+    if group.by != "verdicts":
+        return group.value
+    verdicts = (one.rpartition(": ") for one in group.value.split(" · "))
+    return " · ".join(f"{_source(source)}: {VERDICTS[verdict]}" for source, _colon, verdict in verdicts)
+
+
+def _source(source: str) -> str:
+    kind, _colon, name = source.partition(":")
+    return f"{name} ({source_in_words(kind)})" if name else str(source_in_words(kind))
 
 
 def _columns(rule: str) -> list[Column]:
     return [
-        Column("value", _("Solutions"), heading=True, write=lambda value: VALUES.get(value, value or "–")),
+        Column("value", _("Solutions"), heading=True, shown=_in_words),
         Number("kept", _("Kept")),
         Dropped(
             "dropped", _("Dropped"), rule=rule, help=_("For what the sources say; select a count to see the solutions.")

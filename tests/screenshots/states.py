@@ -79,6 +79,11 @@ STATES = [
     *_pages("algebra", "project", *SETTINGS),
     *_pages("empty", "empty", *PROJECT, "settings/"),
     State("project-labour-divided", "/p/algebra/quality/labour/", given=divided),
+    State(
+        "project-agreement-filter-rule",
+        "/p/algebra/quality/agreement-filter/?agreement_sources=human&agreement_sources=model_judge",
+        given=divided,
+    ),
     State("project-labour-settings", "/p/algebra/settings/labour/", given=divided),
     State("project-run", "/p/algebra/runs/1/"),
     State("project-import-job", "/imports/{job}/"),
