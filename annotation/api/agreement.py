@@ -48,6 +48,8 @@ class AgreementReport(msgspec.Struct):
 class AgreementOfProject(APIView):
     """The agreement in a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_agreement", responses=AgreementReport)
     def get(self, request: Request, slug: str) -> Response:
         """Agreement overall, by day and by person. Reviewers and managers only.

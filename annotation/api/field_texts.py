@@ -36,6 +36,7 @@ TEXTS: dict[str, str] = {
     "consistency": "Whether to ask if a step agrees with earlier ones.",
     "control_seconds": "Labelling time of the control lane, in seconds.",
     "correct_accuracy": "Accuracy on solutions without an error.",
+    "cost_per_label": "The cost of a label in the project's currency; null if unknown.",
     "created": "When it was made, in seconds since 1970.",
     "created_at": "When it was made.",
     "created_by": "User name; null for the platform itself.",

@@ -45,6 +45,8 @@ class Statistics(msgspec.Struct):
 class ProjectStatistics(APIView):
     """Progress of the project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_statistics", responses=Statistics)
     def get(self, request: Request, slug: str) -> Response:
         """Labels so far, the open generation by lane, and agreement. Reviewers and managers only."""
@@ -82,6 +84,8 @@ class ContrastOfSources(Row):
 class Contrasts(APIView):
     """Agreement between label sources."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_contrasts", responses=list[ContrastOfSources])
     def get(self, request: Request, slug: str) -> Response:
         """Every two sources that labelled a common solution. Reviewers and managers only."""
@@ -110,6 +114,8 @@ class HintComparison(Row):
 
 class HintComparisons(APIView):
     """The effect of hints on labels."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="compare_hints", responses=list[HintComparison])
     def get(self, request: Request, slug: str) -> Response:

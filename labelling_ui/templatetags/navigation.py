@@ -69,7 +69,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
             Tab("jobs", _("Jobs"), STAFF),
         ],
     ),
-    (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member",))]),
+    (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member", "machine", "machine-add"))]),
     (_("Settings"), [Tab("settings", _("Settings"), MANAGERS, ("settings-page", "webhooks", "webhook"))]),
 ]
 

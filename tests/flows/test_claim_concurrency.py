@@ -22,6 +22,7 @@ from annotation.work.queue.leases import expire_leases
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
 from tests.waiting import PATIENCE
 
+LABELLING = ("claim", "submit")
 PEOPLE = 12
 WITH_TWO_TABS = 4  # so sixteen processes
 SOLUTIONS = 48
@@ -67,7 +68,7 @@ def test_a_person_s_tabs_together_keep_the_project_s_rules(rule, most):
         for _ in range(3):
             QueueItemFactory(generation=generation, solution=SolutionFactory(project=problem.project, problem=problem))
     person = MembershipFactory(project=generation.project)
-    secret = issue_token(by=person.user, name="tab", for_person=True)[1]
+    secret = issue_token(by=person.user, name="tab", scopes=LABELLING, for_person=True)[1]
     reports = in_processes(work_by_the_rules, [(generation.project.slug, secret)] * 3)
 
     mine = Annotation.objects.filter(annotator=person)
@@ -79,7 +80,8 @@ def test_a_person_s_tabs_together_keep_the_project_s_rules(rule, most):
 def tabs(project):
     """(secret, seed) of each process: twelve people, four of them in two tabs."""
     secrets = [
-        issue_token(by=MembershipFactory(project=project).user, name="tab", for_person=True)[1] for _ in range(PEOPLE)
+        issue_token(by=MembershipFactory(project=project).user, name="tab", scopes=LABELLING, for_person=True)[1]
+        for _ in range(PEOPLE)
     ]
     return [(secret, seed) for seed, secret in enumerate(secrets + secrets[:WITH_TWO_TABS])]
 

@@ -73,6 +73,8 @@ STATES = [
     State("project-settings-refused", "/p/algebra/settings/work/", act=wrong_share),
     State("project-settings-unsaved", "/p/algebra/settings/guidelines/", act=unsaved),
     State("project-member", "/p/algebra/members/{member}/gold/"),
+    State("project-machine", "/p/algebra/members/{machine}/machine/"),
+    State("project-machine-add", "/p/algebra/members/new-machine/"),
     State("project-gold-in-use", "/p/practice/gold/"),
     State("annotator-overview", "/p/algebra/", "annotator"),
     State("annotator-my-work", "/p/algebra/my-work/", "annotator"),
