@@ -16,8 +16,8 @@ from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.accounts import invite
 from annotation.core.membership.members import change_role, domains_of, qualify, remove
 from annotation.core.wording import in_words
-from annotation.labels.quality.agreement import agreement_by_member
-from annotation.labels.quality.pace import pace_by_person
+from annotation.labels.agreement.first_errors import agreement_by_member
+from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.quality.statistics import members_with_figures
 from annotation.models import HIDDEN_LANES, MEMBER_NAME, Lane, Membership, Project, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from annotation.core.statements import fetch_all, fetch_one
-from annotation.work.queue.rules import OFFERED, Rules
+from annotation.work.queue.rules import FRESH, OFFERED, Rules
 from annotation.work.queue.turns import Tally, in_turn
 
 # How many candidates are read: some of them may be locked by other claims.
@@ -20,7 +20,7 @@ TAKE = """
 WITH candidate AS MATERIALIZED ({candidates}),
 next AS (
     SELECT item.id FROM annotation_queueitem item JOIN candidate ON candidate.id = item.id
-    WHERE item.state = 'ready' AND NOT item.paused
+    WHERE item.state = 'ready' AND NOT item.paused AND item.taker = %(taker)s
     ORDER BY candidate.place, candidate.rank, item.id
     LIMIT 1
     FOR NO KEY UPDATE OF item {wait}
@@ -42,7 +42,8 @@ RETURNING id, item_id, solution_id
 # First the items assigned to this person, then those they had begun, then those pinned for all.
 FIRST = """
 (SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
- WHERE item.assigned_to_id = %(annotator)s AND item.state = 'ready' AND NOT item.paused AND {own}
+ WHERE item.assigned_to_id = %(annotator)s AND item.state = 'ready' AND NOT item.paused
+   AND item.taker = %(taker)s AND {fresh}
  ORDER BY item.rank, item.id LIMIT {spare})
 UNION ALL
 (SELECT item.id, 1, item.rank
@@ -70,7 +71,7 @@ ANYWHERE = """
 SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
 WHERE item.generation_id = (
     SELECT id FROM annotation_generation WHERE project_id = %(project)s AND state = 'open')
-  AND item.state = 'ready' AND NOT item.paused AND {lasting} AND {allowed}
+  AND item.state = 'ready' AND NOT item.paused AND item.taker = %(taker)s AND {lasting} AND {allowed}
 ORDER BY item.rank, item.id LIMIT {many}
 """
 
@@ -93,7 +94,7 @@ SELECT tally.generation_id, tally.lane, tally.wanted, tally.taken, COALESCE((
     WHERE frontier.annotator_id = %(annotator)s AND frontier.generation_id = tally.generation_id
       AND frontier.lane = tally.lane), 0)
 FROM annotation_lanetally tally JOIN annotation_generation generation ON generation.id = tally.generation_id
-WHERE generation.project_id = %(project)s AND generation.state = 'open'
+WHERE generation.project_id = %(project)s AND generation.state = 'open' AND tally.taker = %(taker)s
 ORDER BY tally.lane
 FOR NO KEY UPDATE OF tally
 """
@@ -129,20 +130,18 @@ def take(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
 
 def take_thoroughly(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
     """Lease any item that the person may have, searching the whole queue and waiting for rows that others lock."""
-    anywhere = statement(ANYWHERE, rules.own, rules.theirs, rules.theirs_now, wait="")
+    anywhere = statement(ANYWHERE, rules.theirs, rules.theirs_now, wait="")
     row = fetch_one(anywhere, rules.values | {"now": now, "until": until})
     return Taken(*row) if row else None
 
 
 def _take(candidates: str, rules: Rules, values: dict[str, Any], *, remember: str = "") -> Taken | None:
-    row = fetch_one(statement(candidates, rules.own, rules.lasting, rules.all, remember=remember), values)
+    row = fetch_one(statement(candidates, rules.lasting, rules.all, remember=remember), values)
     return Taken(*row) if row else None
 
 
 @lru_cache(maxsize=64)
-def statement(
-    candidates: str, own: str, lasting: str, allowed: str, *, remember: str = "", wait: str = "SKIP LOCKED"
-) -> str:
-    """The statement TAKE for a way to find candidates, with the conditions of `Rules`: own, lasting, those for now."""
-    parts = {"offered": OFFERED, "own": own, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}
+def statement(candidates: str, lasting: str, allowed: str, *, remember: str = "", wait: str = "SKIP LOCKED") -> str:
+    """The statement TAKE for a way to find candidates, with the conditions that items meet ever, and those for now."""
+    parts = {"offered": OFFERED, "fresh": FRESH, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}
     return TAKE.format(candidates=candidates.format(**parts), remember=remember.format(**parts), wait=wait)

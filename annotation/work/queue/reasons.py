@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from annotation.core.statements import fetch_one
 from annotation.models import Membership
-from annotation.work.queue.rules import QUALIFIED, SEEN, Rules, free_again
+from annotation.work.queue.rules import FRESH, QUALIFIED, SEEN, Rules, free_again
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Nothing:
 
 
 # Unfinished items for everybody or for this person, that this person has never had.
-OPEN = """FROM annotation_queueitem item
+OPEN = f"""FROM annotation_queueitem item
     JOIN annotation_generation generation ON generation.id = item.generation_id AND generation.state = 'open'
     WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full')
-      AND (item.assigned_to_id IS NULL OR item.assigned_to_id = %(annotator)s) AND {own}"""
+      AND item.taker = %(taker)s AND (item.assigned_to_id IS NULL OR item.assigned_to_id = %(annotator)s) AND {FRESH}"""
 
 # Among the items that this person may get: whether any is free, and when the first lease of another person expires.
 # Both in one statement, in which a place is always either free or leased.
@@ -35,7 +35,8 @@ FROM annotation_queueitem item
 JOIN annotation_generation generation ON generation.id = item.generation_id AND generation.state = 'open'
 LEFT JOIN annotation_lease lease
     ON lease.item_id = item.id AND lease.state = 'active' AND lease.annotator_id <> %(annotator)s
-WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full') AND NOT item.paused AND {theirs}
+WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full') AND NOT item.paused
+  AND item.taker = %(taker)s AND {theirs}
 """
 
 # For each problem in its cool-down, when the person ended its last solution; null while they have one leased.
@@ -53,7 +54,7 @@ def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
         return None
     resting, seen = 0, None
     if rules.passing != "TRUE":
-        resting, seen = _one(LAST_SEEN.format(own=rules.own, lasting=rules.lasting, passing=rules.passing), rules)
+        resting, seen = _one(LAST_SEEN.format(lasting=rules.lasting, passing=rules.passing), rules)
     rested = seen and free_again(membership, seen)
     if resting and (back is None or (rested is not None and rested <= back)):
         return Nothing(
@@ -67,10 +68,9 @@ def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
             _("Other annotators have the remaining solutions. You may get some when their time ends."),
             min(filter(None, [back, rested])),
         )
-    open_items = OPEN.format(own=rules.own)
-    if _one(f"SELECT EXISTS (SELECT {open_items} AND item.paused)", rules)[0]:
+    if _one(f"SELECT EXISTS (SELECT {OPEN} AND item.paused)", rules)[0]:
         return Nothing("paused", _("The remaining solutions are paused by the project’s manager."))
-    if membership.domains is not None and _one(f"SELECT EXISTS (SELECT {open_items} AND NOT {QUALIFIED})", rules)[0]:
+    if membership.domains is not None and _one(f"SELECT EXISTS (SELECT {OPEN} AND NOT {QUALIFIED})", rules)[0]:
         return Nothing(
             "not_qualified",
             _("The remaining solutions are in domains that are not yours. The project’s manager can change that."),

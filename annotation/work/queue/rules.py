@@ -4,16 +4,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from annotation.models import Annotation, Membership, QueuePolicy
+from annotation.models import Annotation, Membership, QueuePolicy, Taker
 
 # All are conditions on `item`, a queue item. A person has had a solution if they have a lease on it: nobody can submit
 # without one, and an adjudicated solution leaves the queue. An expired lease can be renewed.
 FRESH = """NOT EXISTS (
     SELECT FROM annotation_lease mine
     WHERE mine.annotator_id = %(annotator)s AND mine.solution_id = item.solution_id AND mine.state <> 'expired')"""
-# A machine's labels measure neither models nor annotators, so it never gets such an item, not even an assigned one.
-MEASURES_NOTHING = "item.split = 'pool' AND item.lane NOT IN ('screening', 'gold')"
-OFFERED = "item.state = 'ready' AND NOT item.paused AND item.assigned_to_id IS NULL"
+OFFERED = "item.state = 'ready' AND NOT item.paused AND item.assigned_to_id IS NULL AND item.taker = %(taker)s"
 QUALIFIED = """EXISTS (
     SELECT FROM annotation_solution given JOIN annotation_problem problem ON problem.id = given.problem_id
     WHERE given.id = item.solution_id AND problem.domain = ANY(%(domains)s))"""
@@ -28,10 +26,9 @@ NEVER_SEEN = f"NOT EXISTS (SELECT {SEEN})"
 @dataclass(frozen=True)
 class Rules:
     """Conditions for one member now, with their `values`. `lasting` stays false for an item that fails it; `passing`
-    becomes true with time. Items assigned to the member must only meet `own`, which is a part of `lasting`.
+    becomes true with time.
     """
 
-    own: str
     lasting: str
     passing: str
     values: dict[str, Any] = field(default_factory=dict)
@@ -43,7 +40,7 @@ class Rules:
     @property
     def theirs(self) -> str:
         """Items assigned to this person, or open to all and allowed for them now or later."""
-        return f"(item.assigned_to_id = %(annotator)s AND {self.own} OR item.assigned_to_id IS NULL AND {self.lasting})"
+        return f"(item.assigned_to_id = %(annotator)s AND {FRESH} OR item.assigned_to_id IS NULL AND {self.lasting})"
 
     @property
     def theirs_now(self) -> str:
@@ -53,22 +50,29 @@ class Rules:
 def rules_for(membership: Membership, now: datetime) -> Rules:
     """The conditions on the items that this member may get. A machine needs no cool-down, because it forgets."""
     policy = membership.project.policies
-    machine = membership.kind == Membership.Kind.MACHINE
-    own = f"{FRESH} AND {MEASURES_NOTHING}" if machine else FRESH
-    lasting = [own]
-    values: dict[str, Any] = {"annotator": membership.pk, "project": membership.project_id}
+    lasting = [FRESH]
+    values: dict[str, Any] = {
+        "annotator": membership.pk,
+        "project": membership.project_id,
+        "taker": taker_of(membership),
+    }
     if membership.domains is not None:
         lasting.append(QUALIFIED)
         values["domains"] = membership.domains
     passing = "TRUE"
-    if machine:
-        return Rules(own, " AND ".join(lasting), passing, values)
+    if membership.kind == Membership.Kind.MACHINE:
+        return Rules(" AND ".join(lasting), passing, values)
     if policy.queue.problem_again == "never":
         lasting.append(NEVER_SEEN)
     elif policy.queue.cool_down_minutes or policy.queue.problem_again == "next_day":
         passing = RESTED
         values["rested"] = _rested_since(policy.queue, policy.rounds.start_of_day(now), now)
-    return Rules(own, " AND ".join(lasting), passing, values)
+    return Rules(" AND ".join(lasting), passing, values)
+
+
+def taker_of(membership: Membership) -> Taker:
+    """Whose items the member may take. A simulated person takes those of people."""
+    return Taker.MACHINE if membership.kind == Membership.Kind.MACHINE else Taker.PERSON
 
 
 def cap_reached(membership: Membership, in_hand: int, now: datetime) -> datetime | None:

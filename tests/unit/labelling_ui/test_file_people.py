@@ -11,9 +11,9 @@ from annotation.core.errors import DomainError
 from annotation.core.membership.accounts import invite
 from annotation.core.membership.members import change_role, qualify, remove
 from annotation.files.record_import import import_records
+from annotation.labels.agreement.first_errors import first_error_agreement
+from annotation.labels.consensus.trust import trust_by_person
 from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
-from annotation.labels.quality.agreement import first_error_agreement
-from annotation.labels.quality.trust import trust_by_person
 from annotation.models import AuditEntry, GoldAnswer, Lease, Membership, Project, QueueItem
 from annotation.work.gold.designation import mark_gold, references
 from annotation.work.gold.screening import decide

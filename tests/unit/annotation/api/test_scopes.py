@@ -12,7 +12,7 @@ from annotation.api.reference import read_schema
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.members import remove
 from annotation.core.membership.tokens import issue_machine_token, issue_token, revoke_token
-from annotation.models import Annotation, ApiToken, Membership, Scope
+from annotation.models import Annotation, ApiToken, Membership, QueueItem, Scope
 from tests.factories import GenerationFactory, MachineAnnotatorFactory, MembershipFactory, QueueItemFactory
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
@@ -110,7 +110,8 @@ def test_a_browser_needs_no_scope_and_a_token_makes_none_that_exceeds_it():
 class TestAMachine:
     @pytest.fixture
     def item(self):
-        return QueueItemFactory(generation=GenerationFactory(project__slug=SAMPLES["slug"]), wanted=3)
+        generation = GenerationFactory(project__slug=SAMPLES["slug"])
+        return QueueItemFactory(generation=generation, lane="acquisition", route="judge", taker="machine")
 
     @pytest.fixture
     def manager(self, item):
@@ -158,6 +159,7 @@ class TestAMachine:
             client.force_login(machine.membership.user)
         else:
             client, name = program(MembershipFactory(project=item.project), "claim", "submit"), ""
+            QueueItem.objects.update(route="person", taker="person")
         source = self.labelled(client, item).source
         assert (source.kind, source.name) == ("model_judge", name)
 

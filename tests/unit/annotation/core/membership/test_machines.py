@@ -7,11 +7,10 @@ from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.membership.accounts import invite
 from annotation.core.membership.machines import MachineSetup, add_machine, change_machine, setup_of
 from annotation.core.membership.members import change_role
-from annotation.models import AuditEntry, Lease, QueueItem
+from annotation.models import AuditEntry, Lease
 from annotation.work.claiming import claim_next
 from annotation.work.gold.designation import mark_gold
 from annotation.work.gold.screening import decide, standing
-from annotation.work.queue.managing import change_items, queue_solution
 from tests.factories import (
     AnnotationFactory,
     GenerationFactory,
@@ -122,7 +121,7 @@ class TestItMeasuresNothing:
         self.waiting(generation, lane, pinned=waits == "pinned", **assigned)
         claim = claim_next(by=robot.user, project=robot.project, holding=[])
         assert (claim.lease, claim.reason) == (None, "done")
-        ordinary = self.waiting(generation, "acquisition")
+        ordinary = self.waiting(generation, "acquisition", route="judge", taker="machine")
         claim = claim_next(by=robot.user, project=robot.project, holding=[])
         assert claim.lease.item == ordinary
 
@@ -130,7 +129,7 @@ class TestItMeasuresNothing:
         manager = MembershipFactory(project=generation.project, role="manager")
         reference = AnnotationFactory(solution__project=generation.project, annotator=manager)
         mark_gold(by=manager.user, project=generation.project, annotation_id=reference.pk)
-        items = [self.waiting(generation, "control") for _ in range(2)]
+        items = [self.waiting(generation, "control", route="judge", taker="machine") for _ in range(2)]
         held = []
         for _ in items:
             held.append(claim_next(by=robot.user, project=robot.project, holding=held).lease.pk)
@@ -139,13 +138,3 @@ class TestItMeasuresNothing:
         with pytest.raises(DomainError) as refused:
             decide(by=manager.user, membership=robot, outcome="again")
         assert refused.value.code == "machine_only_labels"
-
-    def test_nobody_assigns_it_such_an_item(self, generation, robot):
-        manager = MembershipFactory(project=generation.project, role="manager")
-        item, ordinary = self.waiting(generation, "holdout"), self.waiting(generation, "control")
-        with pytest.raises(DomainError) as refused:
-            change_items(by=manager.user, project=generation.project, change="hand", items=[item.pk], to=robot)
-        assert refused.value.code == "machine_cannot_measure"
-        change_items(by=manager.user, project=generation.project, change="hand", items=[ordinary.pk], to=robot)
-        queue_solution(by=manager.user, project=generation.project, solution=ordinary.solution, to=robot)
-        assert QueueItem.objects.get(assigned_to=robot) == ordinary

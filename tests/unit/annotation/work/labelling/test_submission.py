@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
+from annotation.labels.agreement.first_errors import first_error_agreement
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
-from annotation.labels.quality.agreement import first_error_agreement
 from annotation.models import Annotation, AuditEntry, Dispute, Draft, Lease, Membership, QueueItem
 from annotation.work.claiming import claim_next
 from annotation.work.gold.designation import mark_gold, references
@@ -24,7 +24,6 @@ from tests.factories import (
     GenerationFactory,
     MachineAnnotatorFactory,
     MembershipFactory,
-    ProblemFactory,
     QueueItemFactory,
     SolutionFactory,
 )
@@ -112,7 +111,7 @@ def test_what_comes_with_a_token_is_a_machine_s_label_and_never_gold(item, role)
 
 def test_a_machine_annotator_labels_as_its_version_and_a_person_does_not(item):
     robot = MachineAnnotatorFactory(membership__project=item.project)
-    QueueItem.objects.update(wanted=2)
+    QueueItem.objects.update(lane="acquisition", route="judge", taker="machine", audited=True)
     judged = submit(robot.membership, all_good(item.solution, claim(robot.membership))).annotation
     assert (judged.source, judged.source.kind) == (robot.source, "model_judge")
     person = MembershipFactory(project=item.project)
@@ -122,21 +121,11 @@ def test_a_machine_annotator_labels_as_its_version_and_a_person_does_not(item):
     assert sorted(one.source_kind for one in records[0].annotations) == ["human", "model_judge"]
 
 
-@pytest.mark.parametrize(("lane", "fills"), [("acquisition", True), ("holdout", False), ("calibration", False)])
-def test_a_machine_fills_a_place_only_where_it_may_teach(item, lane, fills):
-    if not fills:
-        problem = ProblemFactory(project=item.project, split=lane)
-        QueueItem.objects.all().delete()
-        item = QueueItemFactory(
-            generation=item.generation, lane=lane, solution=SolutionFactory(project=item.project, problem=problem)
-        )
+def test_a_machine_gets_no_item_that_waits_for_people(item):
     item.project.policy = {"training_sources": ["human", "model_judge"]}
     item.project.save()
-    robot = MembershipFactory(project=item.project, kind="machine" if fills else "person")
-    submit_annotation(
-        by=robot.user, project=item.project, submission=all_good(item.solution, claim(robot)), by_program=True
-    )
-    assert places(item) == (("done", 0, 1) if fills else ("ready", 0, 0))
+    robot = MembershipFactory(project=item.project, kind="machine")
+    assert claim_next(by=robot.user, project=item.project, holding=[]).reason == "done"
 
 
 def test_a_machine_revises_no_decision_of_a_person(item):

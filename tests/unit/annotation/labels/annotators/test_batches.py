@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
+from annotation.labels.annotators import batches
+from annotation.labels.annotators.batch_watch import watch
+from annotation.labels.annotators.judged_labels import judge_by_overlap, latest_labels
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
-from annotation.labels.quality import batches
-from annotation.labels.quality.batch_watch import watch
-from annotation.labels.quality.judged_labels import judge_by_overlap, latest_labels
 from annotation.loop.pool.partitions import create_partition
 from annotation.loop.schedule import automatic
 from annotation.loop.selection.candidates import candidates_of

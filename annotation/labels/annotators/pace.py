@@ -6,9 +6,9 @@ from datetime import timedelta
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from annotation.labels.quality.batches import in_use
-from annotation.labels.quality.haste import Timed
-from annotation.labels.quality.judged_labels import LATEST, name_of
+from annotation.labels.annotators.batches import in_use
+from annotation.labels.annotators.haste import Timed
+from annotation.labels.annotators.judged_labels import LATEST, name_of
 from annotation.labels.quality.statistics import Median
 from annotation.models import Annotation, Membership, PathStep, Project, StepRating
 from annotation.work.annotations import own_opinions
