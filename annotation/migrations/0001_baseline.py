@@ -1417,7 +1417,7 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            models.Q(("route", "person"), ("taker", "person"), ("rule__isnull", True)),
+                            models.Q(("route", "person"), ("rule__isnull", True), ("taker", "person")),
                             ("lane__in", ["acquisition", "control"]),
                             _connector="OR",
                         ),
