@@ -12,7 +12,7 @@ from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, FirstError, Number, Opening, When
 from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Listing, SharedFilters, respond
-from labelling_ui.pages.people import PersonField, people_of
+from labelling_ui.pages.people import PersonField, everyone_in
 
 HINTED = [("shown", _("shown")), ("blind", _("withheld (blind arm)"))]
 
@@ -68,7 +68,7 @@ def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
         rows = rows.filter(annotator=member)
         filters, columns = OwnLabelFilters(request.GET, project), OWN_COLUMNS
     else:
-        batches, people = project.label_batches.all(), people_of(project, left=True)
+        batches, people = project.label_batches.all(), everyone_in(project)
         filters, columns = LabelFilters(request.GET, project, COLUMNS, annotator=people, batch=batches), COLUMNS
     rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")
     listing = Listing(request, rows, columns, sort="-submitted", filters=filters)

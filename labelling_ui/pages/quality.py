@@ -21,7 +21,7 @@ from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Share, State, When
 from labelling_ui.pages.listing import Listing, SharedFilters, Table, respond
-from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField, people_of
+from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField, everyone_in
 from labelling_ui.templatetags.figures import source_in_words
 from prm.consensus import Measured
 
@@ -37,7 +37,7 @@ class SetAsideForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
         annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
-        annotator.queryset = people_of(project, left=True)
+        annotator.queryset = everyone_in(project)
 
 
 class BatchFilters(SharedFilters):
