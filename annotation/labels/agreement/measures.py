@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from annotation.labels.agreement.coefficients import (
     alpha,
     beyond_one,
     cohen,
+    divide,
     fleiss,
     nominal,
     ordinal_alpha,
@@ -46,7 +48,7 @@ class Values:
         """The number of labels [units, categories]."""
         categories = len(self.meanings)
         cells = np.bincount(self.unit * categories + self.category, minlength=len(self.solution) * categories)
-        return cells.reshape(-1, categories).astype(float)
+        return cells.reshape(len(self.solution), categories).astype(float)
 
 
 @dataclass(frozen=True)
@@ -151,17 +153,19 @@ def _measured(
     draws, blocks = _draws(groups.solutions, resamples)
     block = blocks[solution]
     many = parts.max(initial=0) + 1
-    keys, into = np.unique(groups.of * many + parts, return_inverse=True)
-    weighted, weights = np.zeros((groups.number, resamples + 1)), np.zeros((groups.number, resamples + 1))
-    for number, sums in _resampled(rows, into, block, draws):
-        value, weight, group = coefficient.value(sums[:, :-1]), sums[:, -1], keys[number] // many
-        known = ~np.isnan(value)
-        weighted[group, known] += value[known] * weight[known]
-        weights[group, known] += weight[known]
-    means = np.divide(weighted, weights, out=np.full_like(weighted, np.nan), where=weights > 0)
-    pairs = np.bincount(groups.of, weights=rows[:, -1], minlength=groups.number)
+    keys, key = np.unique(groups.of * many + parts, return_inverse=True)
     places = np.bincount(np.unique(groups.of * len(draws) + block) // len(draws), minlength=groups.number)
-    return [Measured(_metric(means[n], int(places[n])), round(pairs[n])) for n in range(groups.number)]
+    measured = [Measured(UNKNOWN, 0)] * groups.number
+    for group, of_group in groupby(_resampled(rows, key, block, draws), lambda part: int(keys[part[0]] // many)):
+        weighted = weights = pairs = 0.0
+        for _, sums in of_group:
+            value, weight = coefficient.value(sums[:, :-1]), sums[:, -1]
+            known = ~np.isnan(value)
+            weighted = weighted + np.where(known, value * weight, 0)
+            weights = weights + np.where(known, weight, 0)
+            pairs += weight[0]
+        measured[group] = Measured(_metric(divide(weighted, weights), int(places[group])), round(pairs))
+    return measured
 
 
 def _metric(samples: Array, places: int) -> Metric:

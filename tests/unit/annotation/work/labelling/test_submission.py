@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.core.membership.members import mark_machine
-from annotation.labels.agreement.first_errors import first_error_agreement
+from annotation.labels.agreement.cube import agreement_of
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.models import Annotation, AuditEntry, Dispute, Draft, Lease, Membership, QueueItem
@@ -112,7 +112,7 @@ def test_a_member_marked_as_a_program_labels_as_a_machine_and_a_person_does_not(
     person = MembershipFactory(project=item.project)
     assert submit(person, all_good(item.solution, claim(person))).annotation.source.kind == "human"
     assert AuditEntry.objects.get(action="member.mark_machine").after == {"kind": "machine"}
-    assert first_error_agreement(item.project).pairs == 0  # kinds are not pooled
+    assert agreement_of(item.project).pairs == 0  # kinds are not pooled
     records = list(stream_records(project=item.project, filters=parse_filters({})))
     assert sorted(one.source_kind for one in records[0].annotations) == ["human", "model_judge"]
 
