@@ -106,6 +106,11 @@ SHOWN: dict[type[Model], Shown] = {
         "user name_in_file project role active kind joined_at",
         "user__username user__email name_in_file pseudonym",
     ),
+    models.MachineAnnotator: Shown(
+        "membership model_name prompt_version family cost_per_label source",
+        "model_name membership__user__username",
+        "family",
+    ),
     models.Preference: Shown("user language first_password", "user__username", "language"),
     models.AuditEntry: Shown(
         "at by action target_type target_id project", "target_id by__username action", "action", dates="at"

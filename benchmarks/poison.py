@@ -161,7 +161,7 @@ class Bench:
             names = {f"annotator {m.pk}": m.user.username for m in project.memberships.select_related("user")}
             found.suspected = LabelBatch.objects.count()
             found.informedness = {
-                names[who]: round(trust.informedness, 3) for who, trust in trust_by_person(project).items()
+                names[who]: round(trust.reliability.value, 3) for who, trust in trust_by_person(project).items()
             }
         for arm in ARMS:
             if arm == "set aside" and not found.suspected:

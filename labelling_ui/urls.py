@@ -122,7 +122,6 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("members/<int:member_id>/gold/", members.member, name="member"),
     path("members/<int:member_id>/screen/", members.screen, name="member-screen"),
     path("members/<int:member_id>/domains/", members.qualify_member, name="member-qualify"),
-    path("members/<int:member_id>/machine/", members.mark_member, name="member-machine"),
     path("members/<int:member_id>/", members.change, name="member-change"),
     path("settings/", settings.settings, name="settings"),
     path("settings/state/", settings.set_state, name="project-state"),

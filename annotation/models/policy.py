@@ -8,6 +8,7 @@ import msgspec
 from annotation.models.agreement_rule import AgreementRule
 from annotation.models.choices import MEASURING_LANES, Lane, Role
 from annotation.models.rounds_policy import RoundsPolicy
+from annotation.models.routing_policy import RoutingPolicy
 from prm.acquisition.functions import FUNCTIONS
 from prm.consensus import CONSENSUS
 from prm.errors import UnknownNameError
@@ -250,6 +251,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     screening: ScreeningPolicy = msgspec.field(default_factory=ScreeningPolicy)
     feedback: FeedbackPolicy = msgspec.field(default_factory=FeedbackPolicy)
     hints: HintsPolicy = msgspec.field(default_factory=HintsPolicy)
+    routing: RoutingPolicy = msgspec.field(default_factory=RoutingPolicy)
     costs: CostsPolicy = msgspec.field(default_factory=CostsPolicy)
     shadow_models: bool = True
     training: dict[str, Any] = {}

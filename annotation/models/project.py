@@ -88,6 +88,9 @@ class Membership(models.Model):
             models.CheckConstraint(
                 condition=Q(kind__in=["person", "machine", "simulated"]), name="membership_kind_known"
             ),
+            models.CheckConstraint(
+                condition=~Q(kind="machine") | Q(role="annotator"), name="membership_machine_labels"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -52,7 +52,7 @@ class Shown(NamedTuple):
 
 
 def _coefficient(value: float | None) -> str:
-    return NOTHING if value is None else decimal(value, 2)
+    return NOTHING if value is None else decimal(value, 2).replace("-", "−")
 
 
 _COUNTS_ONCE = _("Each unit counts once, so prefer alpha if the number of labels varies.")
@@ -254,7 +254,10 @@ class Sheet:
     def _heat_map(
         self, name: object, rows: Dimension, columns: Dimension, shades: dict[tuple[str, str], Shade]
     ) -> HeatMap:
-        down, across = (list(dict.fromkeys(pair[n] for pair in shades))[:MOST_PLACES] for n in (0, 1))
+        down, across = (
+            self.cube.in_order(dimension, (pair[n] for pair in shades))[:MOST_PLACES]
+            for n, dimension in enumerate((rows, columns))
+        )
         return HeatMap(
             name,
             [self.title(columns, key) for key in across],

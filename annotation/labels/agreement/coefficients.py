@@ -39,7 +39,8 @@ def beyond_one(positions: Sequence[int]) -> Array:
     """The distance of first errors that is 0 up to one step apart; "no error" (-1) is never one step apart."""
     at = np.asarray(positions)
     near = (np.abs(at[:, None] - at) <= 1) & ((at[:, None] == at) | (np.minimum(at[:, None], at) != NO_ERROR))
-    return 1.0 - near
+    distance: Array = 1.0 - near
+    return distance
 
 
 def share(distance: Array) -> Coefficient:
@@ -123,7 +124,8 @@ def fleiss() -> Coefficient:
 def _pairs(counts: Array) -> Array:
     """The number of pairs of labels on each unit."""
     of = counts.sum(axis=1)
-    return of * (of - 1) / 2
+    pairs: Array = of * (of - 1) / 2
+    return pairs
 
 
 def _differing(counts: Array, distance: Array) -> Array:
@@ -135,4 +137,5 @@ def _differing(counts: Array, distance: Array) -> Array:
 def divide(of: Array, by: Array, *, empty: float = np.nan) -> Array:
     """of / by, and `empty` for division by 0."""
     of, by = np.broadcast_arrays(np.asarray(of, dtype=float), np.asarray(by, dtype=float))
-    return np.divide(of, by, out=np.full(of.shape, empty), where=np.abs(by) > 1e-12)
+    quotient: Array = np.divide(of, by, out=np.full(of.shape, empty), where=np.abs(by) > 1e-12)
+    return quotient

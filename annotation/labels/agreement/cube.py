@@ -1,6 +1,6 @@
 """Agreement cut by generation, domain, length, policy model, week, annotator and pair of annotators."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -163,6 +163,12 @@ class Cube:
             for code in in_order
         }
 
+    def in_order(self, dimension: Dimension, keys: Iterable[str]) -> list[str]:
+        """Each value of a dimension once, in the order of the cells."""
+        places = {key: n for n, key in enumerate(self._values("annotator" if dimension == "pair" else dimension))}
+        parts = {key: key.split(" ") if dimension == "pair" else [key] for key in keys}
+        return sorted(parts, key=lambda key: [places[part] for part in parts[key]])
+
     def cells(
         self, measure: str, *by: Dimension, resamples: int = RESAMPLES, most_raters: int | None = None
     ) -> list[Cell]:
@@ -246,9 +252,7 @@ class Cube:
 
     def _size(self, dimension: Dimension) -> int:
         """The number of values that a dimension can have."""
-        if dimension in ("pair", "annotator"):
-            return len(self.raters) ** (2 if dimension == "pair" else 1)
-        return len(self._axis(dimension).keys)
+        return len(self.raters) ** 2 if dimension == "pair" else len(self._values(dimension))
 
     def _keys(self, code: int, by: Sequence[Dimension]) -> tuple[str, str]:
         """The values of the dimensions in a cell."""
@@ -259,11 +263,17 @@ class Cube:
         return keys[0], keys[1]
 
     def _key(self, dimension: Dimension, place: int) -> str:
-        raters = [rater.key for rater in self.raters.values()]
         if dimension == "pair":
-            one, other = divmod(place, len(raters))
+            one, other = divmod(place, len(self.raters))
+            raters = self._values("annotator")
             return f"{raters[one]} {raters[other]}"
-        return raters[place] if dimension == "annotator" else self._axis(dimension).keys[place]
+        return self._values(dimension)[place]
+
+    def _values(self, dimension: Dimension) -> Sequence[str]:
+        """The values of a dimension that is no pair, in order."""
+        if dimension == "annotator":
+            return [rater.key for rater in self.raters.values()]
+        return self._axis(dimension).keys
 
 
 def _axis(labels: SharedLabels, dimension: Dimension) -> _Axis:

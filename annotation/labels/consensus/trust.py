@@ -1,81 +1,48 @@
 """The reliability of each annotator, and of each source of imported labels, in a project."""
 
 from collections import Counter
-from collections.abc import Hashable
 from dataclasses import dataclass
 
-from django.db.models import Count, QuerySet
-
-from annotation.labels.annotators.judged_labels import FirstErrorLabel, latest_labels, name_of
-from annotation.labels.consensus.reliability import Reliability, estimate
-from annotation.labels.quality.anchoring import Gap
+from annotation.labels.annotators.judged_labels import latest_labels, name_of
+from annotation.labels.consensus.reliability import estimate
 from annotation.models import Project, StepRating
-from prm.consensus import Vote, Words
-
-ONE_STEP = 0.5  # expected number of steps from which there is more likely one than none
+from prm.consensus import Evidence, Reliability, Step, Vote
 
 
 @dataclass(frozen=True)
 class Trust:
-    """`who` as in `judged_labels.name_of`. `informedness` is what the consensus uses: shrunk to the average person if
-    there are few shared steps. The rest comes from the person's own votes: the shares of probably bad steps rated bad
-    (`finds`) and of others rated bad (`invents`), None without such a step; `measured` is their difference with its
-    95 % interval. `votes` counts votes on shared steps, `labels` the labels that they are in."""
+    """`who` as in `judged_labels.name_of`; `labels` are theirs on solutions that somebody else labelled too."""
 
     who: str
     labels: int
-    votes: int
-    finds: float | None
-    invents: float | None
-    measured: Gap
-    informedness: float
+    reliability: Reliability
 
 
 def trust_by_person(project: Project) -> dict[str, Trust]:
     """The trust in each person by `who`, from latest labels without machines'; empty if no step is shared."""
     human = [label for label in latest_labels(project) if not label.machine]
-    shared = _shared(human)
-    rated = StepRating.objects.filter(state="rated")
-    rows = rated.filter(annotation__in=[label.label for label in shared])
+    rows = StepRating.objects.filter(state="rated", annotation__in=[label.label for label in human])
     votes: list[Vote] = []
-    settled: dict[Hashable, int] = {}
-    decides = {label.label for label in shared if label.adjudicates}
-    for step, annotator, source, rating, annotation in rows.values_list(
-        "step", "annotation__annotator", "annotation__source", "rating", "annotation"
+    settled: dict[Step, int] = {}
+    decides = {label.label for label in human if label.adjudicates}
+    for solution, position, alternative, annotator, source, rating, annotation, domain in rows.values_list(
+        "step__solution",
+        "step__position",
+        "step__alternative",
+        "annotation__annotator",
+        "annotation__source",
+        "rating",
+        "annotation",
+        "step__solution__problem__domain",
     ):
         if annotation in decides:
-            settled[step] = int(rating or 0)
+            settled[solution, position, alternative] = int(rating or 0)
         else:
-            votes.append(Vote(step, name_of(annotator, source), int(rating or 0)))
-    once = {label.label for label in human} - {label.label for label in shared}
-    reliability = estimate(votes, settled=settled, alone=_words(rated.filter(annotation__in=once)))
-    if reliability is None:
+            votes.append(Vote(solution, position, name_of(annotator, source), int(rating or 0), alternative, domain))
+    fit = estimate(Evidence(votes, settled))
+    if fit is None:
         return {}
-    labels = Counter(label.who for label in shared)
-    return {person: _trust(person, labels[person], reliability) for person in reliability.votes}
-
-
-def _trust(person: str, labels: int, reliability: Reliability) -> Trust:
-    (bad, of_bad), (others, of_others) = reliability.bad_and_others(person)
-    return Trust(
-        who=person,
-        labels=labels,
-        votes=reliability.votes[person],
-        finds=bad / of_bad if of_bad >= ONE_STEP else None,
-        invents=others / of_others if of_others >= ONE_STEP else None,
-        measured=reliability.measured(person),
-        informedness=reliability.informedness(person),
-    )
-
-
-def _words(ratings: QuerySet[StepRating]) -> Words:
-    rows = ratings.order_by().values_list("annotation__annotator", "annotation__source", "rating")
-    counts: Words = Counter()
-    for annotator, source, rating, n in rows.annotate(n=Count("pk")):
-        counts[name_of(annotator, source), int(rating or 0)] += n
-    return counts
-
-
-def _shared(labels: list[FirstErrorLabel]) -> list[FirstErrorLabel]:
-    label_counts = Counter(label.solution for label in labels)
-    return [label for label in labels if label_counts[label.solution] > 1]
+    on_solution = Counter(label.solution for label in human)
+    labels = Counter(label.who for label in human if on_solution[label.solution] > 1)
+    people = {vote.person: fit.reliability(vote.person) for vote in votes}
+    return {who: Trust(who, labels[who], reliability) for who, reliability in people.items() if reliability.labels}
