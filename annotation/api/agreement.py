@@ -80,8 +80,8 @@ class AgreementOfProject(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """Agreement of the whole project, and by one or two dimensions. Reviewers and managers only.
 
-        Every solution is in one cell of a dimension, except of `annotator` and `pair`: there, two annotators are
-        compared at a time, and a cell of several pairs has their mean, weighted by the labels compared.
+        Every solution is in one cell of a dimension, except of `annotator` and `pair`, which compare two annotators at
+        a time.
         `solutions/` with the same parameters lists the solutions of a cell; it needs `between`.
         `contrasts/` has the agreement between label sources.
         """

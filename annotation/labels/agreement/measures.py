@@ -26,7 +26,7 @@ from prm.evaluation.metrics import Metric, as_metric, draws_of
 Integers = NDArray[np.int64]
 RESAMPLES, SEED = 1000, 17
 BLOCKS = 1000  # of solutions; random groups of solutions vary as much as solutions do, and cost less
-LEAST_SOLUTIONS = 10  # with fewer, resamples understate how much agreement varies (research/agreement.md)
+LEAST_SOLUTIONS = 20  # with fewer, resamples understate how much agreement varies (research/agreement.md)
 UNKNOWN = Metric(None, None, None)
 
 
@@ -53,7 +53,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Measure:
-    """A coefficient of first errors or of step ratings. One of two raters is averaged over pairs of raters."""
+    """A coefficient of first errors or of step ratings; `of_two` for one that is defined for two raters only."""
 
     of: Literal["first_errors", "steps"]
     coefficient: Callable[[Sequence[int]], Coefficient]
@@ -128,10 +128,10 @@ def agreement_of_all(values: Values, measure: Measure, groups: Groups, *, resamp
 def agreement_of_two(
     values: Values, measure: Measure, pairs: Pairs, groups: Groups, *, resamples: int = RESAMPLES
 ) -> list[Measured]:
-    """The agreement of two raters in each group of pairs. If a group has several pairs of raters, their mean.
+    """The agreement in each group of pairs of labels, each of which counts as a unit with two labels.
 
-    The mean of Cohen's kappa is that of R. J. Light (Psychol. Bull. 76, 1971), here weighted by the number of units
-    that both raters labelled.
+    If a group has several pairs of raters, Cohen's kappa is their mean as in R. J. Light (Psychol. Bull. 76, 1971),
+    weighted by the number of units that both raters labelled.
     """
     chosen = groups.of >= 0
     one, other = pairs.one[chosen], pairs.other[chosen]
@@ -142,8 +142,9 @@ def agreement_of_two(
     coefficient = measure.coefficient(values.meanings)
     rows = coefficient.rows(np.hstack([left, right]) if measure.of_two else left + right)
     rows = np.column_stack([rows, np.ones(len(rows))])
-    parts, solution = first * len(raters) + second, values.solution[values.unit[one]]
-    return _measured(coefficient, rows, groups._replace(of=groups.of[chosen]), parts, solution, resamples)
+    parts = first * len(raters) + second if measure.of_two else np.zeros(len(one), dtype=np.int64)
+    groups, solution = groups._replace(of=groups.of[chosen]), values.solution[values.unit[one]]
+    return _measured(coefficient, rows, groups, parts, solution, resamples)
 
 
 def _measured(
