@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from labelling_ui.pages import (
     account,
+    agreement,
     api_reference,
     comparisons,
     contamination,
@@ -62,6 +63,7 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("disputes/", disputes.disputes, name="disputes"),
     path("disputes/<int:dispute_id>/decide/", disputes.decide, name="dispute-decide"),
     path("quality/", quality.quality, name="quality"),
+    path("quality/agreement/", agreement.agreement, name="agreement"),
     path("quality/sources/", comparisons.contrasts, name="contrasts"),
     path("quality/hints/", comparisons.hints, name="hints"),
     path("quality/set-aside/", quality.set_aside, name="labels-set-aside"),

@@ -106,6 +106,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/machines/<int:member_id>/tokens/", machines.MachineTokens.as_view()),
     path("projects/<slug:slug>/batches/", batches.Batches.as_view()),
     path("projects/<slug:slug>/agreement/", agreement.AgreementOfProject.as_view()),
+    path("agreement/", agreement.AgreementByProject.as_view()),
     path("projects/<slug:slug>/audit/", audit_entries.Audit.as_view()),
     path("projects/<slug:slug>/test-results/", outcomes.TestResults.as_view()),
     path("projects/<slug:slug>/answer-checks/", outcomes.AnswerChecks.as_view()),

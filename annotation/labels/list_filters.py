@@ -10,12 +10,14 @@ from uuid import UUID
 
 import msgspec
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from msgspec import UNSET, Meta, UnsetType
 
 from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError
-from annotation.labels.agreement.first_errors import disagreements
+from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
+from annotation.labels.agreement.disagreements import disagreements
 from annotation.labels.annotators.batches import labels_of_batch
 from annotation.labels.quality.contrast import WAYS, contrasted
 from annotation.models import Annotation, LabelBatch, LabelSource, Lane, Project, QueueItem, Solution
@@ -25,6 +27,7 @@ from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 M = TypeVar("M", bound=Model)
 Condition = Callable[[Any], Q]
 CONTRAST = ("one", "other", "way")
+COMPARED = ("length", "labelled_in", "week", "annotator", "peer")  # mean something with `between` only
 
 
 class ListFilter(msgspec.Struct, kw_only=True):
@@ -40,8 +43,8 @@ class ListFilter(msgspec.Struct, kw_only=True):
         return rows
 
 
-class SolutionFilter(ListFilter, kw_only=True):
-    """The solutions of a project; `one`, `other` and `way` go together."""
+class SolutionFilter(Compared, ListFilter, kw_only=True):
+    """The solutions of a project. `one`, `other` and `way` go together; `between` goes with those after it."""
 
     search: Annotated[str | UnsetType, Meta(description="A text in the problem.")] = UNSET
     split: Annotated[Split | UnsetType, Meta(description="The split of the problem.")] = UNSET
@@ -75,6 +78,8 @@ class SolutionFilter(ListFilter, kw_only=True):
             Q(provenance__visibility__isnull=True) if seen == "unknown" else Q(provenance__visibility=seen)
         ),
         "outcome": lambda outcome: Q(final_answer_correct={"correct": True, "wrong": False, "unknown": None}[outcome]),
+        "domain": lambda domain: Q(problem__domain="" if domain == NOT_KNOWN else domain),
+        "generator": lambda generator: Q(generator="" if generator == NOT_KNOWN else generator),
     }
 
     def narrow(self, project: Project, rows: QuerySet[Solution]) -> QuerySet[Solution]:
@@ -85,6 +90,10 @@ class SolutionFilter(ListFilter, kw_only=True):
             rows = rows.filter(pk__in=QueueItem.objects.filter(project=project, **queued).values("solution"))
         if self.disagreement:
             rows = rows.filter(pk__in=disagreements(project).values("pk"))
+        if self.between is not UNSET:
+            rows = rows.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [Cube(project, self).solutions]))
+        elif missing := [name for name in COMPARED if getattr(self, name) is not UNSET]:
+            raise _invalid(missing[0], Message("filter_needs_field", field="between"))
         if missing := [name for name in CONTRAST if getattr(self, name) is UNSET]:
             if len(missing) < len(CONTRAST):
                 raise _invalid(missing[0], Message("filter_needs_fields", fields=", ".join(CONTRAST)))

@@ -20,6 +20,7 @@ PAGES = {
     "review/0/": (403, 404, 404),
     "quality/": (403, 200, 200),
     "gold/": (403, 200, 200),
+    "quality/agreement/": (403, 200, 200),
     "quality/sources/": (403, 200, 200),
     "quality/hints/": (403, 200, 200),
     "generations/": (403, 200, 200),
