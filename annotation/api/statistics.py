@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row
 from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.anchoring import Arm, Gaps
+from annotation.labels.quality.anchoring import Arm, Gaps, WeekOfHints
 from annotation.labels.quality.contrast import contrasts
 from annotation.labels.quality.hint_effects import compare_hints
 from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation
@@ -107,6 +107,7 @@ class HintComparison(Row):
     gaps: Gaps
     opened: Annotated[Share, Meta(description="Labels in the hint arm whose annotator saw a score.")]
     changed: Annotated[Share, Meta(description="Ratings made before the score was seen and changed after it.")]
+    weeks: Annotated[list[WeekOfHints], Meta(description="Accuracy on gold with and without hints, by week.")]
 
 
 class HintComparisons(APIView):

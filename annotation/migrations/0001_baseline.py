@@ -1276,7 +1276,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("person", "person alone"),
                             ("judge", "judge alone"),
-                            ("judge_then_person", "judge, then a person if needed"),
+                            ("judge_then_person", "judge, then person"),
                         ],
                         default="person",
                         max_length=17,

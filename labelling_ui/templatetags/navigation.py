@@ -44,7 +44,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
     (
         _("Quality"),
         [
-            Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "member")),
+            Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "labour", "agreement-filter", "member")),
             Tab("agreement", _("Agreement"), STAFF),
             Tab("gold", _("Gold"), STAFF),
         ],

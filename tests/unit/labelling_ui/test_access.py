@@ -23,6 +23,8 @@ PAGES = {
     "quality/agreement/": (403, 200, 200),
     "quality/sources/": (403, 200, 200),
     "quality/hints/": (403, 200, 200),
+    "quality/labour/": (403, 200, 200),
+    "quality/agreement-filter/": (403, 200, 200),
     "generations/": (403, 200, 200),
     "runs/": (403, 200, 200),
     "models/": (403, 200, 200),
