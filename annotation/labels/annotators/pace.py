@@ -11,7 +11,7 @@ from annotation.labels.annotators.batches import in_use
 from annotation.labels.annotators.haste import Timed
 from annotation.labels.annotators.judged_labels import LATEST, name_of
 from annotation.labels.quality.statistics import Median
-from annotation.models import Annotation, PathStep, Project, StepRating
+from annotation.models import Annotation, Membership, PathStep, Project, StepRating
 from annotation.work.annotations import own_opinions
 from annotation.work.gold.gold_accuracy import Share, share_of
 from prm.vocabulary import FINISHED
@@ -54,12 +54,14 @@ def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pac
 
 
 def timed_labels(project: Project) -> list[Timed]:
-    """The times of the latest labels that rate steps and are in use, without those of simulated people.
+    """The times of people's latest labels that rate steps and are in use.
 
-    A label that a program sent without a time took at most as long as since its annotator's submission before.
+    A label that was sent without a time took at most as long as since its annotator's submission before.
     """
     labels = own_opinions(project).filter(
-        annotator__simulated=False, finish_reason__in=FINISHED, submitted_at__gte=timezone.now() - PERIOD
+        annotator__kind=Membership.Kind.PERSON,
+        finish_reason__in=FINISHED,
+        submitted_at__gte=timezone.now() - PERIOD,
     )
     latest = Annotation.objects.filter(pk__in=in_use(labels).order_by("-pk").values("pk")[:LATEST])
     is_rated = Q(ratings__state="rated")

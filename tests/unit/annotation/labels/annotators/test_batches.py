@@ -157,7 +157,7 @@ class TestWatch:
     def test_nobody_who_takes_their_time_is_named_and_no_program(self, project, people):
         for member, ms in zip(people, (9_000, 20_000, 40_000), strict=True):
             timed(project, member, 20, ms)
-        timed(project, MembershipFactory(project=project, simulated=True), 20, 50)
+        timed(project, MembershipFactory(project=project, kind="simulated"), 20, 50)
         assert watch(project) == []
 
     def test_an_adjudication_decides_alone(self, project, people):
