@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from labelling_ui.pages import (
     account,
+    annotators,
     api_reference,
     comparisons,
     contamination,
@@ -63,6 +64,8 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("quality/", quality.quality, name="quality"),
     path("quality/sources/", comparisons.contrasts, name="contrasts"),
     path("quality/hints/", comparisons.hints, name="hints"),
+    path("quality/annotators/", annotators.annotators, name="annotators"),
+    path("quality/annotators/<int:member_id>/", annotators.annotator, name="annotator"),
     path("quality/set-aside/", quality.set_aside, name="labels-set-aside"),
     path("quality/<int:batch_id>/decide/", quality.decide, name="batch-decide"),
     path("gold/", gold.gold, name="gold"),

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path, re_path
 from annotation.api import (
     agreement,
     annotations,
+    annotators,
     audit_entries,
     batches,
     claims,
@@ -100,6 +101,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/labels/<int:label_id>/", labels.LabelDetail.as_view()),
     path("projects/<slug:slug>/consensus/", consensus.Consensus.as_view()),
     path("projects/<slug:slug>/people/", people.People.as_view()),
+    path("projects/<slug:slug>/annotators/", annotators.Annotators.as_view()),
+    path("projects/<slug:slug>/annotators/<uuid:pseudonym>/", annotators.AnnotatorDetail.as_view()),
     path("projects/<slug:slug>/batches/", batches.Batches.as_view()),
     path("projects/<slug:slug>/agreement/", agreement.AgreementOfProject.as_view()),
     path("projects/<slug:slug>/audit/", audit_entries.Audit.as_view()),

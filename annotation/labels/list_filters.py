@@ -16,6 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError
 from annotation.labels.agreement.first_errors import disagreements
+from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
 from annotation.labels.annotators.batches import labels_of_batch
 from annotation.labels.quality.contrast import WAYS, contrasted
 from annotation.models import Annotation, LabelBatch, LabelSource, Lane, Project, QueueItem, Solution
@@ -120,6 +121,11 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
     ] = UNSET
     solution: Annotated[Id | UnsetType, Meta(description="The id of the solution.")] = UNSET
     batch: Annotated[Id | UnsetType, Meta(description="The id of a batch.")] = UNSET
+    generator: Annotated[str | UnsetType, Meta(description="The policy model that wrote the solution.")] = UNSET
+    figure: Annotated[
+        Annotated[str, one_of(FIGURES)] | UnsetType,
+        Meta(description="The labels behind a figure of the analysis of `annotator`, which it needs."),
+    ] = UNSET
 
     conditions = {
         **OwnLabelFilter.conditions,
@@ -129,6 +135,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         "lane": lambda lane: Q(lane=lane),
         "hint": lambda hint: Q(lease__hint__shown=hint == "shown") | Q(stated__hint__shown=hint == "shown"),
         "solution": lambda solution: Q(solution=solution),
+        "generator": lambda generator: Q(solution__generator=generator),
     }
 
     def narrow(self, project: Project, rows: QuerySet[Annotation]) -> QuerySet[Annotation]:
@@ -136,6 +143,11 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         if isinstance(self.batch, int):
             batch = _of_project(LabelBatch, project, "batch", self.batch)
             rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
+        if isinstance(self.figure, str):
+            annotator = project.memberships.filter(pseudonym=self.annotator or None).first()
+            if annotator is None:
+                raise _invalid("figure", Message("filter_needs_fields", fields="annotator, figure"))
+            rows = rows.filter(pk__in=Analysis(project).rows(who_is(annotator), self.figure))
         return rows
 
 

@@ -4,6 +4,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.annotators.analysis import FIGURES
 from annotation.labels.list_filters import LabelFilter, OwnLabelFilter
 from annotation.models import Annotation, LabelBatch, Lane, Membership, choices
 from annotation.work.annotations import current_annotations
@@ -36,6 +37,8 @@ class LabelFilters(OwnLabelFilters):
     hint = forms.ChoiceField(choices=[words.ALL, *HINTED], label=_("Model’s scores"))
     solution = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     batch = forms.ModelChoiceField(LabelBatch.objects.none(), widget=forms.HiddenInput)
+    generator = forms.CharField(widget=forms.HiddenInput)
+    figure = forms.ChoiceField(choices=[("", ""), *((name, name) for name in FIGURES)], widget=forms.HiddenInput)
 
     field_order = ("annotator", "source", "lane", "generation", "hint", "since", "until", "finish_reason")
 

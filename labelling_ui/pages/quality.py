@@ -1,6 +1,6 @@
 """How far labels can be trusted: batches that stand out, and each annotator's reliability."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
@@ -104,9 +104,7 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(request, rows, COLUMNS, sort="-found", filters=BatchFilters(request.GET, project, COLUMNS))
     members = {one.pk: one for one in project.memberships.select_related("user")}
     names = names_of(project, members)
-    for batch in listing.page.object_list:
-        batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
-        batch.original = names.get(batch.evidence.get("original", ""), "")
+    show_batches(listing.page.object_list, names)
     context = {
         "people": Table(_people(project, names), TRUST),
         "paces": Table(_paces(project, members), [PERSON, *PACE]),
@@ -178,6 +176,13 @@ def _people(project: Project, names: Mapping[str, str]) -> list[Figures]:
     """Each annotator's trust, least informed first."""
     rows = [Figures(names[who], trust) for who, trust in trust_by_person(project).items()]
     return sorted(rows, key=lambda row: row.figures.reliability.value)
+
+
+def show_batches(shown: Iterable[Any], names: Mapping[str, str]) -> None:
+    """Give each batch the name of its `owner`, its number of `labels`, and whose labels they equal (`original`)."""
+    for batch in shown:
+        batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
+        batch.original = names.get(batch.evidence.get("original", ""), "")
 
 
 def names_of(project: Project, members: Members) -> dict[str, str]:

@@ -79,7 +79,7 @@ def _all(member: Membership) -> Iterator[Concern]:
         "n",
     )
     if len(hasty) == 1:
-        yield concern(label, 1, "member", hasty[0].annotator_id)
+        yield concern(label, 1, "annotator", hasty[0].annotator_id)
     else:
         yield concern(label, len(hasty), "quality", query="?state=suspected")
     label = ngettext_lazy(

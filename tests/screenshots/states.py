@@ -42,9 +42,9 @@ def _pages(project: str, prefix: str, *paths: str) -> list[State]:
 
 
 PROJECT = (
-    "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/sources/", "quality/hints/", "gold/",
-    "generations/", "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/", "import/", "sample/",
-    "datasets/", "members/", "learning/", "simulations/", "review/", "my-work/",
+    "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/annotators/", "quality/sources/",
+    "quality/hints/", "gold/", "generations/", "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/",
+    "import/", "sample/", "datasets/", "members/", "learning/", "simulations/", "review/", "my-work/",
 )  # fmt: skip
 SETTINGS = (
     "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/labour/",

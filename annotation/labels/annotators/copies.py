@@ -45,6 +45,22 @@ class Copying:
     comments: int
 
 
+@dataclass(frozen=True)
+class Likeness:
+    """How much the labels of `who` equal the earlier ones of `original`: of the solutions `shared`, those with the
+    `same` first error; of the `mistakes` of the original, those that are the same (`same_mistakes`), where other pairs
+    share `usual`; and equal long comments."""
+
+    who: str
+    original: str
+    shared: int
+    same: int
+    mistakes: int
+    same_mistakes: int
+    usual: float
+    comments: int
+
+
 def find_copies(
     labels: Sequence[FirstErrorLabel],
     comments: Mapping[int, frozenset[str]],
@@ -54,21 +70,36 @@ def find_copies(
 ) -> list[Copying]:
     """The people who copy, each with the person whose labels they equal most. `comments` are those of each label."""
     cleared = cleared_until or {}
-    by_people: dict[tuple[str, str], list[Pair]] = defaultdict(list)
-    for pair in pairs_of(labels):
-        by_people[pair.people].append(pair)
-    mistakes = {people: Counter(pair.equal for pair in pairs if pair.mistake) for people, pairs in by_people.items()}
-    total = sum(mistakes.values(), Counter[bool]())
+    by_people = _by_people(labels)
+    usual = _usual(by_people)
     copies: dict[str, Copying] = {}
     for (who, original), pairs in sorted(by_people.items()):
-        others = total - mistakes[who, original] - mistakes.get((original, who), Counter[bool]())
-        rate = max((others[True] + WEIGHT * USUAL) / (others.total() + WEIGHT), USUAL)
-        evidence = [one for pair in pairs for one in _evidence(pair, comments, rate)]
+        evidence = [one for pair in pairs for one in _evidence(pair, comments, usual[who, original])]
         rise = highest_rise(evidence, threshold=threshold, after=cleared.get(who))
         if rise and (who not in copies or rise.score > copies[who].rise.score):
             same = sum(bool(_shared(pair, comments)) for pair in pairs)
             copies[who] = Copying(who, original, rise, same)
     return list(copies.values())
+
+
+def likenesses_of(labels: Sequence[FirstErrorLabel], comments: Mapping[int, frozenset[str]]) -> list[Likeness]:
+    """Every pair of a person and somebody who labelled the same solutions before, most shared mistakes first."""
+    by_people = _by_people(labels)
+    usual = _usual(by_people)
+    likenesses = [
+        Likeness(
+            who=who,
+            original=original,
+            shared=len(pairs),
+            same=sum(pair.equal for pair in pairs),
+            mistakes=sum(pair.mistake for pair in pairs),
+            same_mistakes=sum(pair.mistake and pair.equal for pair in pairs),
+            usual=usual[who, original],
+            comments=sum(bool(_shared(pair, comments)) for pair in pairs),
+        )
+        for (who, original), pairs in by_people.items()
+    ]
+    return sorted(likenesses, key=lambda one: (-one.same_mistakes, -one.comments, -one.same, one.who, one.original))
 
 
 def pairs_of(labels: Sequence[FirstErrorLabel]) -> Iterator[Pair]:
@@ -82,6 +113,26 @@ def pairs_of(labels: Sequence[FirstErrorLabel]) -> Iterator[Pair]:
                 if original.who != label.who and not original.adjudicates:
                     yield Pair(label, original, _is_mistake(label, original, same_solution[label.solution]))
         earlier.append(label)
+
+
+def _by_people(labels: Sequence[FirstErrorLabel]) -> dict[tuple[str, str], list[Pair]]:
+    by_people: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+    for pair in pairs_of(labels):
+        by_people[pair.people].append(pair)
+    return by_people
+
+
+def _usual(by_people: Mapping[tuple[str, str], Sequence[Pair]]) -> dict[tuple[str, str], float]:
+    """For each pair of people, how often all other pairs share a mistake."""
+    counts: dict[frozenset[str], Counter[bool]] = defaultdict(Counter)
+    for people, pairs in by_people.items():
+        counts[frozenset(people)].update(pair.equal for pair in pairs if pair.mistake)
+    total = sum(counts.values(), Counter[bool]())
+    usual = {}
+    for people in by_people:
+        others = total - counts[frozenset(people)]
+        usual[people] = max((others[True] + WEIGHT * USUAL) / (others.total() + WEIGHT), USUAL)
+    return usual
 
 
 def _is_mistake(copy: FirstErrorLabel, original: FirstErrorLabel, same_solution: Sequence[FirstErrorLabel]) -> bool:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from annotation.labels.annotators.evidence import Evidence, Rise, highest_rise, log_ratio
-from annotation.labels.annotators.haste import Timed, paces_of, usual_pace
+from annotation.labels.annotators.haste import Timed, paces_of, unread_people, usual_pace
 from annotation.labels.annotators.judged_labels import FirstErrorLabel, Reference, of_people
 from annotation.work.gold.gold_accuracy import Share, share_of
 
@@ -48,15 +48,16 @@ class Speed:
         return "fast_guessing" if self.right.value <= self.guess else "fast_unknown"
 
 
+NO_SPEED = Speed(None, None, share_of(0, 0), None, fast=False)  # of machines, and of people without labels in use
+
+
 def speeds_of(
     labels: Sequence[FirstErrorLabel],
     references: Mapping[int, Reference],
     timed: Sequence[Timed],
-    *,
-    unread: frozenset[str] = frozenset(),
 ) -> dict[str, Speed]:
-    """The speed of each person with labels. `unread` are people whose labels were not read."""
-    paces = paces_of(timed)
+    """The speed of each person with labels."""
+    paces, unread = paces_of(timed), unread_people(timed)
     speeds = {}
     for who, own in of_people(labels).items():
         compared = [label for label in own if label.label in references]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from annotation.labels.annotators.evidence import Evidence, Rise, highest_rise, log_ratio
+from annotation.labels.annotators.evidence import ODDS, Evidence, Rise, highest_rise, log_ratio
 
 RECENT = 40  # latest labels of a person
 LEAST = 12  # labels of a person below which they are not compared with others
@@ -74,6 +74,15 @@ def find_unread(
         if rise := highest_rise(evidence, threshold=threshold, after=cleared.get(who)):
             rises[who] = rise
     return rises
+
+
+def unread_people(timed: Sequence[Timed]) -> frozenset[str]:
+    """The people with at least LEAST timed labels of which too many are unread."""
+    return frozenset(
+        who
+        for who, own in _by_person(timed).items()
+        if len(own) >= LEAST and sum(one.unread for one in own) > SKIMMED * ODDS * len(own)
+    )
 
 
 def find_haste(timed: Sequence[Timed], *, cleared_until: Mapping[str, datetime] | None = None) -> list[Haste]:

@@ -8,6 +8,7 @@ the reference confirms say nothing and are left out.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -16,6 +17,16 @@ from annotation.labels.annotators.judged_labels import NO_ERROR, FirstErrorLabel
 
 Pattern = Literal["none", "same", "turns"]
 PATTERNS: tuple[Pattern, ...] = ("none", "same", "turns")
+
+
+@dataclass(frozen=True)
+class PatternShare:
+    """How many of `of` answers are as the pattern predicts, and how many would be if others had answered."""
+
+    pattern: Pattern
+    count: int
+    of: int
+    usual: float
 
 
 def find_patterns(
@@ -27,29 +38,60 @@ def find_patterns(
 ) -> dict[str, tuple[Pattern, Rise]]:
     """The people whose answers follow a pattern, with the one that explains most."""
     cleared = cleared_until or {}
-    own = of_people(labels)
-    everybody = _Answers(labels, references)
     patterns = {}
-    for who, answers in own.items():
-        others = everybody.without(_Answers(answers, references))
+    for who, by_pattern in _signs(labels, references).items():
         rises = []
-        for pattern in PATTERNS:
-            evidence = [
-                weigh(
-                    label.label,
-                    label.at,
-                    label.first_error == predicted,
-                    usual=tolerated(others.rate(predicted, known)),
-                )
-                for label, predicted in _predictions(answers, pattern)
-                for known in [label.label in references]
-                if not (known and references[label.label].first_error == predicted)
-            ]
+        for pattern, signs in by_pattern.items():
+            evidence = [weigh(one.label, one.at, one.hit, usual=tolerated(one.rate)) for one in signs]
             if rise := highest_rise(evidence, threshold=threshold, after=cleared.get(who)):
                 rises.append((pattern, rise))
         if rises:
             patterns[who] = max(rises, key=lambda one: one[1].score)
     return patterns
+
+
+def pattern_shares(
+    labels: Sequence[FirstErrorLabel], references: Mapping[int, Reference]
+) -> dict[str, list[PatternShare]]:
+    """How far each person's answers follow each pattern, where the reference does not confirm the prediction."""
+    return {
+        who: [
+            PatternShare(pattern, sum(one.hit for one in signs), len(signs), sum(one.rate for one in signs))
+            for pattern, signs in by_pattern.items()
+        ]
+        for who, by_pattern in _signs(labels, references).items()
+    }
+
+
+@dataclass(frozen=True)
+class _Sign:
+    """Whether a label is as a pattern predicts, and the rate at which other people's are."""
+
+    label: int
+    at: datetime
+    hit: bool
+    rate: float
+
+
+def _signs(
+    labels: Sequence[FirstErrorLabel], references: Mapping[int, Reference]
+) -> dict[str, dict[Pattern, list[_Sign]]]:
+    everybody = _Answers(labels, references)
+    signs = {}
+    for who, answers in of_people(labels).items():
+        others = everybody.without(_Answers(answers, references))
+        signs[who] = {pattern: list(_signs_of(answers, pattern, references, others)) for pattern in PATTERNS}
+    return signs
+
+
+def _signs_of(
+    answers: Sequence[FirstErrorLabel], pattern: Pattern, references: Mapping[int, Reference], others: "_Answers"
+) -> Iterator[_Sign]:
+    for label, predicted in _predictions(answers, pattern):
+        reference = references.get(label.label)
+        if reference is None or reference.first_error != predicted:
+            rate = others.rate(predicted, reference is not None)
+            yield _Sign(label.label, label.at, label.first_error == predicted, rate)
 
 
 def _predictions(answers: Sequence[FirstErrorLabel], pattern: Pattern) -> Iterator[tuple[FirstErrorLabel, int]]:

@@ -63,9 +63,8 @@ def _all(material: Material, between: int, cleared: Mapping[str, datetime]) -> I
         for alarm in find_alarms(rest, labels_between_false_alarms=between, cleared_until=cleared):
             named.add(alarm.who)
             yield Suspicion(alarm.who, check, alarm.since, alarm.until, _differing(alarm))  # type: ignore[arg-type]
-    unread = find_unread(material.timed, threshold=threshold, cleared_until=cleared)
     times = {one.label: one for one in material.timed}
-    for who, rise in unread.items():
+    for who, rise in find_unread(material.timed, threshold=threshold, cleared_until=cleared).items():
         yield _suspicion(who, "reading", rise, _reading([times[label] for label in rise.labels]))
     references, people = references_of(labels), len(of_people(labels))
     pairs = threshold + math.log(max(people - 1, 1))
@@ -75,7 +74,7 @@ def _all(material: Material, between: int, cleared: Mapping[str, datetime]) -> I
     each = threshold + math.log(len(PATTERNS))
     for who, (pattern, rise) in find_patterns(labels, references, threshold=each, cleared_until=cleared).items():
         yield _suspicion(who, "pattern", rise, {"pattern": pattern})
-    speeds = speeds_of(labels, references, material.timed, unread=frozenset(unread))
+    speeds = speeds_of(labels, references, material.timed)
     for who, rise in find_guessing(labels, references, speeds, threshold=threshold, cleared_until=cleared).items():
         pace = {name: value and round(value) for name, value in _paces(speeds[who].step_ms, speeds[who].usual_ms)}
         yield _suspicion(who, "guessing", rise, pace)
