@@ -76,6 +76,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "revise": [solution],
         "solution": [solution],
         "review-case": [solution],
+        "annotator": [{"member_id": project.memberships.get(user__username="annotator").pk}],
         "member": [{"member_id": project.memberships.first().pk}],
         "machine": [{"member_id": MachineAnnotatorFactory(membership__project=project).membership_id}],
         "generation": [{"number": 0}],

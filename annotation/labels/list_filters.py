@@ -18,6 +18,8 @@ from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError
 from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
 from annotation.labels.agreement.disagreements import disagreements
+from annotation.labels.agreement.first_errors import disagreements
+from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
 from annotation.labels.annotators.batches import labels_of_batch
 from annotation.labels.quality.contrast import WAYS, contrasted
 from annotation.models import (
@@ -147,6 +149,11 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         HandOver | UnsetType, Meta(description="Why the queue item was handed over to a person.")
     ] = UNSET
     domain: Annotated[str | UnsetType, Meta(description="The domain of the problem.")] = UNSET
+    generator: Annotated[str | UnsetType, Meta(description="The policy model that wrote the solution.")] = UNSET
+    figure: Annotated[
+        Annotated[str, one_of(FIGURES)] | UnsetType,
+        Meta(description="The labels behind a figure of the analysis of `annotator`, which it needs."),
+    ] = UNSET
 
     conditions = {
         **OwnLabelFilter.conditions,
@@ -159,6 +166,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         "route": lambda route: Q(item__route=route),
         "handed_over": lambda reason: Q(item__handed_over=reason),
         "domain": lambda domain: Q(solution__problem__domain=domain),
+        "generator": lambda generator: Q(solution__generator=generator),
     }
 
     def narrow(self, project: Project, rows: QuerySet[Annotation]) -> QuerySet[Annotation]:
@@ -166,6 +174,11 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         if isinstance(self.batch, int):
             batch = _of_project(LabelBatch, project, "batch", self.batch)
             rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
+        if isinstance(self.figure, str):
+            annotator = project.memberships.filter(pseudonym=self.annotator or None).first()
+            if annotator is None:
+                raise _invalid("figure", Message("filter_needs_fields", fields="annotator, figure"))
+            rows = rows.filter(pk__in=Analysis(project).rows(who_is(annotator), self.figure))
         return rows
 
 

@@ -987,7 +987,11 @@ class Migration(migrations.Migration):
                         choices=[
                             ("overlap", "other people's labels"),
                             ("model", "the model that serves"),
-                            ("pace", "the time on a step"),
+                            ("reading", "the time it takes to read"),
+                            ("copy", "another person’s labels"),
+                            ("pattern", "their own earlier answers"),
+                            ("guessing", "guesses"),
+                            ("pace", "other people’s time per step"),
                             ("person", "a person"),
                         ],
                         max_length=8,

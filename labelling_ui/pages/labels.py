@@ -4,6 +4,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.annotators.analysis import FIGURES
 from annotation.labels.list_filters import LabelFilter, OwnLabelFilter
 from annotation.models import Annotation, HandOver, LabelBatch, Lane, Membership, Route, choices
 from annotation.work.annotations import current_annotations
@@ -39,6 +40,8 @@ class LabelFilters(OwnLabelFilters):
     route = forms.ChoiceField(choices=[words.ALL, *Route.choices], label=_("Route"))
     handed_over = forms.ChoiceField(choices=HandOver.choices, widget=forms.HiddenInput)
     domain = forms.CharField(widget=forms.HiddenInput)
+    generator = forms.CharField(widget=forms.HiddenInput)
+    figure = forms.ChoiceField(choices=[("", ""), *((name, name) for name in FIGURES)], widget=forms.HiddenInput)
 
     field_order = ("annotator", "source", "lane", "route", "generation", "hint", "since", "until", "finish_reason")
 

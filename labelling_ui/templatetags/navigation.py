@@ -46,6 +46,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
         [
             Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "labour", "agreement-filter", "member")),
             Tab("agreement", _("Agreement"), STAFF),
+            Tab("annotators", _("Annotators"), STAFF, ("annotator",)),
             Tab("gold", _("Gold"), STAFF),
         ],
     ),

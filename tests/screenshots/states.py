@@ -52,10 +52,10 @@ def _pages(project: str, prefix: str, *paths: str) -> list[State]:
 
 
 PROJECT = (
-    "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/agreement/", "quality/sources/",
-    "quality/hints/",
-    "quality/labour/", "quality/agreement-filter/", "gold/", "generations/", "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/",
-    "import/", "sample/", "datasets/", "members/", "learning/", "planner/", "simulations/", "review/", "my-work/",
+    "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/agreement/", "quality/annotators/",
+    "quality/sources/", "quality/hints/", "quality/labour/", "quality/agreement-filter/", "gold/", "generations/",
+    "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/", "import/", "sample/", "datasets/", "members/",
+    "learning/", "planner/", "simulations/", "review/", "my-work/",
 )  # fmt: skip
 SETTINGS = (
     "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/labour/",

@@ -19,6 +19,8 @@ PAGES = {
     "review/": (403, 200, 200),
     "review/0/": (403, 404, 404),
     "quality/": (403, 200, 200),
+    "quality/annotators/": (403, 200, 200),
+    "quality/annotators/0/": (403, 404, 404),
     "gold/": (403, 200, 200),
     "quality/agreement/": (403, 200, 200),
     "quality/sources/": (403, 200, 200),
