@@ -33,7 +33,17 @@ TERMS = {
     ),
     "agreement": Term(
         _("Agreement"),
-        _("The share of pairs of labels on the same solution that name the same first error. Labels by people only."),
+        _(
+            "How far annotators of the same solution agree. It is the share of pairs of labels that name the same first"
+            " error, or a coefficient that corrects such a share for chance."
+        ),
+    ),
+    "alpha": Term(
+        _("Alpha"),
+        _(
+            "Krippendorff’s alpha: how far any number of annotators agree beyond chance. 1 is full agreement, 0 is "
+            "chance, and less is systematic disagreement."
+        ),
     ),
     "audit": Term(
         _("Audit"),
@@ -194,6 +204,13 @@ TERMS = {
         _(
             "How much better than chance someone recognises bad steps. It is the share of bad steps they call bad, "
             "minus the share of other steps they call bad. 1 is perfect and 0 is chance."
+        ),
+    ),
+    "kappa": Term(
+        _("Kappa"),
+        _(
+            "How far annotators agree beyond chance: Cohen’s kappa for two of them, Fleiss’ kappa for more. 1 is full "
+            "agreement and 0 is chance."
         ),
     ),
     "label": Term(

@@ -70,6 +70,8 @@ class SolutionToQueue(msgspec.Struct):
 class QueueItems(PagedView):
     """The items of a project that wait or are leased."""
 
+    scopes = {"GET": "read", "POST": "admin"}
+
     @extend_schema(operation_id="list_queue_items", responses=Page[QueueItemRow])
     def get(self, request: Request, slug: str) -> Response:
         """Queue items in the order in which they are served. Reviewers and managers only."""
@@ -92,6 +94,8 @@ class QueueItems(PagedView):
 
 class ChangeQueue(APIView):
     """Changing many items at once."""
+
+    scopes = {"POST": "admin"}
 
     @extend_schema(operation_id="change_queue", request=QueueChange, responses=QueueChanged)
     def post(self, request: Request, slug: str) -> Response:

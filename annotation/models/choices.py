@@ -69,6 +69,18 @@ class MemberKind(TextChoices):
     SIMULATED = "simulated", pgettext_lazy("kind of member", "Simulated person")
 
 
+class Scope(TextChoices):
+    """What a token may do, within the role of its account."""
+
+    CLAIM = "claim", _("tasks from the queue")
+    SUBMIT = "submit", _("labels and decisions on labels")
+    READ = "read", _("data and results")
+    SCORE = "score", _("scores of the served model")
+    TRAIN = "train", _("generations, samples, runs and models")
+    EXPORT = "export", _("datasets and models to download")
+    ADMIN = "admin", _("imports and all other changes")
+
+
 SPLITS: Choices = [("pool", _("pool")), ("calibration", _("calibration")), ("holdout", _("holdout"))]
 STEP_KINDS: Choices = [
     ("reasoning", _("Reasoning")),

@@ -16,7 +16,7 @@ from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Choice, Column, Control, Number
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.pages.people import PersonField, people_of
+from labelling_ui.pages.people import PersonField, everyone_in, people_of
 
 HELD = "held"
 MARKS = [
@@ -88,7 +88,7 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
         .prefetch_related(Prefetch("leases", held, to_attr="held"))
         .annotate(turn=turn)
     )
-    filters = QueueFilters(request.GET, COLUMNS, person=people_of(member.project))
+    filters = QueueFilters(request.GET, COLUMNS, person=everyone_in(member.project).filter(active=True))
     manages = member.role == MANAGER
     columns = [Control("ticked", _("Select")), *COLUMNS] if manages else COLUMNS
     listing = Listing(request, rows, columns, sort="place", filters=filters)

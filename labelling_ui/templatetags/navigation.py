@@ -45,6 +45,8 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
         _("Quality"),
         [
             Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "labour", "agreement-filter", "member")),
+            Tab("agreement", _("Agreement"), STAFF),
+            Tab("annotators", _("Annotators"), STAFF, ("annotator",)),
             Tab("gold", _("Gold"), STAFF),
         ],
     ),
@@ -72,7 +74,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
             Tab("jobs", _("Jobs"), STAFF),
         ],
     ),
-    (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member",))]),
+    (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member", "machine", "machine-add"))]),
     (_("Settings"), [Tab("settings", _("Settings"), MANAGERS, ("settings-page", "webhooks", "webhook"))]),
 ]
 

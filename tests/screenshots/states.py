@@ -52,10 +52,10 @@ def _pages(project: str, prefix: str, *paths: str) -> list[State]:
 
 
 PROJECT = (
-    "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/sources/", "quality/hints/", "gold/",
-    "quality/labour/", "quality/agreement-filter/", "generations/", "runs/", "models/", "serving/", "serving/log/",
-    "jobs/", "answers/", "import/", "sample/", "datasets/", "members/", "learning/", "simulations/", "review/",
-    "my-work/",
+    "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/agreement/", "quality/annotators/",
+    "quality/sources/", "quality/hints/", "quality/labour/", "quality/agreement-filter/", "gold/", "generations/",
+    "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/", "import/", "sample/", "datasets/", "members/",
+    "learning/", "planner/", "simulations/", "review/", "my-work/",
 )  # fmt: skip
 SETTINGS = (
     "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/labour/",
@@ -91,6 +91,8 @@ STATES = [
     State("project-settings-refused", "/p/algebra/settings/work/", act=wrong_share),
     State("project-settings-unsaved", "/p/algebra/settings/guidelines/", act=unsaved),
     State("project-member", "/p/algebra/members/{member}/gold/"),
+    State("project-machine", "/p/algebra/members/{machine}/machine/"),
+    State("project-machine-add", "/p/algebra/members/new-machine/"),
     State("project-gold-in-use", "/p/practice/gold/"),
     State("annotator-overview", "/p/algebra/", "annotator"),
     State("annotator-my-work", "/p/algebra/my-work/", "annotator"),
