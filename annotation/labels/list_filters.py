@@ -18,7 +18,6 @@ from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError
 from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
 from annotation.labels.agreement.disagreements import disagreements
-from annotation.labels.agreement.first_errors import disagreements
 from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
 from annotation.labels.annotators.batches import labels_of_batch
 from annotation.labels.quality.contrast import WAYS, contrasted
@@ -73,7 +72,6 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
     generation: Annotated[Count | UnsetType, Meta(description="The number of a generation that queued it.")] = UNSET
     lane: Annotated[Lane | UnsetType, Meta(description="The lane in which it was queued.")] = UNSET
     route: Annotated[Route | UnsetType, Meta(description="The route on which it was queued.")] = UNSET
-    domain: Annotated[str | UnsetType, Meta(description="The domain of the problem.")] = UNSET
     disagreement: Annotated[bool, Meta(description="Only solutions on which people disagree.")] = False
     one: Annotated[Id | UnsetType, Meta(description="A label source to compare; needs `other` and `way`.")] = UNSET
     other: Annotated[Id | UnsetType, Meta(description="The label source to compare it with.")] = UNSET
@@ -84,7 +82,6 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
     conditions = {
         "search": lambda text: Q(problem__text__icontains=text),
         "split": lambda split: Q(split=split),
-        "domain": lambda domain: Q(problem__domain=domain),
         "annotated": lambda choice: _is_labelled() if choice == "yes" else ~_is_labelled(),
         "policy": lambda named: (
             Q(generator__icontains=named) | Q(provenance__policy__icontains=named) | Q(provenance__run=named)
