@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 from annotation.models import (
     AuditEntry,
     ImportJob,
+    JudgingRun,
     Membership,
     Preference,
     SamplingRun,
@@ -70,6 +71,7 @@ def _places() -> dict[str, int | None]:
         "solution": Solution.objects,
         "member": Membership.objects.filter(role="annotator"),
         "sampling": SamplingRun.objects,
+        "judging": JudgingRun.objects,
         "simulation": SimulationRun.objects,
         "served": ServedScore.objects,
         "audit": AuditEntry.objects,

@@ -101,7 +101,8 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     counted = _take_place(lease, item, fills=not labeller.is_machine or _may_fill(item, project))
     annotation = write_annotation(
         submission,
-        labeller.membership,
+        project.pk,
+        labeller.membership.pk,
         lease,
         item,
         kind=labeller.kind,
