@@ -1,4 +1,4 @@
-from annotation.labels.quality.consensus import consensus_of
+from annotation.labels.consensus.consensus import consensus_of
 from prm.formats.record import Consensus, PathPosition, Rating, RecordAnnotation
 
 

@@ -1,18 +1,21 @@
 """Estimates the reliability of each annotator's ratings from the steps that several people rated. Pure."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from annotation.labels.quality.anchoring import Ends, Gap, gap_between
-from annotation.labels.quality.dawid_skene import NEVER, Array, fit, prior_of_all
+from annotation.labels.consensus.dawid_skene import NEVER, Array, fit, prior_of_all
+from annotation.labels.quality.anchoring import Ends, gap_between
 from annotation.work.gold.gold_accuracy import score_interval
-from prm.consensus import Vote, Words, consensus_model
+from prm import consensus
+from prm.consensus import Evidence, Measured, Place, Posterior, Step, Vote, consensus_model
 from prm.messages import Message
 from prm.vocabulary import RATINGS
 
+Words = Counter[tuple[str, int]]  # count of each (person, rating)
 BAD = RATINGS.index(-1)
 SMOOTHING = 10.0
 # One step of each true rating, which the average person gets right with probability 0.8. Without it, a rating that no
@@ -45,49 +48,61 @@ class Reliability:
         others = (self.prior[:BAD] + NEVER) / (self.prior[:BAD] + NEVER).sum()
         return float(rows[BAD, BAD] - others @ rows[:BAD, BAD])
 
-    def measured(self, person: str) -> Gap:
-        """The informedness in this person's own votes, without smoothing, with its 95 % interval.
+    def reliability(self, person: str) -> consensus.Reliability:
+        """The informedness as the consensus uses it, with the interval of the person's own votes without smoothing.
 
         The interval leaves out that the truth of a step is itself an estimate.
         """
-        (hits, bad), (invented, others) = self.bad_and_others(person)
-        finds, invents = (_share(*share) for share in ((hits, bad), (invented, others)))
-        return gap_between(finds, invents)
-
-    def bad_and_others(self, person: str) -> tuple[tuple[float, float], tuple[float, float]]:
-        """For the probably bad steps, and for the others: how many this person rated bad, and how many they rated."""
+        if person not in self.counts:
+            return consensus.Reliability(self.informedness(person), -1.0, 1.0, 0)
         counts = self.counts[person]
         others = counts[:BAD]
-        return (float(counts[BAD, BAD]), float(counts[BAD].sum())), (float(others[:, BAD].sum()), float(others.sum()))
+        finds = _share(float(counts[BAD, BAD]), float(counts[BAD].sum()))
+        invents = _share(float(others[:, BAD].sum()), float(others.sum()))
+        gap = gap_between(finds, invents)
+        return consensus.Reliability(
+            self.informedness(person), gap.low, gap.high, self.votes[person], Measured(*finds), Measured(*invents)
+        )
 
-    def posterior(self, votes: Iterable[tuple[str, int]]) -> Array:
-        """The probability [3] of each true rating after these (person, rating) votes on one step."""
-        logs = np.log(self.prior + NEVER)
-        for person, rating in votes:
-            logs = logs + np.log(self.of(person)[:, RATINGS.index(rating)])
-        chances = np.exp(logs - logs.max())
-        probability: Array = chances / chances.sum()
-        return probability
+    @property
+    def parameters(self) -> dict[str, Any]:
+        people = {
+            person: {"confusion": rows.tolist(), "counts": self.counts[person].tolist(), "votes": self.votes[person]}
+            for person, rows in self.confusion.items()
+        }
+        return {"prior": self.prior.tolist(), "average": self.average.tolist(), "people": people}
+
+    @classmethod
+    def restore(cls, parameters: Mapping[str, Any]) -> "Reliability":
+        people = parameters["people"]
+        return cls(
+            np.array(parameters["prior"]),
+            np.array(parameters["average"]),
+            {person: np.array(stored["confusion"]) for person, stored in people.items()},
+            {person: np.array(stored["counts"]) for person, stored in people.items()},
+            {person: stored["votes"] for person, stored in people.items()},
+        )
+
+    def posterior(self, votes: Sequence[Vote]) -> dict[Place, Posterior]:
+        """The probability of each true rating of each step after these votes."""
+        logs: dict[Place, Array] = {}
+        for vote in votes:
+            before = logs.setdefault((vote.position, vote.alternative), np.log(self.prior + NEVER))
+            logs[vote.position, vote.alternative] = before + np.log(self.of(vote.person)[:, RATINGS.index(vote.rating)])
+        chances = {place: np.exp(log - log.max()) for place, log in logs.items()}
+        return {place: Posterior(*(chance / chance.sum()).tolist()) for place, chance in chances.items()}
 
 
-@consensus_model("reliability", title=Message("consensus_by_reliability"))
-def estimate(
-    votes: Sequence[Vote],
-    *,
-    settled: Mapping[Hashable, int] | None = None,
-    alone: Words | None = None,
-    smoothing: float = SMOOTHING,
-) -> Reliability | None:
+@consensus_model("reliability", restore=Reliability.restore, title=Message("consensus_by_reliability"))
+def estimate(evidence: Evidence, *, start: Mapping[str, Any] | None = None) -> Reliability | None:
     """Fit reliability to steps with two or more votes or a `settled` rating; None if there are none.
 
-    The frequency of each rating comes from all steps: these, the other `votes`, and `alone`, the votes on steps that
-    nobody else rated.
+    The frequency of each rating comes from all steps.
     """
-    known = settled or {}
-    shared, single = _split(votes, known)
+    known = evidence.settled
+    shared, single = _split(evidence.votes, known)
     if not shared:
         return None
-    single.update(alone or {})
     steps = {step: number for number, step in enumerate(dict.fromkeys(vote.step for vote in shared))}
     people = {person: number for number, person in enumerate(sorted({vote.person for vote in shared}))}
     voters = np.array([people[vote.person] for vote in shared])
@@ -97,7 +112,7 @@ def estimate(
         np.array([RATINGS.index(vote.rating) for vote in shared]),
         classes=len(RATINGS),
         known={steps[step]: RATINGS.index(rating) for step, rating in known.items() if step in steps},
-        smoothing=smoothing,
+        smoothing=SMOOTHING,
         imagined=IMAGINED,
     )
     strangers = len(people)
@@ -115,9 +130,9 @@ def estimate(
     )
 
 
-def _split(votes: Sequence[Vote], known: Mapping[Hashable, int]) -> tuple[list[Vote], Words]:
+def _split(votes: Sequence[Vote], known: Mapping[Step, int]) -> tuple[list[Vote], Words]:
     """The votes on shared or settled steps, and the numbers of votes on all others."""
-    raters: dict[Hashable, set[str]] = {}
+    raters: dict[Step, set[str]] = {}
     for vote in votes:
         raters.setdefault(vote.step, set()).add(vote.person)
     shared = [vote for vote in votes if len(raters[vote.step]) > 1 or vote.step in known]

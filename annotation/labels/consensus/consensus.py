@@ -3,25 +3,25 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import inf, prod
+from typing import Any
 
 import msgspec
 
-from annotation.labels.quality.reliability import Reliability
-from prm.consensus import Estimate, Trust, Vote, Words, consensus_model
+from prm.consensus import Evidence, Fit, Place, Posterior, Step, Vote, consensus_model
 from prm.formats.path import agreed_path, parting, taken_path
 from prm.formats.record import Consensus, Record, RecordAnnotation
 from prm.messages import Message
 from prm.vocabulary import RATINGS
 
-Place = tuple[int, int]  # a completion: its position and alternative
 DIGITS = 4  # of a posterior, so that the same labels give the same file on any machine
 
 
-def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Trust | None = None) -> list[Consensus]:
+def consensus_of(annotations: Sequence[RecordAnnotation], fit: Fit | None = None, domain: str = "") -> list[Consensus]:
     """The posterior of each rated completion, by position and alternative. Pass latest revisions only.
 
-    - The posterior is the share of each rating among the votes, or with `reliability` the probability of each rating
-      given who voted. The weight is then the probability that at least one voter distinguishes good from bad.
+    - The posterior is the share of each rating among the votes, or with `fit` the probability of each rating given who
+      voted. The weight is then the probability that the step is reached without an earlier error, and that at least one
+      voter distinguishes good from bad.
     - A step rated by an adjudication has that rating; the last adjudication decides. If it ends before the solution
       does, votes on later steps do not count, because they missed the error or the bad problem.
     - An unsure step is not a vote.
@@ -40,47 +40,61 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Trust | N
                 settled[step] = rating
         if annotation.adjudicates:
             last = _last_decided(annotation)
-    counted = sorted((elsewhere | votes_on_path).items())
-    return [_agreed(step, votes, settled.get(step), reliability) for step, votes in counted if step[0] <= last]
+    counted = {step: votes for step, votes in sorted((elsewhere | votes_on_path).items()) if step[0] <= last}
+    if fit is None:
+        return [_by_shares(step, votes, settled.get(step)) for step, votes in counted.items()]
+    posteriors = fit.posterior(
+        [
+            Vote("", position, person, rating, alternative, domain)
+            for (position, alternative), votes in counted.items()
+            if (position, alternative) not in settled
+            for person, rating in votes
+        ]
+    )
+    return [
+        _by_shares(step, votes, settled[step]) if step in settled else _by_fit(step, votes, posteriors[step], fit)
+        for step, votes in counted.items()
+    ]
 
 
-@consensus_model("shares", title=Message("consensus_alike"), learns=False)
-def shares(votes: Sequence[Vote], *, settled: Mapping[Hashable, int], alone: Words | None) -> None:
+@consensus_model("shares", title=Message("consensus_alike"))
+def shares(evidence: Evidence, *, start: Mapping[str, Any] | None = None) -> None:
     """All ratings count equally."""
 
 
-def reliability_of(
-    estimate: Estimate,
-    records: Iterable[tuple[Record, RecordAnnotation | None]],
-    alone: Words | None = None,
-) -> Trust | None:
-    """Fit `estimate` to the votes on shared steps. Pass latest revisions only.
+def evidence_of(
+    records: Iterable[tuple[Hashable, Record, RecordAnnotation | None]], alone: Iterable[Vote] = ()
+) -> Evidence:
+    """The evidence in these solutions, each with its reference label if it has one. Pass latest revisions only.
 
-    An adjudication fixes the truth and is not a vote of its author, who would always be right. A record's reference
-    label, if there is one, is not a vote either. `alone` are the votes on all other solutions.
+    An adjudication fixes the truth and is not a vote of its author, who would always be right. A reference label is
+    not a vote either. `alone` are the votes on all other solutions.
     """
-    votes: list[Vote] = []
-    settled: dict[Hashable, int] = {}
-    for number, (record, reference) in enumerate(records):
+    votes: list[Vote] = list(alone)
+    settled: dict[Step, int] = {}
+    for solution, record, reference in records:
         if reference is not None:
-            settled |= {(number, step): rating for step, rating in _rated(reference)}
+            settled |= {(solution, *place): rating for place, rating in _rated(reference)}
         for annotation, parted in zip(record.annotations, _partings(record.annotations), strict=True):
-            for step, rating in _rated(annotation):
+            for place, rating in _rated(annotation):
                 if annotation.adjudicates:
-                    settled[number, step] = rating
-                elif step[0] <= parted:
-                    votes.append(Vote((number, step), person_of(annotation), rating))
-    return estimate(votes, settled=settled, alone=alone)
+                    settled[solution, *place] = rating
+                elif place[0] <= parted:
+                    votes.append(Vote(solution, place[0], person_of(annotation), rating, place[1], record.domain))
+    return Evidence(votes, settled)
 
 
-def with_reliability(annotation: RecordAnnotation, reliability: Reliability) -> RecordAnnotation:
-    """The annotation with its annotator's informedness, and the measurement of it on their own shared steps."""
-    person = person_of(annotation)
-    informed = round(reliability.informedness(person), DIGITS)
-    shared = reliability.votes.get(person, 0)
-    measured = reliability.measured(person) if shared else None
-    interval = measured and (round(measured.low, DIGITS), round(measured.high, DIGITS))
-    return msgspec.structs.replace(annotation, reliability=informed, reliability_interval=interval, shared_steps=shared)
+def with_reliability(annotation: RecordAnnotation, fit: Fit) -> RecordAnnotation:
+    """The annotation with the reliability of its annotator, if the fit measures it."""
+    reliability = fit.reliability(person_of(annotation))
+    if reliability is None:
+        return annotation
+    return msgspec.structs.replace(
+        annotation,
+        reliability=round(reliability.value, DIGITS),
+        reliability_interval=(round(reliability.low, DIGITS), round(reliability.high, DIGITS)),
+        shared_steps=reliability.labels,
+    )
 
 
 def person_of(annotation: RecordAnnotation) -> str:
@@ -110,20 +124,21 @@ def _last_decided(annotation: RecordAnnotation) -> float:
     return max((step[0] for step, _ in _rated(annotation)), default=-1)
 
 
-def _agreed(
-    step: tuple[int, int], votes: list[tuple[str, int]], settled: int | None, reliability: Trust | None
-) -> Consensus:
+def _by_shares(step: Place, votes: list[tuple[str, int]], settled: int | None) -> Consensus:
     if settled is not None:
         return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
-    if reliability is None and len(votes) == 1:
+    if len(votes) == 1:
         return Consensus(*step, *ALONE[votes[0][1]], votes=1)
-    if reliability is None:
-        return Consensus(*step, *_shares([rating for _, rating in votes]), votes=len(votes))
-    good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(votes))
+    return Consensus(*step, *_shares([rating for _, rating in votes]), votes=len(votes))
+
+
+def _by_fit(step: Place, votes: list[tuple[str, int]], posterior: Posterior, fit: Fit) -> Consensus:
+    good, neutral = round(posterior.good, DIGITS), round(posterior.neutral, DIGITS)
     bad = round(max(1 - good - neutral, 0.0), DIGITS)
-    informed = reliability.informedness if isinstance(reliability, Reliability) else lambda person: 1.0
-    ignorant = prod(1 - max(informed(person), 0.0) for person, _ in votes)
-    return Consensus(*step, good, neutral, bad, votes=len(votes), weight=round(1 - ignorant, DIGITS))
+    measured = (fit.reliability(person) for person, _ in votes)
+    ignorant = prod(1 - max(reliability.value, 0.0) if reliability else 0.0 for reliability in measured)
+    weight = round(posterior.reached * (1 - ignorant), DIGITS)
+    return Consensus(*step, good, neutral, bad, votes=len(votes), weight=weight)
 
 
 def _shares(ratings: list[int]) -> tuple[float, float, float]:

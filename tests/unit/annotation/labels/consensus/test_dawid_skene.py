@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annotation.labels.quality.dawid_skene import fit
+from annotation.labels.consensus.dawid_skene import fit
 from tests.real_data import real_data
 
 # Dawid and Skene (1979), table 1: 45 patients, three readings by the first anaesthetist and one by each other.
