@@ -16,7 +16,6 @@ from annotation.labels.list_filters import SolutionFilter
 from annotation.loop.gateway.policies import endpoint_names
 from annotation.loop.judging.judge_preview import preview_judging
 from annotation.loop.judging.judging_runs import (
-    CURRENCY,
     HIGHEST_TEMPERATURE,
     MOST_MONEY,
     MOST_ROLLOUTS,
@@ -156,7 +155,7 @@ def judgings(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Show the estimate for the form's settings and, if `try` is set, the reply for one solution."""
     form = _form(request)
-    context: dict[str, Any] = {"form": form, "reasons": LEFT_OUT, "currency": CURRENCY}
+    context: dict[str, Any] = {"form": form, "reasons": LEFT_OUT, "currency": member.project.policies.costs.currency}
     if form.is_valid():
         plan = form.plan(_chosen(SolutionFilters(request.GET, member.project)))
         asked = {"by": signed_in(request), "project": member.project, "plan": plan}

@@ -7,6 +7,7 @@ from typing import Any, cast
 from django.db import transaction
 from django.db.models import Max
 
+from annotation.loop.judging.chosen_solutions import rollout_source
 from annotation.loop.judging.ledger import count_solution
 from annotation.loop.judging.replies import Verdict
 from annotation.models import Annotation, JudgedSolution, JudgingRun, LabelScheme, LabelSource, Solution, Step
@@ -79,13 +80,14 @@ def finish(judged: JudgedSolution, annotation: Annotation) -> None:
 
 def source_of(run: JudgingRun) -> LabelSource:
     """The source of the run's labels: the judge, or the policy with its number of rollouts."""
-    if run.method == JudgingRun.Method.JUDGE:
-        kind, name, detail = "model_judge", "", {}
-    else:
-        kind, name = "monte_carlo", f"{run.model}, {run.rollouts} rollouts"
-        detail = {"policy": run.model, "rollouts": run.rollouts}
+    if run.annotator is not None:
+        source: LabelSource = run.annotator.machine.source
+        return source
     source, _ = LabelSource.objects.get_or_create(
-        project=run.project, kind=kind, name=name[:200], defaults={"detail": detail}
+        project=run.project,
+        kind="monte_carlo",
+        name=rollout_source(run),
+        defaults={"detail": {"policy": run.model, "rollouts": run.rollouts}},
     )
     return source
 

@@ -121,15 +121,12 @@ def unsaved_run(project: Project, plan: JudgingPlan) -> JudgingRun:
         cost_budget=Decimal(str(plan.cost_budget)),
         prompt_price=prices.prompt,
         completion_price=prices.completion,
-        currency=CURRENCY,
+        currency=project.policies.costs.currency,
         seed=new_seed() if plan.seed is None else plan.seed,
     )
     if is_judge:
         run.annotator = find_judge(run)
     return run
-
-
-CURRENCY = "EUR"
 
 
 def check_plan(project: Project, plan: JudgingPlan) -> None:

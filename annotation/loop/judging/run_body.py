@@ -18,6 +18,7 @@ from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Cancelled, Postponed, beat, run_job, send
 from annotation.loop.gateway.policies import CONCURRENCY, PROMPT, PolicyClient, Reply, check_answering
 from annotation.loop.judging.judge_labels import finish, sampled_steps, source_of, store_label, submission_of
+from annotation.loop.judging.judge_members import record_cost
 from annotation.loop.judging.ledger import count_solution, lose_calls, reserve, settle
 from annotation.loop.judging.methods import Finished, Hand, Question, next_move
 from annotation.models import JudgeCall, JudgedSolution, JudgingRun, Lease
@@ -217,6 +218,7 @@ class _Worker:
         else:
             run.note = self.queue_says
         run.save(update_fields=["note"])
+        record_cost(run)
 
 
 def _hand_back(lease: Lease) -> None:

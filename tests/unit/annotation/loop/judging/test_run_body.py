@@ -44,7 +44,14 @@ def test_a_judge_labels_a_selection_as_a_machine(project, solutions, judge, endp
     assert (run.reserved_tokens, run.reserved_cost) == (0, 0)
     labels = Annotation.objects.all()
     assert {label.source.kind for label in labels} == {"model_judge"}
-    assert {label.annotator for label in labels} == {run.annotator}
+    assert {(label.annotator, label.source) for label in labels} == {(run.annotator, run.annotator.machine.source)}
+    machine = run.annotator.machine
+    assert (run.annotator.kind, machine.model_name, machine.prompt_version) == (
+        "machine",
+        "fake-judge",
+        "first_error/1",
+    )
+    assert machine.cost_per_label == pytest.approx(0.0003)
     assert {(label.finish_reason, label.first_error, label.counted) for label in labels} == {("found_error", 1, False)}
     assert [ratings_of(label) for label in labels] == [[1, -1]] * 4
     message = endpoint.messages[0]
@@ -230,11 +237,9 @@ def test_a_resumed_run_judges_failed_solutions_again(manager, solutions, judge, 
 
 
 def test_the_queue_is_judged_until_nothing_is_left(project, solutions, start, endpoint):
-    project.policy = {"training_sources": ["model_judge"]}
-    project.save()
     generation = GenerationFactory(project=project)
     for solution in solutions:
-        QueueItemFactory(solution=solution, generation=generation)
+        QueueItemFactory(solution=solution, generation=generation, taker="machine", route="judge")
     endpoint.script = lambda request, number: "Who knows." if "time 3?" in str(request) else "\\boxed{1}"
     run = work(start(mode="queue"))
     assert (run.state, run.solutions, run.labelled, run.failed_solutions) == ("done", 4, 3, 1)
