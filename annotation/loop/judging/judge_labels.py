@@ -38,11 +38,23 @@ def submission_of(
         given = [] if rating is None else [_rating(step, rating, verdict.reasons.get(step.position, ""), scheme)]
         path.append(GivenPosition(step.position, chosen=None if step.position == ends else step.pk, ratings=given))
     return Submission(
-        submission_id=uuid.uuid5(NAMESPACE, f"{judged.run_id} {judged.solution_id}"),
+        submission_id=_submission_id(judged),
         solution=judged.solution_id,
         finish_reason=_conclusion(verdict, steps).finish_reason,
         path=path,
         lease=lease,
+    )
+
+
+def giving_up(judged: JudgedSolution, error: str, *, lease: int) -> Submission:
+    """A label that gives the solution up, so that the queue hands it to a person if its route allows that."""
+    return Submission(
+        submission_id=_submission_id(judged),
+        solution=judged.solution_id,
+        finish_reason="give_up",
+        path=[],
+        lease=lease,
+        reason=str(error),
     )
 
 
@@ -90,6 +102,11 @@ def source_of(run: JudgingRun) -> LabelSource:
         defaults={"detail": {"policy": run.model, "rollouts": run.rollouts}},
     )
     return source
+
+
+def _submission_id(judged: JudgedSolution) -> uuid.UUID:
+    """The same for every attempt, so that a solution gets one label of a run."""
+    return uuid.uuid5(NAMESPACE, f"{judged.run_id} {judged.solution_id}")
 
 
 def _conclusion(verdict: Verdict, steps: Sequence[Step]) -> RecordAnnotation:

@@ -190,7 +190,7 @@ def _check_queue(project: Project, plan: JudgingPlan) -> None:
 
 @transaction.atomic
 def resume_judging(*, by: User, job: JudgingRun) -> JudgingRun:
-    """Resume a run that failed or was cancelled; its failed solutions are judged again, within the same budget.
+    """Resume a run that failed or was cancelled, within the same budget; failed solutions of a batch are judged again.
 
     Raises as `resume_job`, DomainError (`unknown_endpoint`), Conflict (`nothing_left`, `budget_spent`).
     """
@@ -198,16 +198,23 @@ def resume_judging(*, by: User, job: JudgingRun) -> JudgingRun:
     model_of(run.endpoint)
     if 0 < run.token_budget <= run.tokens or 0 < run.cost_budget <= run.cost:
         raise Conflict(Message("judging_budget_is_spent"), code="budget_spent")
+    if run.mode == Mode.BATCH:
+        _reopen(run)
+    run.note = ""
+    run.save(update_fields=["note", "failed_solutions"])
+    return run
+
+
+def _reopen(run: JudgingRun) -> None:
+    """Let the failed solutions wait again; their earlier calls do not count as attempts."""
     unfinished = run.judged.exclude(state=JudgedSolution.State.DONE)
-    if run.mode == Mode.BATCH and not unfinished.exists():
+    if not unfinished.exists():
         raise Conflict(Message("judging_complete"), code="nothing_left")
     calls = JudgeCall.objects.filter(judged=OuterRef("pk")).order_by().values("judged").annotate(n=Count("pk"))
     unfinished.filter(state=JudgedSolution.State.FAILED).update(
         state=JudgedSolution.State.WAITING, error="", first_attempt=Coalesce(Subquery(calls.values("n")), 0)
     )
-    run.note, run.failed_solutions = "", 0
-    run.save(update_fields=["note", "failed_solutions"])
-    return run
+    run.failed_solutions = 0
 
 
 def _sent(chosen: SolutionFilter) -> dict[str, Any]:

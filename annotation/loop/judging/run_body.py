@@ -17,14 +17,15 @@ from django.utils import timezone
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Cancelled, Postponed, beat, run_job, send
 from annotation.loop.gateway.policies import CONCURRENCY, PROMPT, PolicyClient, Reply, check_answering
-from annotation.loop.judging.judge_labels import finish, sampled_steps, source_of, store_label, submission_of
+from annotation.loop.judging.judge_labels import finish, giving_up, sampled_steps, source_of, store_label, submission_of
 from annotation.loop.judging.judge_members import record_cost
 from annotation.loop.judging.ledger import count_solution, lose_calls, reserve, settle
 from annotation.loop.judging.methods import Finished, Hand, Question, next_move
-from annotation.models import JudgeCall, JudgedSolution, JudgingRun, Lease
+from annotation.models import Annotation, JudgeCall, JudgedSolution, JudgingRun, Lease
 from annotation.work.claiming import claim_next
+from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.submission import submit_annotation
-from annotation.work.queue.leases import expire_leases, release
+from annotation.work.queue.leases import expire_leases
 from prm.messages import Message
 
 SLICE_SECONDS = 20.0  # of one task; other tasks of the queue run in between
@@ -146,12 +147,14 @@ class _Worker:
         submission = submission_of(judged, finished.verdict, hand.steps, scheme, lease=hand.lease and hand.lease.pk)
         try:
             with transaction.atomic():
-                submitted = submit_annotation(
-                    by=self._judge, project=self.run.project, submission=submission, by_program=True
-                )
-                finish(judged, submitted.annotation)
+                finish(judged, self._submit(submission))
         except DomainError as error:
             self._fail(hand, error.message)
+
+    def _submit(self, submission: Submission) -> Annotation:
+        """Submit a label as the machine annotator. Raises as `submit_annotation`."""
+        submitted = submit_annotation(by=self._judge, project=self.run.project, submission=submission, by_program=True)
+        return submitted.annotation
 
     def _fail(self, hand: Hand, error: str) -> None:
         judged = hand.judged
@@ -160,7 +163,7 @@ class _Worker:
             judged.state, judged.error = State.FAILED, error
             judged.save(update_fields=["state", "error"])
             if hand.lease:
-                release(by=self._judge, lease_id=hand.lease.pk, reason=error)
+                self._submit(giving_up(judged, error, lease=hand.lease.pk))
         check_answering(self.run.judged.exclude(state=State.WAITING), of=self.run.judged.count())
 
     @property

@@ -244,8 +244,9 @@ def test_the_queue_is_judged_until_nothing_is_left(project, solutions, start, en
     run = work(start(mode="queue"))
     assert (run.state, run.solutions, run.labelled, run.failed_solutions) == ("done", 4, 3, 1)
     assert set(Annotation.objects.values_list("source__kind", "counted")) == {("model_judge", True)}
-    assert solutions[3].leases.get().state == "released"
-    assert "no verdict" in solutions[3].leases.get().reason
+    given_up = solutions[3].annotations.get()
+    assert (given_up.finish_reason, given_up.first_error) == ("give_up", None)
+    assert "no verdict" in given_up.reason
 
 
 def test_a_judge_that_cannot_answer_the_scheme_takes_nothing_from_the_queue(project, solutions, start):
