@@ -22,6 +22,7 @@ from annotation.loop.judging.judging_runs import (
     MOST_TOKENS,
     JudgingPlan,
     estimate_judging,
+    is_ended_by_budget,
     start_judging,
 )
 from annotation.loop.judging.templates import TEMPLATES
@@ -172,12 +173,12 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(MANAGER)
 def judging_run(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
     run = get_object_or_404(JudgingRun.objects.select_related("annotator__user"), pk=run_id, project=member.project)
-    left = not run.live and run.judged.exclude(state=JudgedSolution.State.DONE).exists()
+    unfinished = run.judged.exclude(state=JudgedSolution.State.DONE).exists()
     states: QuerySet[JudgeCall] = JudgeCall.objects.filter(judged__run=run)
     context = {
         "run": run,
         "live": run.live,
-        "left": left,
+        "left": unfinished and not run.live and not is_ended_by_budget(run),
         "progress": progress_of(run),
         "lost": states.filter(state=JudgeCall.State.LOST).count(),
         "reasons": LEFT_OUT,

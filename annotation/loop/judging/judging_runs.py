@@ -194,15 +194,21 @@ def resume_judging(*, by: User, job: JudgingRun) -> JudgingRun:
 
     Raises as `resume_job`, DomainError (`unknown_endpoint`), Conflict (`nothing_left`, `budget_spent`).
     """
+    if is_ended_by_budget(job):
+        raise Conflict(Message("judging_budget_is_spent"), code="budget_spent")
     run = resume_job(by=by, job=job, even_if_done=True)
     model_of(run.endpoint)
-    if 0 < run.token_budget <= run.tokens or 0 < run.cost_budget <= run.cost:
-        raise Conflict(Message("judging_budget_is_spent"), code="budget_spent")
     if run.mode == Mode.BATCH:
         _reopen(run)
     run.note = ""
     run.save(update_fields=["note", "failed_solutions"])
     return run
+
+
+def is_ended_by_budget(run: JudgingRun) -> bool:
+    """Whether the budget ended a batch before its last solution."""
+    waiting = run.judged.filter(state=JudgedSolution.State.WAITING)
+    return run.state == JudgingRun.State.DONE and run.mode == Mode.BATCH and waiting.exists()
 
 
 def _reopen(run: JudgingRun) -> None:

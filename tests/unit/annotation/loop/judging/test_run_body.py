@@ -169,13 +169,15 @@ def test_ten_failures_in_a_row_end_the_run(project, solutions, start, endpoint, 
     assert (run.tokens, run.reserved_tokens) == (0, 0)
 
 
-def test_a_budget_in_money_is_never_exceeded(solutions, judge):
+def test_a_budget_in_money_is_never_exceeded(manager, solutions, judge):
     run = judge(cost_budget=0.006)
     assert (run.state, run.labelled) == ("done", 4)
     tight = judge(template="every_step", prompt="{problem} {steps}", cost_budget=0.004)
     assert tight.note.startswith("The budget allows no further call: ")
     assert tight.cost <= Decimal("0.004")
     assert 0 < tight.calls < 8
+    with pytest.raises(Conflict, match="Start another run"):
+        resume_judging(by=manager, job=tight)
 
 
 def test_a_killed_worker_pays_for_no_reply_twice(solutions, start, endpoint, monkeypatch):
