@@ -65,7 +65,7 @@ def test_a_run_is_started_watched_and_ends_with_its_cost(asking: Client) -> None
     assert "0.00080 EUR" not in over
     assert "0.0006 EUR" in over  # 200 prompt tokens at 1 and 40 completion tokens at 10 per million
     assert "0.00030 EUR" in over, "the cost of each of the two labels"
-    assert "1 holdout" in over
+    assert "Left out: 1 <a" in over
     assert "It ends in" in over
     assert 'hx-select="#judging"' not in over
 

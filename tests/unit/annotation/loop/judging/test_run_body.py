@@ -6,12 +6,16 @@ from decimal import Decimal
 
 import pytest
 from django.db import connection
+from django.db.models import Count
 
 from annotation.core.errors import Conflict, DomainError
+from annotation.files.record_import import import_records
 from annotation.loop.gateway import policies
+from annotation.loop.gateway.sandbox import Sandbox
 from annotation.loop.judging import run_body
-from annotation.loop.judging.judging_runs import JudgingPlan, estimate_judging, resume_judging
+from annotation.loop.judging.judging_runs import JudgingPlan, estimate_judging, resume_judging, start_judging
 from annotation.loop.judging.ledger import TEMPLATE_TOKENS
+from annotation.loop.judging.templates import TEMPLATES
 from annotation.models import Annotation, AuditEntry, JudgeCall, JudgedSolution, JudgingRun, StepRating
 from tests.factories import AnnotationFactory, GenerationFactory, QueueItemFactory, SolutionFactory
 from tests.fake_endpoint import COMPLETION_TOKENS, PROMPT_TOKENS
@@ -298,6 +302,21 @@ def test_the_estimate_learns_from_earlier_replies(project, manager, solutions, j
     assert (after.from_limit, after.completion_tokens) == (False, 4 * COMPLETION_TOKENS)
     rollouts = JudgingPlan("monte_carlo", "judge", rollouts=8, search="bisect")
     assert estimate_judging(by=manager, project=project, plan=rollouts).calls == 4 * 2
+
+
+def test_the_sandbox_judges_and_rolls_out_its_own_solutions(project, manager, sent, settings):
+    import_records(project=project, records=Sandbox(solutions=12, seed=0).records(), by=manager)
+    settings.POLICY_ENDPOINTS = {
+        name: {"url": "sandbox:", "model": model}
+        for name, model in (("judge", "sandbox-judge"), ("policy", "sandbox-strong"))
+    }
+    plans = [JudgingPlan("judge", "judge", template=template) for template in TEMPLATES]
+    plans.append(JudgingPlan("monte_carlo", "policy", rollouts=2, search="bisect"))
+    for plan in plans:
+        run = work(start_judging(by=manager, project=project, plan=plan))
+        assert (run.state, run.labelled, run.failed_solutions) == ("done", run.solutions, 0)
+    by_source = Annotation.objects.values_list("source__kind").annotate(n=Count("pk"))
+    assert dict(by_source) == {"model_judge": 3 * run.solutions, "monte_carlo": run.solutions}
 
 
 @pytest.mark.django_db(transaction=True)
