@@ -18,7 +18,6 @@ from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError
 from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
 from annotation.labels.agreement.disagreements import disagreements
-from annotation.labels.agreement.first_errors import disagreements
 from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
 from annotation.labels.annotators.batches import labels_of_batch
 from annotation.labels.quality.contrast import WAYS, contrasted
@@ -84,7 +83,6 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
     conditions = {
         "search": lambda text: Q(problem__text__icontains=text),
         "split": lambda split: Q(split=split),
-        "domain": lambda domain: Q(problem__domain=domain),
         "annotated": lambda choice: _is_labelled() if choice == "yes" else ~_is_labelled(),
         "policy": lambda named: (
             Q(generator__icontains=named) | Q(provenance__policy__icontains=named) | Q(provenance__run=named)

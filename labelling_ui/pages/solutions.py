@@ -46,7 +46,6 @@ class SolutionFilters(SharedFilters):
     generation = forms.IntegerField(min_value=0, label=_("Generation"))
     lane = forms.ChoiceField(choices=Lane.choices, widget=forms.HiddenInput)
     route = forms.ChoiceField(choices=Route.choices, widget=forms.HiddenInput)
-    domain = forms.CharField(widget=forms.HiddenInput)
     disagreement = forms.BooleanField(label=_("people disagree"))
     one = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
     other = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)

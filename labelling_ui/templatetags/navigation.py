@@ -53,7 +53,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
     (
         _("Data"),
         [
-            Tab("solutions", _("Solutions"), STAFF, ("solution", "answers")),
+            Tab("solutions", _("Solutions"), STAFF, ("solution", "answers", "judging", "judging-run")),
             Tab("import", _("Import"), MANAGERS, ("import-job", "sampling", "sampling-run", "test-results")),
             Tab(
                 "datasets",
