@@ -70,6 +70,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
             Tab("runs", _("Runs"), STAFF, ("run",)),
             Tab("generations", _("Generations"), STAFF, ("generation",)),
             Tab("learning", _("Learning"), STAFF, ("simulations", "simulation")),
+            Tab("planner", _("Planner"), STAFF),
             Tab("serving", _("Serving"), STAFF, ("serving-limits", "served-scores", "served-score")),
             Tab("jobs", _("Jobs"), STAFF),
         ],
