@@ -9,6 +9,7 @@ from annotation.api.authentication import caller
 from annotation.api.exports import ExportJobRow
 from annotation.api.imports import ImportRow
 from annotation.api.job_rows import JobRow
+from annotation.api.judgings import JudgingRow
 from annotation.api.model_jobs import ModelJobRow
 from annotation.api.outcomes import AnswerCheckRow
 from annotation.api.paging import Page, PagedView
@@ -25,6 +26,7 @@ from annotation.models import (
     ImportJob,
     Job,
     JobEntry,
+    JudgingRun,
     ModelJob,
     SamplingRun,
     TrainingRun,
@@ -36,11 +38,22 @@ ROWS: dict[str, type[JobRow]] = {
     ContaminationCheck.KIND: ContaminationRow,
     ExportJob.KIND: ExportJobRow,
     ImportJob.KIND: ImportRow,
+    JudgingRun.KIND: JudgingRow,
     ModelJob.KIND: ModelJobRow,
     SamplingRun.KIND: SamplingRow,
     TrainingRun.KIND: WatchedRun,
 }
-AnyJob = AnswerCheckRow | ContaminationRow | ExportJobRow | ImportRow | ModelJobRow | SamplingRow | WatchedRun | JobRow
+AnyJob = (
+    AnswerCheckRow
+    | ContaminationRow
+    | ExportJobRow
+    | ImportRow
+    | JudgingRow
+    | ModelJobRow
+    | SamplingRow
+    | WatchedRun
+    | JobRow
+)
 
 
 class Jobs(PagedView):
@@ -87,8 +100,8 @@ class ResumeJob(APIView):
     def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
         """Enqueue the remaining work of a failed or cancelled job. Managers only.
 
-        Rounds (the latest only), pool scorings, samplings and simulations can be resumed. For other kinds: 404
-        `job_not_resumable`.
+        Rounds (the latest only), judgings, pool scorings, samplings and simulations can be resumed. For other kinds:
+        404 `job_not_resumable`.
         """
         return _answer(resuming.resume(by=caller(request), job=_find(request, slug, kind, job_id)), status=202)
 

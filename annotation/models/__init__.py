@@ -24,6 +24,7 @@ from annotation.models.guideline_version import GuidelineVersion
 from annotation.models.hint import Hint
 from annotation.models.import_job import ImportGroup, ImportJob, ImportOptions, ImportRejection, parse_options
 from annotation.models.job import Job, JobEntry, JobStage, StagedJob
+from annotation.models.judging_run import JudgeCall, JudgedSolution, JudgingRun
 from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
 from annotation.models.machine_annotator import MachineAnnotator

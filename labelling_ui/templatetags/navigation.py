@@ -53,7 +53,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
     (
         _("Data"),
         [
-            Tab("solutions", _("Solutions"), STAFF, ("solution", "answers")),
+            Tab("solutions", _("Solutions"), STAFF, ("solution", "answers", "judging", "judging-run")),
             Tab("import", _("Import"), MANAGERS, ("import-job", "sampling", "sampling-run", "test-results")),
             Tab(
                 "datasets",
@@ -70,6 +70,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
             Tab("runs", _("Runs"), STAFF, ("run",)),
             Tab("generations", _("Generations"), STAFF, ("generation",)),
             Tab("learning", _("Learning"), STAFF, ("simulations", "simulation")),
+            Tab("planner", _("Planner"), STAFF),
             Tab("serving", _("Serving"), STAFF, ("serving-limits", "served-scores", "served-score")),
             Tab("jobs", _("Jobs"), STAFF),
         ],
