@@ -6,6 +6,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.consensus_fits import FitRow
 from annotation.api.exports import ExportJobRow
 from annotation.api.imports import ImportRow
 from annotation.api.job_rows import JobRow
@@ -20,6 +21,7 @@ from annotation.core.membership.access import STAFF, find_project
 from annotation.loop import resuming
 from annotation.models import (
     AnswerCheck,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportJob,
@@ -33,6 +35,7 @@ from annotation.models import (
 # Kinds that show more than every job does.
 ROWS: dict[str, type[JobRow]] = {
     AnswerCheck.KIND: AnswerCheckRow,
+    ConsensusFit.KIND: FitRow,
     ContaminationCheck.KIND: ContaminationRow,
     ExportJob.KIND: ExportJobRow,
     ImportJob.KIND: ImportRow,
@@ -40,7 +43,17 @@ ROWS: dict[str, type[JobRow]] = {
     SamplingRun.KIND: SamplingRow,
     TrainingRun.KIND: WatchedRun,
 }
-AnyJob = AnswerCheckRow | ContaminationRow | ExportJobRow | ImportRow | ModelJobRow | SamplingRow | WatchedRun | JobRow
+AnyJob = (
+    AnswerCheckRow
+    | ContaminationRow
+    | ExportJobRow
+    | FitRow
+    | ImportRow
+    | ModelJobRow
+    | SamplingRow
+    | WatchedRun
+    | JobRow
+)
 
 
 class Jobs(PagedView):

@@ -46,7 +46,8 @@ Filters = Annotated[
         "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
         "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
         "`min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), `set_aside`, "
-        "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or reliability), "
+        "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or a consensus model), "
+        "`fit` (the number of a consensus fit of that model; by default one of the labels as they are now), "
         "`agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or "
         "differing)."
     ),

@@ -5,6 +5,7 @@ from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
 from annotation.models.choices import HIDDEN_LANES, MEASURING_LANES, Lane, Role
+from annotation.models.consensus_fit import ConsensusFit
 from annotation.models.contamination_check import ContaminationCheck
 from annotation.models.example import parse_examples
 from annotation.models.export_job import ExportJob, ExportSchedule

@@ -43,7 +43,11 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
     ),
     (
         _("Quality"),
-        [Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "member")), Tab("gold", _("Gold"), STAFF)],
+        [
+            Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "member")),
+            Tab("consensus-fits", _("Consensus"), STAFF, ("consensus-fit",)),
+            Tab("gold", _("Gold"), STAFF),
+        ],
     ),
     (
         _("Data"),

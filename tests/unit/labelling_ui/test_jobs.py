@@ -5,6 +5,7 @@ import pytest
 from annotation.loop.resuming import SERVICES
 from annotation.models import (
     AnswerCheck,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportJob,
@@ -43,6 +44,7 @@ def asked_for(kind, project):
         "answers": lambda: AnswerCheck.objects.create(project=project),
         "export": lambda: ExportJob.objects.create(project=project, target="/exports"),
         "overlap": lambda: ContaminationCheck.objects.create(project=project, snapshot=snapshot, filename="b.json"),
+        "fit": lambda: ConsensusFit.objects.create(project=project, number=1, method="reliability"),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
         "simulation": lambda: SimulationRun.objects.create(
             project=project, snapshot=snapshot, functions=["random", "entropy"], seeds=1, budget=40
@@ -54,7 +56,9 @@ def asked_for(kind, project):
     return created[kind]()
 
 
-@pytest.mark.parametrize("kind", ["import", "answers", "export", "overlap", "sampling", "simulation", "model", "run"])
+@pytest.mark.parametrize(
+    "kind", ["import", "answers", "export", "overlap", "fit", "sampling", "simulation", "model", "run"]
+)
 def test_it_is_cancelled_from_its_page(manager, project, kind):
     job = asked_for(kind, project)
     button = f'action="/p/algebra/jobs/{kind}/{job.pk}/cancel/"'

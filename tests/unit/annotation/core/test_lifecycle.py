@@ -22,6 +22,7 @@ from annotation.core.locks import advisory_lock
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportGroup,
@@ -48,6 +49,7 @@ def asked_for(model, project):
         ImportJob: {"filename": "f", "path": "/nowhere/f"},
         SamplingRun: {"endpoint": "e", "model": "m", "seed": 0},
         AnswerCheck: {},
+        ConsensusFit: {"number": 1, "method": "reliability"},
         ContaminationCheck: {},
         ExportJob: {},
         SimulationRun: {"functions": [], "seeds": 1, "budget": 1},

@@ -1,0 +1,23 @@
+"""Families of annotators whose errors may be copies of each other's: the judges of one model family."""
+
+import re
+
+from annotation.models import Project
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def families_of(project: Project) -> dict[str, str]:
+    """The family of each model judge that is a source of labels, by the name that it has in records."""
+    judges = project.label_sources.filter(kind="model_judge").exclude(name="")
+    return {f"{judge.kind} {judge.name}": family_of(judge.name) for judge in judges}
+
+
+def family_of(model: str) -> str:
+    """The family of a model by its name: the first word after the organisation, without numbers.
+
+    `Qwen/Qwen2.5-72B-Instruct` and `qwen-max` are both `qwen`. A name without letters is a family of its own.
+    """
+    name = model.rsplit("/", 1)[-1]
+    letters = _LETTERS.search(name)
+    return letters.group().lower() if letters else name
