@@ -63,7 +63,7 @@ class ReadOnlyInline(admin.TabularInline):
 
 class MembershipInline(ReadOnlyInline):
     model = models.Membership
-    fields = readonly_fields = ("user", "name_in_file", "role", "active", "simulated", "machine", "joined_at")
+    fields = readonly_fields = ("user", "name_in_file", "role", "active", "kind", "joined_at")
 
 
 class StepInline(ReadOnlyInline):
@@ -103,8 +103,13 @@ SHOWN: dict[type[Model], Shown] = {
     models.Project: Shown("name slug state created_at", "name slug", inlines=(MembershipInline,)),
     models.GuidelineVersion: Shown("project number created_by created_at", "text project__slug"),
     models.Membership: Shown(
-        "user name_in_file project role active simulated machine joined_at",
+        "user name_in_file project role active kind joined_at",
         "user__username user__email name_in_file pseudonym",
+    ),
+    models.MachineAnnotator: Shown(
+        "membership model_name prompt_version family cost_per_label source",
+        "model_name membership__user__username",
+        "family",
     ),
     models.Preference: Shown("user language first_password", "user__username", "language"),
     models.AuditEntry: Shown(

@@ -131,7 +131,7 @@ def start_due_fits() -> int:
 
 @shared_task(name="quality.watch")
 def watch_labels() -> int:
-    from annotation.labels.quality import batch_watch
+    from annotation.labels.annotators import batch_watch
 
     return batch_watch.watch_projects()
 

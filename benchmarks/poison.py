@@ -130,7 +130,7 @@ class Bench:
             import_records(project=project, records=self.sandbox.records(), by=manager)
             for name in (*HONEST, TURNCOAT):
                 add_member(
-                    by=manager, project=project, user=User.objects.create_user(name), role="annotator", simulated=True
+                    by=manager, project=project, user=User.objects.create_user(name), role="annotator", kind="simulated"
                 )
             open_first_generation(by=manager, project=project, seed=self.options.seed)
             self.label(project, kind="", share=0.12)
@@ -150,8 +150,8 @@ class Bench:
 
     def case(self, kind: str, share: float) -> Case:
         """Label the second generation, watch it, and train on it in each way."""
+        from annotation.labels.annotators.batches import labels_of_batch, set_aside
         from annotation.labels.consensus.fits import fit_for, scope_of
-        from annotation.labels.quality.batches import labels_of_batch, set_aside
         from annotation.models import LabelBatch, Project
 
         name = f"case_{kind.replace(' ', '_')}_{round(100 * share)}"
@@ -187,7 +187,7 @@ class Bench:
         """Label the whole queue. The poisoner gives a `share` of the labels, honest ones if `kind` is empty."""
         from django.contrib.auth.models import User
 
-        from annotation.labels.quality.batch_watch import watch
+        from annotation.labels.annotators.batch_watch import watch
         from annotation.management.demo.labelling import submission_of
         from annotation.work.claiming import claim_next
         from annotation.work.labelling.submission import submit_annotation

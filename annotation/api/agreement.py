@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.agreement import (
+from annotation.labels.agreement.first_errors import (
     Agreement,
     agreement_by_day,
     agreement_by_member,

@@ -18,8 +18,8 @@ from annotation.api.schema import query_of
 from annotation.core.bounds import Count, FirstError, Id, JSONObject, Milliseconds, Position
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, require_role
+from annotation.labels.annotators.batches import is_set_aside
 from annotation.labels.list_filters import LabelFilter, ListFilter, OwnLabelFilter
-from annotation.labels.quality.batches import is_set_aside
 from annotation.models import Annotation, Membership, PathStep, StepRating
 from annotation.work.annotations import current_annotations
 from prm.messages import Message

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row
 from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.agreement import Agreement, first_error_agreement
+from annotation.labels.agreement.first_errors import Agreement, first_error_agreement
 from annotation.labels.quality.anchoring import Arm, Gaps
 from annotation.labels.quality.contrast import contrasts
 from annotation.labels.quality.hint_effects import compare_hints

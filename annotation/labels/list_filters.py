@@ -15,8 +15,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError
-from annotation.labels.quality.agreement import disagreements
-from annotation.labels.quality.batches import labels_of_batch
+from annotation.labels.agreement.first_errors import disagreements
+from annotation.labels.annotators.batches import labels_of_batch
 from annotation.labels.quality.contrast import WAYS, contrasted
 from annotation.models import Annotation, LabelBatch, LabelSource, Lane, Project, QueueItem, Solution
 from prm.messages import Message

@@ -8,8 +8,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "base_missing_next_step": "Correct the backbone's name or folder, or download it to the machine.",
     "budget_below_one_problem": "One problem may use {most:,} tokens ({samples} × {max_tokens:,} and its prompt), more than the budget of {budget:,}. Raise the budget, or request fewer or shorter samples.",
     "budget_out_of_range": "Choose a budget of {least} to {most} labelled pool solutions.",
-    "cannot_score_without_weights": "Model {n} cannot score, because its weights were deleted.",
-    "cannot_serve_without_weights": "Model {n} cannot serve again, because the retention policy deleted its weights.",
     "chosen_by_hand": "chosen by hand",
     "chosen_model_goes_on_serving": "model {number} was promoted by hand during the round and keeps serving",
     "disk_full_next_step": "Free space under the data folder (delete old models, keep runs for fewer days), then retry.",
@@ -124,6 +122,10 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "sampling_prompt_without_problem": "The prompt has no {prompt}, so the policy would not see the problem.",
     "scored_at_speed": "{scored}, {speed:,.0f} steps per second and worker",
     "scoring_progress": "{done:,} of {wanted:,} solutions scored by model {model}",
+    "scoring_was_cancelled": (
+        "The scoring was cancelled: {n} solution has no score of model {model}.",
+        "The scoring was cancelled: {n} solutions have no score of model {model}.",
+    ),
     "seeds_out_of_range": "Choose 1 to {most} seeds.",
     "serves_before_verdict": "Model {n} was promoted by hand before this verdict and keeps serving.",
     "setting_belongs_to_policy": "`{name}` is set in the policy as `{place}`; change it there",
@@ -179,7 +181,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "unknown_endpoint": "There is no endpoint '{endpoint}'. Choose one of: {known}.",
     "unknown_problem_choice": "Unknown choice of problems. Choose one of: {known}.",
     "unknown_token": "A text has a token id above {highest}.",
-    "weights_deleted_by_retention": "The retention policy deleted the weights of model {n}.",
+    "weights_deleted": "The retention policy deleted the weights of model {n}.",
     "worker_died_next_step": "Check the worker's log and the machine's memory, then retry.",
     "zero_label_baseline": "the zero-label baseline",
 }

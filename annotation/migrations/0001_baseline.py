@@ -485,11 +485,12 @@ class Migration(migrations.Migration):
                 ),
                 ("name_in_file", models.CharField(blank=True, max_length=200, null=True)),
                 ("pseudonym", models.UUIDField(default=uuid.uuid4, editable=False)),
-                ("simulated", models.BooleanField(default=False, help_text="A program that simulates an annotator.")),
                 (
-                    "machine",
-                    models.BooleanField(
-                        db_default=False, default=False, help_text="A program: its labels are a model judge's."
+                    "kind",
+                    models.CharField(
+                        choices=[("person", "Person"), ("machine", "Machine"), ("simulated", "Simulated person")],
+                        default="person",
+                        max_length=10,
                     ),
                 ),
                 (
@@ -531,6 +532,50 @@ class Migration(migrations.Migration):
                         condition=models.Q(("role__in", ["annotator", "reviewer", "manager"])),
                         name="membership_role_known",
                     ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["person", "machine", "simulated"])),
+                        name="membership_kind_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind", "machine"), _negated=True) | models.Q(("role", "annotator")),
+                        name="membership_machine_labels",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="MachineAnnotator",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("model_name", models.CharField(max_length=100)),
+                ("prompt_version", models.CharField(max_length=50)),
+                ("family", models.CharField(max_length=100)),
+                ("cost_per_label", models.FloatField(blank=True, null=True)),
+                (
+                    "membership",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="machine",
+                        to="annotation.membership",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="machines",
+                        to="annotation.labelsource",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("cost_per_label__isnull", True), ("cost_per_label__gte", 0), _connector="OR"
+                        ),
+                        name="machine_cost_not_negative",
+                    )
                 ],
             },
         ),
@@ -1194,6 +1239,44 @@ class Migration(migrations.Migration):
                 ("inclusion_probability", models.FloatField(blank=True, null=True)),
                 ("gain", models.FloatField(blank=True, help_text="Expected information, nats.", null=True)),
                 ("expected_seconds", models.FloatField(blank=True, null=True)),
+                (
+                    "route",
+                    models.CharField(
+                        choices=[
+                            ("person", "person alone"),
+                            ("judge", "judge alone"),
+                            ("judge_then_person", "judge, then a person if needed"),
+                        ],
+                        default="person",
+                        max_length=17,
+                    ),
+                ),
+                (
+                    "taker",
+                    models.CharField(
+                        choices=[("person", "people"), ("machine", "machines")], default="person", max_length=7
+                    ),
+                ),
+                ("rule", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("predicted_error", models.FloatField(blank=True, null=True)),
+                ("audit_probability", models.FloatField(blank=True, null=True)),
+                ("audited", models.BooleanField(default=False)),
+                (
+                    "handed_over",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("gave_up", "a judge gave up"),
+                            ("unsure", "a judge was unsure"),
+                            ("judges_differ", "judges differ"),
+                            ("model_against", "the model contradicts a judge"),
+                            ("model_doubt", "the model is unsure"),
+                            ("audit", "audit"),
+                            ("manager", "by a manager"),
+                        ],
+                        max_length=13,
+                    ),
+                ),
                 ("paused", models.BooleanField(default=False)),
                 ("pinned", models.BooleanField(default=False)),
                 ("reopened", models.BooleanField(db_default=False, default=False, editable=False)),
@@ -1225,14 +1308,14 @@ class Migration(migrations.Migration):
                 "indexes": [
                     models.Index(
                         condition=models.Q(("assigned_to__isnull", True), ("paused", False), ("state", "ready")),
-                        fields=["generation", "lane", "rank", "id"],
+                        fields=["generation", "lane", "taker", "rank", "id"],
                         name="queue_item_in_lane",
                     ),
                     models.Index(
                         condition=models.Q(
                             ("assigned_to__isnull", True), ("paused", False), ("state", "ready"), ("reopened", True)
                         ),
-                        fields=["generation", "lane", "rank", "id"],
+                        fields=["generation", "lane", "taker", "rank", "id"],
                         name="queue_item_reopened",
                     ),
                     models.Index(
@@ -1300,6 +1383,22 @@ class Migration(migrations.Migration):
                             _connector="OR",
                         ),
                         name="queue_item_inclusion_is_probability",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("route", "person"), ("taker", "person"), ("rule__isnull", True)),
+                            ("lane__in", ["acquisition", "control"]),
+                            _connector="OR",
+                        ),
+                        name="queue_item_judged_lanes",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("taker", "person"),
+                            models.Q(models.Q(("route", "person"), _negated=True), ("handed_over", "")),
+                            _connector="OR",
+                        ),
+                        name="queue_item_taker_by_route",
                     ),
                 ],
             },
@@ -2812,6 +2911,10 @@ class Migration(migrations.Migration):
                         max_length=12,
                     ),
                 ),
+                (
+                    "taker",
+                    models.CharField(choices=[("person", "people"), ("machine", "machines")], max_length=7),
+                ),
                 ("wanted", models.IntegerField()),
                 ("taken", models.IntegerField()),
                 (
@@ -2823,7 +2926,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "lane tallies",
-                "constraints": [models.UniqueConstraint(fields=("generation", "lane"), name="lane_tally_once")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("generation", "lane", "taker"), name="lane_tally_once")
+                ],
             },
         ),
         migrations.CreateModel(

@@ -7,17 +7,17 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.accounts import invite
-from annotation.core.membership.members import change_role, domains_of, mark_machine, qualify, remove
+from annotation.core.membership.members import change_role, domains_of, qualify, remove
 from annotation.core.wording import in_words
-from annotation.labels.quality.agreement import agreement_by_member
-from annotation.labels.quality.pace import pace_by_person
+from annotation.labels.agreement.first_errors import agreement_by_member
+from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.quality.statistics import members_with_figures
 from annotation.models import HIDDEN_LANES, MEMBER_NAME, Lane, Membership, Project, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
@@ -177,18 +177,6 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     domains = None if request.POST.get("all") else request.POST.getlist("domains")
     message = gettext("%(name)s gets problems from the domains you chose.") % {"name": person.shown_name}
     attempt(request, message, qualify, membership=person, domains=domains)
-    return redirect("member", member.project.slug, person.pk)
-
-
-@project_action(MANAGER)
-def mark_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
-    """Mark a member as a program or as a person."""
-    person = _find(member, member_id)
-    machine = {"yes": True, "no": False}.get(request.POST.get("machine", ""))
-    if machine is None:
-        return HttpResponseBadRequest("`machine` must be yes or no")
-    texts = {True: gettext("%(name)s is marked as a program."), False: gettext("%(name)s is marked as a person.")}
-    attempt(request, texts[machine] % {"name": person.shown_name}, mark_machine, membership=person, machine=machine)
     return redirect("member", member.project.slug, person.pk)
 
 

@@ -9,10 +9,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.annotators import batches
+from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.consensus.fits import latest_fit
 from annotation.labels.list_filters import BatchFilter
-from annotation.labels.quality import batches
-from annotation.labels.quality.pace import pace_by_person
 from annotation.models import LabelBatch, Membership, Project
 from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page

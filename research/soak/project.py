@@ -51,7 +51,7 @@ def hire(
             users.append(users[SECOND_TAB_OF[number]])
         else:
             users.append(User.objects.create_user(f"soak-{number}-{profile}"))
-            add_member(by=manager, project=project, user=users[-1], role="annotator", simulated=True)
+            add_member(by=manager, project=project, user=users[-1], role="annotator", kind="simulated")
         person = Person(
             name=f"{number}-{profile}",
             profile=profile,

@@ -47,6 +47,11 @@ def manager(db, one_connection):
 
 
 @pytest.fixture
+def secret(manager):
+    return issue_token(by=manager.user, name="schema")[1]
+
+
+@pytest.fixture
 def one_connection():
     """Requests stay inside the test's transaction; Django would close its connection around them."""
     for signal in (request_started, request_finished):
@@ -63,12 +68,12 @@ def feedback():
 
 
 @pytest.mark.parametrize("label", OPERATIONS)
-def test_every_operation_keeps_its_word(label, manager):
+def test_every_operation_keeps_its_word(label, manager, secret):
     """`api.parametrize` would build the cases of all operations, for 10 s, in every process that collects tests."""
     keeps_its_word = build_operation_test(
         config=api.config, operation=OPERATIONS[label], test_func=check_case, given_kwargs={}, feedback=feedback()
     )
-    keeps_its_word(manager=manager)
+    keeps_its_word(manager=manager, secret=secret)
 
 
 @settings(
@@ -78,9 +83,8 @@ def test_every_operation_keeps_its_word(label, manager):
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def check_case(case, manager):
+def check_case(case, manager, secret):
     """Send one request and check its answer against the description."""
-    _, secret = issue_token(by=manager.user, name="schema")
     # Random addresses would only ever find nothing.
     if "slug" in case.path_parameters:
         case.path_parameters["slug"] = manager.project.slug

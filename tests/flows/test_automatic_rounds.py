@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation.labels.quality.agreement import Agreement
+from annotation.labels.agreement.first_errors import Agreement
 from annotation.loop.rounds import limits, runs
 from annotation.loop.schedule import automatic, drift
 from annotation.models import Membership, RoundClock, RunStage, TrainingRun

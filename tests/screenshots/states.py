@@ -47,8 +47,8 @@ PROJECT = (
     "datasets/", "members/", "learning/", "simulations/", "review/", "my-work/",
 )  # fmt: skip
 SETTINGS = (
-    "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/work/",
-    "settings/quality/", "settings/training/", "settings/rounds/", "settings/webhooks/",
+    "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/labour/",
+    "settings/work/", "settings/quality/", "settings/training/", "settings/rounds/", "settings/webhooks/",
 )  # fmt: skip
 STATES = [
     State("account-sign-in", "/accounts/login/", None),

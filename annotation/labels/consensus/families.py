@@ -2,15 +2,24 @@
 
 import re
 
-from annotation.models import Project
+from annotation.models import MachineAnnotator, Project
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def families_of(project: Project) -> dict[str, str]:
-    """The family of each model judge that is a source of labels, by the name that it has in records."""
+    """The family of each model judge, by the name that it has in records.
+
+    A machine annotator states its family. If that is only the model's name, or a file names the judge, the family
+    follows from the name.
+    """
     judges = project.label_sources.filter(kind="model_judge").exclude(name="")
-    return {f"{judge.kind} {judge.name}": family_of(judge.name) for judge in judges}
+    families = {f"{judge.kind} {judge.name}": family_of(judge.name) for judge in judges}
+    for machine in MachineAnnotator.objects.filter(membership__project=project).select_related("membership"):
+        stated = machine.family.strip().lower()
+        named = family_of(machine.model_name) if machine.family == machine.model_name else stated
+        families[str(machine.membership.pseudonym)] = named
+    return families
 
 
 def family_of(model: str) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from annotation.labels.agreement.first_errors import count_pairs
 from annotation.labels.datasets.losses import ExportCounts
-from annotation.labels.quality.agreement import count_pairs
 from prm.exporters import EXPORTERS
 from prm.formats.identity import text_hash
 from prm.formats.path import taken_path

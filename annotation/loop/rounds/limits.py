@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import Sum
 
-from annotation.labels.quality.agreement import first_error_agreement
-from annotation.labels.quality.batches import waits_for_decision
+from annotation.labels.agreement.first_errors import first_error_agreement
+from annotation.labels.annotators.batches import waits_for_decision
 from annotation.models import Project, RunStage
 from prm.messages import Message
 

@@ -33,6 +33,7 @@ PAGES = [
     Kind("scheme", _("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
     Kind("answers", _("Answers and shortcuts"), (scheme.AnswersPart, scheme.KeysPart)),
     Kind("queue", _("Queue"), (work.GenerationsPart, work.QueuePart)),
+    Kind("labour", _("Division of labour"), (work.CostsPart,)),
     Kind("work", _("Pace, hints and feedback"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
     Kind("quality", _("Gold and quality"), (work.GoldPart, work.ScreeningPart, work.WatchPart)),
     Kind("training", _("Training"), (learning.TrainingPart, learning.SourcesPart, learning.GatePart)),

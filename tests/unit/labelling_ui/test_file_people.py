@@ -3,17 +3,17 @@
 import json
 
 import pytest
+from annotation.labels.consensus.trust import trust_by_person
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.accounts import invite
-from annotation.core.membership.members import change_role, mark_machine, qualify, remove
+from annotation.core.membership.members import change_role, qualify, remove
 from annotation.files.record_import import import_records
-from annotation.labels.consensus.trust import trust_by_person
+from annotation.labels.agreement.first_errors import first_error_agreement
 from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
-from annotation.labels.quality.agreement import first_error_agreement
 from annotation.models import AuditEntry, GoldAnswer, Lease, Membership, Project, QueueItem
 from annotation.work.gold.designation import mark_gold, references
 from annotation.work.gold.screening import decide
@@ -54,7 +54,7 @@ def test_they_are_on_every_page_about_labels_and_people(client: Client, people: 
         assert MARKED in page, address
     page = client.get(f"/p/algebra/members/{ann.pk}/gold/").content.decode()
     assert "No account" in page
-    for button in ("member-screen", "/screen/", "/machine/", "/qualify/"):
+    for button in ("member-screen", "/screen/", "/qualify/"):
         assert f'{button}"' not in page
     listing = client.get("/p/algebra/members/").context["listing"]
     assert {row.shown_name: row.labels for row in listing}[MARKED] == 5
@@ -82,7 +82,6 @@ def test_they_have_no_part_in_the_work(people: dict[str, User], ann: Membership)
     manager, project = people["manager"], ann.project
     for service, fields in (
         (change_role, {"role": "manager"}),
-        (mark_machine, {"machine": True}),
         (qualify, {"domains": None}),
         (remove, {}),
         (decide, {"outcome": "passed"}),

@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.consensus.fits import fit_for, scope_of
-from annotation.labels.quality.pace import pace_by_person
 from annotation.models import LabelBatch, Membership, PathStep, Project, StepRating
 from labelling_ui.numbers import decimal
 from tests.factories import AnnotationFactory, MembershipFactory, SolutionFactory

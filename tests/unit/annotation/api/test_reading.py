@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
+from annotation.labels.annotators.batches import set_aside_by_hand
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
-from annotation.labels.quality.batches import set_aside_by_hand
 from annotation.models import Annotation, Membership, QueueItem
 from tests import manager_world
 from tests.factories import AnnotationFactory, LabelSourceFactory

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.labels.quality.agreement import agreement_of, first_error_agreement
+from annotation.labels.agreement.first_errors import agreement_of, first_error_agreement
 from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation, my_progress
 from tests.factories import AnnotationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
 

@@ -3,10 +3,10 @@
 import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
+from annotation.labels.agreement.first_errors import disagreements, first_error_agreement
 from annotation.labels.consensus.fits import choose_fit
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
-from annotation.labels.quality.agreement import disagreements, first_error_agreement
 from annotation.loop.rounds.runs import training_labels
 from annotation.loop.selection.candidates import candidates_of
 from annotation.models import AuditEntry, GoldAnswer, QueueItem, StepRating

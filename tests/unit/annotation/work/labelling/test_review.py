@@ -5,8 +5,8 @@ import uuid
 import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
+from annotation.labels.agreement.first_errors import first_error_agreement
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
-from annotation.labels.quality.agreement import first_error_agreement
 from annotation.labels.quality.review_queue import next_to_review, review_counts, to_review
 from annotation.models import Annotation, AuditEntry, Dispute, Lease, Membership, QueueItem, SentBack
 from annotation.work.claiming import claim_next

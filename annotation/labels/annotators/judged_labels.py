@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.labels.quality.alarm import Judged
-from annotation.labels.quality.batches import in_use
+from annotation.labels.annotators.alarm import Judged
+from annotation.labels.annotators.batches import in_use
 from annotation.models import HIDDEN_LANES, Lane, ModelVersion, PoolScore, Project
 from annotation.work.annotations import current_annotations, first_annotations
 from annotation.work.gold.designation import active_gold

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from annotation.labels.quality.alarm import Judged, find_alarms
+from annotation.labels.annotators.alarm import Judged, find_alarms
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PEOPLE = tuple("abcd")

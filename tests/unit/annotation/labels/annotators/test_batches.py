@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
+from annotation.labels.annotators import batches
+from annotation.labels.annotators.batch_watch import watch
+from annotation.labels.annotators.judged_labels import judge_by_overlap, latest_labels
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
-from annotation.labels.quality import batches
-from annotation.labels.quality.batch_watch import watch
-from annotation.labels.quality.judged_labels import judge_by_overlap, latest_labels
 from annotation.loop.pool.partitions import create_partition
 from annotation.loop.schedule import automatic
 from annotation.loop.selection.candidates import candidates_of
@@ -122,7 +122,7 @@ class TestWatch:
     def test_nobody_who_takes_their_time_is_named_and_no_program(self, project, people):
         for member, ms in zip(people, (9_000, 20_000, 40_000), strict=True):
             timed(project, member, 20, ms)
-        timed(project, MembershipFactory(project=project, simulated=True), 20, 50)
+        timed(project, MembershipFactory(project=project, kind="simulated"), 20, 50)
         assert watch(project) == []
 
     def test_an_adjudication_decides_alone(self, project, people):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from annotation.labels.quality.haste import LEAST, Timed, find_haste
+from annotation.labels.annotators.haste import LEAST, Timed, find_haste
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SECONDS = 4.0  # a step, of the usual person

@@ -8,11 +8,11 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.core import audit
-from annotation.labels.quality import batches
-from annotation.labels.quality.alarm import Alarm, Judged, find_alarms
-from annotation.labels.quality.haste import find_haste
-from annotation.labels.quality.judged_labels import judge_by_model, judge_by_overlap, latest_labels, name_of
-from annotation.labels.quality.pace import timed_labels
+from annotation.labels.annotators import batches
+from annotation.labels.annotators.alarm import Alarm, Judged, find_alarms
+from annotation.labels.annotators.haste import find_haste
+from annotation.labels.annotators.judged_labels import judge_by_model, judge_by_overlap, latest_labels, name_of
+from annotation.labels.annotators.pace import timed_labels
 from annotation.models import LabelBatch, Project
 
 Judge, State = LabelBatch.Judge, LabelBatch.State

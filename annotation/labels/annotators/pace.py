@@ -6,11 +6,11 @@ from datetime import timedelta
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from annotation.labels.quality.batches import in_use
-from annotation.labels.quality.haste import Timed
-from annotation.labels.quality.judged_labels import LATEST, name_of
+from annotation.labels.annotators.batches import in_use
+from annotation.labels.annotators.haste import Timed
+from annotation.labels.annotators.judged_labels import LATEST, name_of
 from annotation.labels.quality.statistics import Median
-from annotation.models import Annotation, PathStep, Project, StepRating
+from annotation.models import Annotation, Membership, PathStep, Project, StepRating
 from annotation.work.annotations import own_opinions
 from annotation.work.gold.gold_accuracy import Share, share_of
 from prm.vocabulary import FINISHED
@@ -53,9 +53,9 @@ def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pac
 
 
 def timed_labels(project: Project) -> list[Timed]:
-    """The times of the latest labels that rate steps and are in use, without those of simulated people."""
+    """The times of people's latest labels that rate steps and are in use."""
     labels = own_opinions(project).filter(
-        annotator__simulated=False,
+        annotator__kind=Membership.Kind.PERSON,
         total_ms__gt=0,
         finish_reason__in=FINISHED,
         submitted_at__gte=timezone.now() - PERIOD,
