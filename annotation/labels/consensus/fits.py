@@ -17,11 +17,12 @@ from annotation.core.membership.access import require_role
 from annotation.labels.consensus.evidence import read_evidence
 from annotation.labels.consensus.fit_report import report_fit
 from annotation.labels.datasets.filters import SnapshotFilters
-from annotation.labels.datasets.record_stream import one_moment
-from annotation.models import Annotation, ConsensusFit, LabelBatch, Membership, Project
+from annotation.labels.datasets.record_stream import one_moment, stream_records
+from annotation.models import Annotation, ConsensusFit, LabelBatch, Membership, Project, Solution
 from annotation.models.consensus_fit import LabelsSeen
 from annotation.work.gold.designation import hidden_gold
-from prm.consensus import CONSENSUS
+from prm.consensus import CONSENSUS, Place
+from prm.formats.record import Consensus
 from prm.messages import Message
 
 State = ConsensusFit.State
@@ -70,6 +71,14 @@ def choose_fit(*, by: User | None, project: Project, filters: SnapshotFilters) -
         kinds = ", ".join(fit.source_kinds) or "all"
         raise DomainError(Message("fit_of_other_labels", number=fit.number, method=fit.method, kinds=kinds))
     return fit
+
+
+def consensus_on(solution: Solution) -> tuple[ConsensusFit | None, dict[Place, Consensus]]:
+    """The consensus on each completion of a solution under its project's latest fit; vote shares without one."""
+    fit = latest_fit(solution.project)
+    filters = SnapshotFilters(source_kinds=fit.source_kinds if fit else [])
+    records = stream_records(project=solution.project, filters=filters, fit=fit, among=[solution.pk])
+    return fit, {(step.position, step.alternative): step for record in records for step in record.consensus}
 
 
 def labels_seen(project: Project) -> LabelsSeen:
