@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
+from typing import cast
 
 import msgspec
 import numpy as np
@@ -107,8 +108,8 @@ def _on_known(
     estimate: Estimate, evidence: Evidence, fit: Fit | None, votes_on: Mapping[int, Sequence[Vote]]
 ) -> GoldFigures | None:
     """How well fits that do not know half of the known ratings infer them; None without votes on known steps."""
-    known = sorted({solution for solution, _, _ in evidence.settled} & votes_on.keys())  # type: ignore[type-var]
-    scores: dict[int, list[tuple[bool, bool, float]]] = {}
+    known = sorted({cast(int, solution) for solution, _, _ in evidence.settled} & votes_on.keys())
+    scores: dict[int, list[tuple[float, float, float]]] = {}
     for held in (known[fold::FOLDS] for fold in range(FOLDS)):
         if held:
             settled = {step: rating for step, rating in evidence.settled.items() if step[0] not in {*held}}
@@ -139,11 +140,11 @@ def _share(draws: Array, counts: Array, of: Array) -> Measured:
     return Measured(*ends)
 
 
-def _scores(fit: Fit | None, votes: Sequence[Vote], evidence: Evidence) -> Iterator[tuple[bool, bool, float]]:
-    """Of each known step: whether the fit is right, whether most votes are, and the fit's loss in nats."""
+def _scores(fit: Fit | None, votes: Sequence[Vote], evidence: Evidence) -> Iterator[tuple[float, float, float]]:
+    """Of each known step: 1 if the fit is right, 1 if most votes are, and the fit's loss in nats."""
     by_votes = _posteriors(None, votes)
     for place, posterior in _posteriors(fit, votes).items():
         truth = evidence.settled.get((votes[0].solution, *place))
         if truth is not None:
             chance = max(float(posterior[RATINGS.index(truth)]), NEVER)
-            yield _likeliest(posterior) == truth, _likeliest(by_votes[place]) == truth, -log(chance)
+            yield float(_likeliest(posterior) == truth), float(_likeliest(by_votes[place]) == truth), -log(chance)
