@@ -43,7 +43,6 @@ def _pages(project: str, prefix: str, *paths: str) -> list[State]:
 
 PROJECT = (
     "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/sources/", "quality/hints/", "gold/",
-    "consensus/", "consensus/1/",
     "generations/", "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/", "import/", "sample/",
     "datasets/", "members/", "learning/", "simulations/", "review/", "my-work/",
 )  # fmt: skip
