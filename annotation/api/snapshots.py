@@ -99,11 +99,12 @@ class ExportPlan(Row):
 class SnapshotRow(Row):
     """A snapshot. `counts` describes its contents, `exports` what a download in each format contains."""
 
-    paths: ClassVar[dict[str, str]] = {"project": "project.slug"}
+    paths: ClassVar[dict[str, str]] = {"project": "project.slug", "fit": "fit.number"}
 
     id: Id
     project: str
     sha256: str
+    fit: Annotated[int | None, Meta(description="The number of its consensus fit; null for shares of votes.")]
     filters: dict[str, Any]
     counts: dict[str, Any]
     exports: list[ExportPlan]
@@ -145,7 +146,7 @@ class Snapshots(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """The project's snapshots, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        snapshots = Snapshot.objects.filter(project=project).select_related("project")
+        snapshots = Snapshot.objects.filter(project=project).select_related("project", "fit")
         return self.page_of(snapshots, request, SnapshotRow.of)
 
     @extend_schema(operation_id="create_snapshot", request=SnapshotToCreate, responses={201: SnapshotRow})

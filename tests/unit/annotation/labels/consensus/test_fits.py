@@ -112,12 +112,14 @@ def test_a_decision_on_which_labels_count_makes_a_fit_stale(labelled, manager, c
     assert refit(labelled).number == 2
 
 
-def test_a_snapshot_freezes_its_fit_and_is_the_same_again_whatever_is_fitted_later(labelled, manager):
+def test_a_snapshot_freezes_its_fit_and_is_the_same_again_whatever_is_fitted_later(labelled, manager, client):
     filters = {"consensus": scope_of(labelled)[0], "source_kinds": ["human"]}
     snapshot = create_snapshot(by=manager, project=labelled, filters=filters)
     content, fit = snapshot_file(snapshot).read_bytes(), snapshot.fit
     assert {record.consensus_fit for record in read_snapshot(snapshot)} == {fit.sha256}
     assert f"Fit {fit.number} (`{fit.sha256[:12]}`" in dataset_card(snapshot)
+    client.force_login(manager)
+    assert f'href="/p/{labelled.slug}/consensus/{fit.number}/"' in page_of(client, snapshot)
     run_fit(request_fit(by=manager, project=labelled).pk)
     assert latest_fit(labelled).number == 2
     again = create_snapshot(by=manager, project=labelled, filters={**filters, "fit": fit.number})
@@ -127,6 +129,10 @@ def test_a_snapshot_freezes_its_fit_and_is_the_same_again_whatever_is_fitted_lat
     assert newer.fit.number == 3
     assert snapshot_file(snapshot).read_bytes() == content
     assert Snapshot.objects.get(pk=snapshot.pk).fit == fit
+
+
+def page_of(client, snapshot):
+    return client.get(f"/p/{snapshot.project.slug}/datasets/{snapshot.pk}/").content.decode()
 
 
 def test_a_done_fit_never_changes(labelled):
