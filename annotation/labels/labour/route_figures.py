@@ -7,10 +7,11 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, FloatField, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Cast, Coalesce
 
 from annotation.labels.labour.audit_estimates import LEAST, Audit, AuditedAccuracy, accuracy_from, mix
-from annotation.models import Annotation, GoldAnswer, HandOver, Membership, Project, QueueItem, Route
+from annotation.models import Annotation, GoldAnswer, HandOver, JudgeCall, Membership, Project, QueueItem, Route
 from annotation.work.gold.gold_accuracy import is_right, share_of
 from annotation.work.gold.gold_answers import answers_to, read_answers
 from prm.vocabulary import FINISHED
@@ -168,10 +169,24 @@ def _read(project: Project) -> Sums:
 
 
 def _labels(project: Project, items: Any) -> Iterable[dict[str, Any]]:
-    """The labels that fill places of finished items, and of those that only wait for their audit."""
+    """The labels that fill places of finished items, and of those that only wait for their audit.
+
+    A machine's label costs what its calls cost, or the machine's cost per label if it has none in this currency.
+    """
+    spent = (
+        JudgeCall.objects.filter(
+            judged__annotation=OuterRef("pk"), judged__run__currency=project.policies.costs.currency
+        )
+        .order_by()
+        .values("judged__annotation")
+        .annotate(total=Sum("cost"))
+        .values("total")
+    )
+    price = Coalesce(Cast(Subquery(spent), FloatField()), F("annotator__machine__cost_per_label"))
     finished = items.filter(Q(state=QueueItem.State.DONE) | Q(handed_over=HandOver.AUDIT))
     return (
         Annotation.objects.filter(project=project, counted=True, item__in=finished)
+        .annotate(price=price)
         .values(
             "item__route",
             domain=F("item__solution__problem__domain"),
@@ -182,8 +197,8 @@ def _labels(project: Project, items: Any) -> Iterable[dict[str, Any]]:
             n=Count("pk"),
             ms=Sum("total_ms", default=0),
             timed=Count("total_ms"),
-            cost=Sum("annotator__machine__cost_per_label", default=0.0),
-            priced=Count("annotator__machine__cost_per_label"),
+            cost=Sum("price", default=0.0),
+            priced=Count("price"),
         )
         .order_by()
     )
