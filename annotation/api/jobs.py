@@ -10,6 +10,7 @@ from annotation.api.consensus_fits import FitRow
 from annotation.api.exports import ExportJobRow
 from annotation.api.imports import ImportRow
 from annotation.api.job_rows import JobRow
+from annotation.api.judgings import JudgingRow
 from annotation.api.model_jobs import ModelJobRow
 from annotation.api.outcomes import AnswerCheckRow
 from annotation.api.paging import Page, PagedView
@@ -27,6 +28,7 @@ from annotation.models import (
     ImportJob,
     Job,
     JobEntry,
+    JudgingRun,
     ModelJob,
     SamplingRun,
     TrainingRun,
@@ -39,6 +41,7 @@ ROWS: dict[str, type[JobRow]] = {
     ContaminationCheck.KIND: ContaminationRow,
     ExportJob.KIND: ExportJobRow,
     ImportJob.KIND: ImportRow,
+    JudgingRun.KIND: JudgingRow,
     ModelJob.KIND: ModelJobRow,
     SamplingRun.KIND: SamplingRow,
     TrainingRun.KIND: WatchedRun,
@@ -49,6 +52,7 @@ AnyJob = (
     | ExportJobRow
     | FitRow
     | ImportRow
+    | JudgingRow
     | ModelJobRow
     | SamplingRow
     | WatchedRun
@@ -58,6 +62,8 @@ AnyJob = (
 
 class Jobs(PagedView):
     """The background work of a project."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="list_jobs", responses=Page[JobRow])
     def get(self, request: Request, slug: str) -> Response:
@@ -70,6 +76,8 @@ class Jobs(PagedView):
 class JobDetail(APIView):
     """One job."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_job", responses=AnyJob)
     def get(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
         """A job with the details of its kind. Reviewers and managers; what moves data: managers only."""
@@ -78,6 +86,8 @@ class JobDetail(APIView):
 
 class CancelJob(APIView):
     """Cancelling a job."""
+
+    scopes = {"POST": "train"}
 
     @extend_schema(operation_id="cancel_job", request=None, responses=AnyJob)
     def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
@@ -88,12 +98,14 @@ class CancelJob(APIView):
 class ResumeJob(APIView):
     """Resuming a job."""
 
+    scopes = {"POST": "train"}
+
     @extend_schema(operation_id="resume_job", request=None, responses={202: AnyJob})
     def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
         """Enqueue the remaining work of a failed or cancelled job. Managers only.
 
-        Rounds (the latest only), pool scorings, samplings and simulations can be resumed. For other kinds: 404
-        `job_not_resumable`.
+        Rounds (the latest only), judgings, pool scorings, samplings and simulations can be resumed. For other kinds:
+        404 `job_not_resumable`.
         """
         return _answer(resuming.resume(by=caller(request), job=_find(request, slug, kind, job_id)), status=202)
 

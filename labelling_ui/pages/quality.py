@@ -1,5 +1,6 @@
 """How far labels can be trusted: batches that stand out, and each annotator's reliability."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
@@ -13,7 +14,7 @@ from annotation.labels.annotators import batches
 from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.consensus.fits import latest_fit
 from annotation.labels.list_filters import BatchFilter
-from annotation.models import LabelBatch, Membership, Project
+from annotation.models import LabelBatch, LabelSource, Membership, Project
 from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, State, When
@@ -25,8 +26,8 @@ from labelling_ui.pages.people import (
     PERSON,
     Figures,
     PersonField,
+    everyone_in,
     fitted_annotators,
-    people_of,
     source_named,
 )
 
@@ -42,7 +43,7 @@ class SetAsideForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
         annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
-        annotator.queryset = people_of(project, left=True)
+        annotator.queryset = everyone_in(project)
 
 
 class BatchFilters(SharedFilters):
@@ -74,10 +75,9 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     rows = project.label_batches.select_related("annotator__user", "source", "decided_by")
     listing = Listing(request, rows, COLUMNS, sort="-found", filters=BatchFilters(request.GET, project, COLUMNS))
-    for batch in listing.page.object_list:
-        batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
     members = {one.pk: one for one in project.memberships.select_related("user")}
     fit = latest_fit(project)
+    show_batches(listing.page.object_list, names_of(project, members))
     context = {
         "fit": fit,
         "people": Table(fitted_annotators(project, fit.report.annotators) if fit and fit.report else [], FITTED),
@@ -132,3 +132,16 @@ def _paces(project: Project, members: Members) -> list[Figures]:
     """Each annotator's pace, with the largest share of steps accepted together first."""
     figures = [Figures(members[who], pace) for who, pace in pace_by_person(project).items()]
     return sorted(figures, key=lambda row: (-(row.figures.accepted.value or 0), row.who.shown_name))
+
+
+def show_batches(shown: Iterable[Any], names: Mapping[str, str]) -> None:
+    """Give each batch the name of its `owner`, its number of `labels`, and whose labels they equal (`original`)."""
+    for batch in shown:
+        batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
+        batch.original = names.get(batch.evidence.get("original", ""), "")
+
+
+def names_of(project: Project, members: Members) -> dict[str, str]:
+    """The name of each annotator and source, by `judged_labels.name_of`."""
+    names = {f"annotator {pk}": one.shown_name for pk, one in members.items()}
+    return names | {f"source {s.pk}": source_named(s) for s in LabelSource.objects.filter(project=project)}
