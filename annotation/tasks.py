@@ -171,6 +171,13 @@ def run_sampling(run_id: int) -> None:
     run_body.run_sampling(run_id)
 
 
+@shared_task(name="judging.run")
+def run_judging(run_id: int) -> None:
+    from annotation.loop.judging import run_body
+
+    run_body.run_judging(run_id)
+
+
 @shared_task(name="sampling.open_generations")
 def open_generations() -> None:
     from annotation.loop.sampling import following

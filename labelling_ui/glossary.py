@@ -220,6 +220,13 @@ TERMS = {
             "submitted label never changes; an edit adds a revision."
         ),
     ),
+    "label_audit": Term(
+        _("Label audit"),
+        _(
+            "A random solution on a judge’s route that a person labels too, without seeing the judge’s label. Label "
+            "audits measure how often judges are right."
+        ),
+    ),
     "lane": Term(
         _("Lane"),
         _(
@@ -285,6 +292,13 @@ TERMS = {
         _(
             "How far a person’s labels can be trusted, learned from the steps that several people rated. Training"
             " weights each label by it."
+        ),
+    ),
+    "route": Term(
+        _("Route"),
+        _(
+            "Who labels a solution: a person alone, a judge alone, or a judge first and then a person. The person "
+            "follows if a judge or the model is unsure, or for a label audit. Rules in the settings choose the route."
         ),
     ),
     "run": Term(
@@ -358,7 +372,7 @@ TERMS = {
 # Words of every page, which need no link.
 EVERYDAY = {"label", "solution", "step", "reference", "source", "score"}
 # Words with another, common meaning, linked by hand only.
-AMBIGUOUS = {"run", "split", "loss", "seed"}
+AMBIGUOUS = {"audit", "run", "split", "loss", "seed"}
 
 
 def address_of(key: str) -> str:

@@ -76,6 +76,8 @@ class ProjectAgreement(msgspec.Struct):
 class AgreementOfProject(APIView):
     """The agreement in a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_agreement", parameters=query_of(AgreementQuery), responses=AgreementReport)
     def get(self, request: Request, slug: str) -> Response:
         """Agreement of the whole project, and by one or two dimensions. Reviewers and managers only.
@@ -97,6 +99,8 @@ class AgreementOfProject(APIView):
 
 class AgreementByProject(APIView):
     """The agreement in several projects."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(
         operation_id="compare_agreement", parameters=query_of(ProjectsQuery), responses=list[ProjectAgreement]

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row
 from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.anchoring import Arm, Gaps
+from annotation.labels.quality.anchoring import Arm, Gaps, WeekOfHints
 from annotation.labels.quality.contrast import contrasts
 from annotation.labels.quality.hint_effects import compare_hints
 from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation
@@ -42,6 +42,8 @@ class Statistics(msgspec.Struct):
 
 class ProjectStatistics(APIView):
     """Progress of the project."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="get_statistics", responses=Statistics)
     def get(self, request: Request, slug: str) -> Response:
@@ -79,6 +81,8 @@ class ContrastOfSources(Row):
 class Contrasts(APIView):
     """Agreement between label sources."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_contrasts", responses=list[ContrastOfSources])
     def get(self, request: Request, slug: str) -> Response:
         """Every two sources that labelled a common solution. Reviewers and managers only."""
@@ -103,10 +107,13 @@ class HintComparison(Row):
     gaps: Gaps
     opened: Annotated[Share, Meta(description="Labels in the hint arm whose annotator saw a score.")]
     changed: Annotated[Share, Meta(description="Ratings made before the score was seen and changed after it.")]
+    weeks: Annotated[list[WeekOfHints], Meta(description="Accuracy on gold with and without hints, by week.")]
 
 
 class HintComparisons(APIView):
     """The effect of hints on labels."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="compare_hints", responses=list[HintComparison])
     def get(self, request: Request, slug: str) -> Response:

@@ -73,9 +73,13 @@ class SharedFilters(Filters):
         self.project = project
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return self.shared().narrow(self.project, rows)
+
+    def shared(self) -> ListFilter:
+        """The filter that the API has too."""
         fields: Any = self.fields
         keys = {n: fields[n].prepare_value(v) if isinstance(v, Model) else v for n, v in self.chosen().items()}
-        return self.kind(**keys).narrow(self.project, rows)
+        return self.kind(**keys)
 
 
 class Table:

@@ -25,7 +25,7 @@ from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, co
 from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page, signed_in
 from labelling_ui.pages.columns import Choice, Column, Control, Duration, Estimate, FirstError, Number, Share, When
-from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.people import ON_GOLD, PACE, Figures
 from labelling_ui.templatetags.figures import percent
 
@@ -63,7 +63,8 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
     agreement = {cell.row: cell for cell in Cube(member.project, Compared()).cells("exact", "annotator")}
     gold = accuracy_by_person(member.project)
     rows = members_with_figures(member.project).filter(Q(active=True) | Q(user=None)).annotate(by_name=MEMBER_NAME)
-    listing = Listing(request, rows, _columns(agreement, gold), sort="name")
+    columns = _columns(agreement, gold)
+    listing = Listing(request, rows, columns, sort="name", filters=Filters(request.GET, columns))
     context = {"form": form, "invited": invited, "roles": Membership.Role.choices}
     return respond(request, "labelling_ui/members.html", listing, "members", context)
 
@@ -85,6 +86,7 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
 def _columns(agreement: dict[str, Cell], gold: dict[int, Accuracy]) -> list[Column]:
     return [
         Column("name", _("Name"), "shown_name", sort="by_name", heading=True),
+        Choice("kind", _("Kind"), sort=True, choices=Membership.Kind.choices, filtered=True),
         Choice("role", _("Role"), sort=True, choices=Membership.Role.choices),
         Number("labels", _("Labels"), lambda m: m.labels or 0, sort="labels"),
         Duration(

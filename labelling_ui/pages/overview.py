@@ -10,18 +10,20 @@ from django.utils.translation import gettext as _
 
 from annotation.files.answer_checks import outcomes_of
 from annotation.labels.quality.statistics import median_seconds
-from annotation.models import Membership, ModelVersion, Project
+from annotation.models import LabelBatch, Membership, ModelVersion, Project
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
 from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.agreement import Sheet
 from labelling_ui.pages.my_work import own_page
+from labelling_ui.pages.quality import names_of, show_batches
 from labelling_ui.pages.runs import retraining
 from labelling_ui.selectors import attention, progress
 from labelling_ui.templatetags.figures import percent
 
 DAYS = 30
 POSITIONS = 20
+ALARMS = 3
 
 
 @project_page(*ANYONE)
@@ -39,6 +41,7 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
         "champion": _champion(versions),
         "median_seconds": median_seconds(project),
         "concerns": attention.concerns(member),
+        "alarms": _alarms(project),
         **retraining(project),
         "solutions": outcomes.total,
         "empty": not outcomes.total and not versions,
@@ -54,6 +57,15 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     if compared:
         context["charts"].append(compared)
     return render(request, "labelling_ui/overview.html", context)
+
+
+def _alarms(project: Project) -> list[LabelBatch]:
+    """The latest open alarms about annotators."""
+    suspected = project.label_batches.filter(state=LabelBatch.State.SUSPECTED, annotator__isnull=False)
+    alarms = list(suspected.select_related("annotator__user")[:ALARMS])
+    if alarms:
+        show_batches(alarms, names_of(project, {one.pk: one for one in project.memberships.select_related("user")}))
+    return alarms
 
 
 def _champion(versions: list[ModelVersion]) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from annotation.labels.list_filters import COMPARED, CONTRAST, SolutionFilter
 from annotation.labels.quality.contrast import WAYS
 from annotation.loop.pool.scored_solutions import solutions_with_scores
 from annotation.loop.registry import champion_of
-from annotation.models import Annotation, LabelSource, Lane, Membership, PoolScore, Project, Solution, choices
+from annotation.models import Annotation, LabelSource, Lane, Membership, PoolScore, Project, Route, Solution, choices
 from annotation.serving import reviewing
 from annotation.work.queue.managing import OPEN
 from labelling_ui import words
@@ -45,6 +45,7 @@ class SolutionFilters(SharedFilters):
     outcome = forms.ChoiceField(choices=[words.ALL, *words.OUTCOMES], label=_("Final answer"))
     generation = forms.IntegerField(min_value=0, label=_("Generation"))
     lane = forms.ChoiceField(choices=Lane.choices, widget=forms.HiddenInput)
+    route = forms.ChoiceField(choices=Route.choices, widget=forms.HiddenInput)
     disagreement = forms.BooleanField(label=_("people disagree"))
     one = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
     other = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
