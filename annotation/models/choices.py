@@ -33,7 +33,7 @@ class Route(TextChoices):
 
     PERSON = "person", pgettext_lazy("route", "person alone")
     JUDGE = "judge", pgettext_lazy("route", "judge alone")
-    JUDGE_THEN_PERSON = "judge_then_person", pgettext_lazy("route", "judge, then a person if needed")
+    JUDGE_THEN_PERSON = "judge_then_person", pgettext_lazy("route", "judge, then person")
 
 
 class Taker(TextChoices):

@@ -4,8 +4,9 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.annotators.analysis import FIGURES
 from annotation.labels.list_filters import LabelFilter, OwnLabelFilter
-from annotation.models import Annotation, LabelBatch, Lane, Membership, choices
+from annotation.models import Annotation, HandOver, LabelBatch, Lane, Membership, Route, choices
 from annotation.work.annotations import current_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
@@ -36,8 +37,13 @@ class LabelFilters(OwnLabelFilters):
     hint = forms.ChoiceField(choices=[words.ALL, *HINTED], label=_("Model’s scores"))
     solution = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     batch = forms.ModelChoiceField(LabelBatch.objects.none(), widget=forms.HiddenInput)
+    route = forms.ChoiceField(choices=[words.ALL, *Route.choices], label=_("Route"))
+    handed_over = forms.ChoiceField(choices=HandOver.choices, widget=forms.HiddenInput)
+    domain = forms.CharField(widget=forms.HiddenInput)
+    generator = forms.CharField(widget=forms.HiddenInput)
+    figure = forms.ChoiceField(choices=[("", ""), *((name, name) for name in FIGURES)], widget=forms.HiddenInput)
 
-    field_order = ("annotator", "source", "lane", "generation", "hint", "since", "until", "finish_reason")
+    field_order = ("annotator", "source", "lane", "route", "generation", "hint", "since", "until", "finish_reason")
 
 
 def _who(label: Annotation) -> str:

@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 from annotation.models import (
     AuditEntry,
     ImportJob,
+    JudgingRun,
     Membership,
     Preference,
     SamplingRun,
@@ -71,6 +72,7 @@ def _places() -> dict[str, int | None]:
         "member": Membership.objects.filter(role="annotator", kind="person"),
         "machine": Membership.objects.filter(kind="machine"),
         "sampling": SamplingRun.objects,
+        "judging": JudgingRun.objects,
         "simulation": SimulationRun.objects,
         "served": ServedScore.objects,
         "audit": AuditEntry.objects,

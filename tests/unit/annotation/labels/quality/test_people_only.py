@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from annotation.labels.agreement.first_errors import first_error_agreement
 from django.utils import timezone
 
-from annotation.labels.agreement.first_errors import first_error_agreement
 from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.quality.own_work import LEAST, own_work
 from annotation.labels.quality.review_queue import to_review
