@@ -179,7 +179,7 @@ class Judgings(PagedView):
 class JudgingEstimates(APIView):
     """What judging would cost."""
 
-    scopes = {"POST": "train"}
+    scopes = {"POST": "read"}
 
     @extend_schema(operation_id="estimate_judging", request=JudgingToPlan, responses=JudgingEstimate)
     def post(self, request: Request, slug: str) -> Response:
