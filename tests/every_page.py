@@ -23,7 +23,7 @@ from annotation.models import (
 )
 from labelling_ui import urls
 from labelling_ui.pages.settings.views import PAGES as SETTINGS
-from tests.factories import SnapshotFactory
+from tests.factories import MachineAnnotatorFactory, SnapshotFactory
 
 # What answers with a file.
 FILES = {
@@ -84,7 +84,9 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "revise": [solution],
         "solution": [solution],
         "review-case": [solution],
+        "annotator": [{"member_id": project.memberships.get(user__username="annotator").pk}],
         "member": [{"member_id": project.memberships.first().pk}],
+        "machine": [{"member_id": MachineAnnotatorFactory(membership__project=project).membership_id}],
         "generation": [{"number": 0}],
         "model": [{"number": 1}],
         "settings-page": [{"name": kind.name} for kind in SETTINGS],

@@ -59,6 +59,8 @@ AnyJob = (
 class Jobs(PagedView):
     """The background work of a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_jobs", responses=Page[JobRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's jobs of every kind, latest first. Reviewers and managers only."""
@@ -70,6 +72,8 @@ class Jobs(PagedView):
 class JobDetail(APIView):
     """One job."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_job", responses=AnyJob)
     def get(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
         """A job with the details of its kind. Reviewers and managers; what moves data: managers only."""
@@ -79,6 +83,8 @@ class JobDetail(APIView):
 class CancelJob(APIView):
     """Cancelling a job."""
 
+    scopes = {"POST": "train"}
+
     @extend_schema(operation_id="cancel_job", request=None, responses=AnyJob)
     def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
         """End the job. A worker stops within seconds; finished work stays. Managers only."""
@@ -87,6 +93,8 @@ class CancelJob(APIView):
 
 class ResumeJob(APIView):
     """Resuming a job."""
+
+    scopes = {"POST": "train"}
 
     @extend_schema(operation_id="resume_job", request=None, responses={202: AnyJob})
     def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:

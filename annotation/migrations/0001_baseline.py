@@ -294,6 +294,24 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=100)),
                 (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(
+                            choices=[
+                                ("claim", "tasks from the queue"),
+                                ("submit", "labels and decisions on labels"),
+                                ("read", "data and results"),
+                                ("score", "scores of the served model"),
+                                ("train", "generations, samples, runs and models"),
+                                ("export", "datasets and models to download"),
+                                ("admin", "imports and all other changes"),
+                            ],
+                            max_length=10,
+                        ),
+                        size=None,
+                    ),
+                ),
+                (
                     "for_person",
                     models.BooleanField(
                         db_default=False,
@@ -318,6 +336,19 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "scopes__contained_by",
+                                ["claim", "submit", "read", "score", "train", "export", "admin"],
+                            )
+                        ),
+                        name="token_scopes_known",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ImportGroup",
@@ -956,7 +987,11 @@ class Migration(migrations.Migration):
                         choices=[
                             ("overlap", "other people's labels"),
                             ("model", "the model that serves"),
-                            ("pace", "the time on a step"),
+                            ("reading", "the time it takes to read"),
+                            ("copy", "another person’s labels"),
+                            ("pattern", "their own earlier answers"),
+                            ("guessing", "guesses"),
+                            ("pace", "other people’s time per step"),
                             ("person", "a person"),
                         ],
                         max_length=8,
@@ -1245,7 +1280,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("person", "person alone"),
                             ("judge", "judge alone"),
-                            ("judge_then_person", "judge, then a person if needed"),
+                            ("judge_then_person", "judge, then person"),
                         ],
                         default="person",
                         max_length=17,
@@ -1386,7 +1421,7 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            models.Q(("route", "person"), ("taker", "person"), ("rule__isnull", True)),
+                            models.Q(("route", "person"), ("rule__isnull", True), ("taker", "person")),
                             ("lane__in", ["acquisition", "control"]),
                             _connector="OR",
                         ),

@@ -4,7 +4,17 @@ from annotation.models.annotation import IN_DOUBT, Annotation, Dispute, PathStep
 from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
-from annotation.models.choices import HIDDEN_LANES, JUDGED_LANES, MEASURING_LANES, HandOver, Lane, Role, Route, Taker
+from annotation.models.choices import (
+    HIDDEN_LANES,
+    JUDGED_LANES,
+    MEASURING_LANES,
+    HandOver,
+    Lane,
+    Role,
+    Route,
+    Scope,
+    Taker,
+)
 from annotation.models.contamination_check import ContaminationCheck
 from annotation.models.example import parse_examples
 from annotation.models.export_job import ExportJob, ExportSchedule

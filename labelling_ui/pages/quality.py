@@ -1,5 +1,6 @@
 """How far labels can be trusted: batches that stand out, and each annotator's reliability."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
@@ -21,7 +22,7 @@ from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Share, State, When
 from labelling_ui.pages.listing import Listing, SharedFilters, Table, respond
-from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField, people_of
+from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField, everyone_in
 from labelling_ui.templatetags.figures import source_in_words
 from prm.consensus import Measured
 
@@ -37,7 +38,7 @@ class SetAsideForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
         annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
-        annotator.queryset = people_of(project, left=True)
+        annotator.queryset = everyone_in(project)
 
 
 class BatchFilters(SharedFilters):
@@ -101,11 +102,11 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     rows = project.label_batches.select_related("annotator__user", "source", "decided_by")
     listing = Listing(request, rows, COLUMNS, sort="-found", filters=BatchFilters(request.GET, project, COLUMNS))
-    for batch in listing.page.object_list:
-        batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
     members = {one.pk: one for one in project.memberships.select_related("user")}
+    names = names_of(project, members)
+    show_batches(listing.page.object_list, names)
     context = {
-        "people": Table(_people(project, members), TRUST),
+        "people": Table(_people(project, names), TRUST),
         "paces": Table(_paces(project, members), [PERSON, *PACE]),
         "gold": Table(_on_gold(project, members), [PERSON, *ON_GOLD]),
         "form": SetAsideForm(project=project),
@@ -171,10 +172,20 @@ def _paces(project: Project, members: Members) -> list[Figures]:
     return sorted(figures, key=lambda row: (-(row.figures.accepted.value or 0), row.who.shown_name))
 
 
-def _people(project: Project, members: Members) -> list[Figures]:
+def _people(project: Project, names: Mapping[str, str]) -> list[Figures]:
     """Each annotator's trust, least informed first."""
-    figures = trust_by_person(project)
-    names = {f"annotator {pk}": one.shown_name for pk, one in members.items()}
-    names |= {f"source {s.pk}": _named(s) for s in LabelSource.objects.filter(project=project)}
-    rows = [Figures(names[who], trust) for who, trust in figures.items()]
+    rows = [Figures(names[who], trust) for who, trust in trust_by_person(project).items()]
     return sorted(rows, key=lambda row: row.figures.reliability.value)
+
+
+def show_batches(shown: Iterable[Any], names: Mapping[str, str]) -> None:
+    """Give each batch the name of its `owner`, its number of `labels`, and whose labels they equal (`original`)."""
+    for batch in shown:
+        batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
+        batch.original = names.get(batch.evidence.get("original", ""), "")
+
+
+def names_of(project: Project, members: Members) -> dict[str, str]:
+    """The name of each annotator and source, by `judged_labels.name_of`."""
+    names = {f"annotator {pk}": one.shown_name for pk, one in members.items()}
+    return names | {f"source {s.pk}": _named(s) for s in LabelSource.objects.filter(project=project)}

@@ -9,10 +9,9 @@ from django.db.models import Max
 
 from annotation.core import audit
 from annotation.labels.annotators import batches
-from annotation.labels.annotators.alarm import Alarm, Judged, find_alarms
-from annotation.labels.annotators.haste import find_haste
-from annotation.labels.annotators.judged_labels import judge_by_model, judge_by_overlap, latest_labels, name_of
+from annotation.labels.annotators.judged_labels import comments_of, judge_by_model, latest_labels, name_of
 from annotation.labels.annotators.pace import timed_labels
+from annotation.labels.annotators.suspicions import Material, Suspicion, find_suspicions
 from annotation.models import LabelBatch, Project
 
 Judge, State = LabelBatch.Judge, LabelBatch.State
@@ -26,31 +25,23 @@ def watch_projects() -> int:
 def watch(project: Project) -> list[LabelBatch]:
     """Store new suspected batches and extend known ones; returns the new ones.
 
-    Labels are judged by other people's labels first, then by the model for people without an alarm so far, then by the
-    pace per step. If the policy says so, batches that people's labels reveal are set aside at once. The model and the
-    pace never set labels aside: a surprise may be what the model has to learn, and a person can be fast and right.
+    A person has at most one suspected batch at a time. If the policy says so, batches that people's labels reveal are
+    set aside at once. The other checks never set labels aside: a surprise may be what the model has to learn, and a
+    person can be fast and right.
     """
-    labels = latest_labels(project)
-    new: list[LabelBatch | None] = []
-    named: set[str] = set()
-    for judge, judged in ((Judge.OVERLAP, judge_by_overlap(labels)), (Judge.MODEL, judge_by_model(project, labels))):
-        for alarm in _alarms(project, [label for label in judged if label.who not in named]):
-            named.add(alarm.who)
-            new.append(_store_batch(project, judge, alarm.who, alarm.since, alarm.until, _evidence(alarm)))
-    for haste in find_haste(timed_labels(project), cleared_until=_cleared(project)):
-        if haste.who not in named:
-            usual = None if haste.usual_ms is None else round(haste.usual_ms)
-            evidence = {"labels": haste.labels, "step_ms": round(haste.step_ms), "usual_ms": usual}
-            new.append(_store_batch(project, Judge.PACE, haste.who, haste.since, haste.until, evidence))
-    return [batch for batch in new if batch is not None]
-
-
-def _alarms(project: Project, judged: list[Judged]) -> list[Alarm]:
-    return find_alarms(
-        judged,
+    suspicions = find_suspicions(
+        material_of(project),
         labels_between_false_alarms=project.policies.quality.labels_between_false_alarms,
         cleared_until=_cleared(project),
     )
+    stored = [_store_batch(project, suspicion) for suspicion in suspicions]
+    return [batch for batch in stored if batch is not None]
+
+
+def material_of(project: Project) -> Material:
+    """What the checks of annotators read."""
+    labels = latest_labels(project)
+    return Material(labels, timed_labels(project), comments_of(labels), judge_by_model(project, labels))
 
 
 def _cleared(project: Project) -> Mapping[str, datetime]:
@@ -65,23 +56,23 @@ def _cleared(project: Project) -> Mapping[str, datetime]:
 
 
 @transaction.atomic
-def _store_batch(
-    project: Project, judge: str, who: str, since: datetime, until: datetime, evidence: dict[str, Any]
-) -> LabelBatch | None:
+def _store_batch(project: Project, suspicion: Suspicion) -> LabelBatch | None:
     """The stored batch if it is new; None for a known one, which may be extended."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    kind, _, pk = who.partition(" ")
+    kind, _, pk = suspicion.who.partition(" ")
     owner = {f"{kind}_id": int(pk)}
+    since, until, judge = suspicion.since, suspicion.until, suspicion.check
     known = project.label_batches.filter(**owner, state=State.SUSPECTED).first()
     if known is not None:
-        if known.until < until and known.judge == judge:
-            before = {"until": known.until.isoformat(), "evidence": known.evidence}
-            known.until, known.since, known.evidence = until, min(known.since, since), evidence
-            known.save(update_fields=["since", "until", "evidence"])
+        if known.until < until:
+            before = {"judge": known.judge, "until": known.until.isoformat(), "evidence": known.evidence}
+            known.until, known.since = until, min(known.since, since)
+            known.judge, known.evidence = judge, suspicion.evidence
+            known.save(update_fields=["since", "until", "judge", "evidence"])
             _audit(known, before)
         return None
     batch = LabelBatch.objects.create(
-        project=project, **owner, since=since, until=until, judge=judge, evidence=evidence
+        project=project, **owner, since=since, until=until, judge=judge, evidence=suspicion.evidence
     )
     _audit(batch, {})
     if project.policies.quality.set_aside and judge == Judge.OVERLAP:
@@ -97,13 +88,3 @@ def _audit(batch: LabelBatch, before: dict[str, Any]) -> None:
         before=before,
         after={"judge": batch.judge, "until": batch.until.isoformat(), "evidence": batch.evidence},
     )
-
-
-def _evidence(alarm: Alarm) -> dict[str, Any]:
-    return {
-        "judged": alarm.judged,
-        "differed": alarm.differed,
-        "expected": round(alarm.expected, 1),
-        "score": round(alarm.score, 2),
-        "threshold": round(alarm.threshold, 2),
-    }

@@ -7,13 +7,14 @@ from datetime import datetime
 
 from annotation.labels.annotators.alarm import Judged
 from annotation.labels.annotators.batches import in_use
-from annotation.models import HIDDEN_LANES, Lane, ModelVersion, PoolScore, Project
+from annotation.models import HIDDEN_LANES, Annotation, Lane, ModelVersion, PoolScore, Project, StepRating
 from annotation.work.annotations import current_annotations, first_annotations
 from annotation.work.gold.designation import active_gold
 from prm.vocabulary import MACHINES
 
 LATEST = 5000
 NO_ERROR = -1
+LONG_COMMENT = 20  # characters; shorter comments may be equal by chance
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,14 @@ class FirstErrorLabel:
     first_error: int
     at: datetime
     adjudicates: bool
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The first error that others name, and who of them does (`against`, if a label differs)."""
+
+    first_error: int
+    against: frozenset[str] = frozenset()
 
 
 def latest_labels(project: Project) -> list[FirstErrorLabel]:
@@ -52,24 +61,71 @@ def latest_labels(project: Project) -> list[FirstErrorLabel]:
     ]
 
 
+def comments_of(labels: Sequence[FirstErrorLabel]) -> dict[int, frozenset[str]]:
+    """The long comments of labels on solutions with several labels, by label."""
+    shared = [one.label for some in by_solution(labels).values() if len(some) > 1 for one in some]
+    texts: dict[int, list[str]] = defaultdict(list)
+    for rows in (
+        Annotation.objects.filter(pk__in=shared).exclude(comment="").values_list("pk", "comment"),
+        StepRating.objects.filter(annotation__in=shared).exclude(comment="").values_list("annotation", "comment"),
+    ):
+        for label, comment in rows:
+            texts[label].append(comment)
+    return {label: long for label, some in texts.items() if (long := long_comments(some))}
+
+
 def name_of(annotator: int | None, source: int | None) -> str:
     return f"source {source}" if annotator is None else f"annotator {annotator}"
 
 
-def judge_by_overlap(labels: Sequence[FirstErrorLabel]) -> list[Judged]:
-    """Judge each label by the majority of the others; an adjudication decides alone, a machine never counts. Pure."""
-    by_solution: dict[int, list[FirstErrorLabel]] = defaultdict(list)
-    for label in labels:
-        by_solution[label.solution].append(label)
-    judged = []
-    for same_solution in by_solution.values():
+def references_of(labels: Sequence[FirstErrorLabel]) -> dict[int, Reference]:
+    """The reference of each label that has one: the majority of the others. Pure.
+
+    An adjudication decides alone, and a machine never counts.
+    """
+    references = {}
+    for same_solution in by_solution(labels).values():
         for label in same_solution:
             peers = [peer for peer in same_solution if peer.who != label.who and not peer.machine]
-            reference = _majority([peer for peer in peers if peer.adjudicates] or peers)
-            if reference is not None and not label.adjudicates:
-                against = frozenset(peer.who for peer in peers if peer.first_error == reference)
-                judged.append(_judge(label, reference, against))
-    return judged
+            first_error = majority([peer for peer in peers if peer.adjudicates] or peers)
+            if first_error is not None and not label.adjudicates:
+                against = frozenset(peer.who for peer in peers if peer.first_error == first_error)
+                references[label.label] = Reference(first_error, against)
+    return references
+
+
+def by_solution(labels: Iterable[FirstErrorLabel]) -> dict[int, list[FirstErrorLabel]]:
+    """The labels of each solution. Pure."""
+    groups: dict[int, list[FirstErrorLabel]] = defaultdict(list)
+    for label in labels:
+        groups[label.solution].append(label)
+    return groups
+
+
+def of_people(labels: Iterable[FirstErrorLabel]) -> dict[str, list[FirstErrorLabel]]:
+    """Each person's own labels in order, without machines and adjudications. Pure."""
+    groups: dict[str, list[FirstErrorLabel]] = defaultdict(list)
+    for label in sorted(labels, key=lambda label: (label.at, label.label)):
+        if not label.machine and not label.adjudicates:
+            groups[label.who].append(label)
+    return groups
+
+
+def long_comments(texts: Iterable[str]) -> frozenset[str]:
+    """The comments that are too long to be equal by chance, without differences in case and spaces. Pure."""
+    plain = (" ".join(text.split()).casefold() for text in texts)
+    return frozenset(text for text in plain if len(text) >= LONG_COMMENT)
+
+
+def judge_by_overlap(labels: Sequence[FirstErrorLabel]) -> list[Judged]:
+    """Judge each label by its reference. Pure."""
+    references = references_of(labels)
+    return [
+        _judge(label, references[label.label].first_error, references[label.label].against)
+        for same_solution in by_solution(labels).values()
+        for label in same_solution
+        if label.label in references
+    ]
 
 
 def judge_by_model(project: Project, labels: Sequence[FirstErrorLabel]) -> list[Judged]:
@@ -95,8 +151,8 @@ def _verdicts(version: ModelVersion, solutions: Iterable[int]) -> dict[int, int]
     return verdicts
 
 
-def _majority(labels: Sequence[FirstErrorLabel]) -> int | None:
-    """The most frequent first error; None for no labels or a tie."""
+def majority(labels: Sequence[FirstErrorLabel]) -> int | None:
+    """The most frequent first error; None for no labels or a tie. Pure."""
     votes = Counter(label.first_error for label in labels).most_common(2)
     if not votes or (len(votes) == 2 and votes[0][1] == votes[1][1]):
         return None

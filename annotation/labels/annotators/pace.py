@@ -1,9 +1,10 @@
 """How people work: their time per label and step, and the share of ratings that one key gave."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Length
 from django.utils import timezone
 
 from annotation.labels.annotators.batches import in_use
@@ -53,19 +54,32 @@ def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pac
 
 
 def timed_labels(project: Project) -> list[Timed]:
-    """The times of people's latest labels that rate steps and are in use."""
+    """The times of people's latest labels that rate steps and are in use.
+
+    A label that was sent without a time took at most as long as since its annotator's submission before.
+    """
     labels = own_opinions(project).filter(
         annotator__kind=Membership.Kind.PERSON,
-        total_ms__gt=0,
         finish_reason__in=FINISHED,
         submitted_at__gte=timezone.now() - PERIOD,
     )
     latest = Annotation.objects.filter(pk__in=in_use(labels).order_by("-pk").values("pk")[:LATEST])
-    rated = latest.annotate(steps=Count("ratings", filter=Q(ratings__state="rated"))).filter(steps__gt=0)
-    return [
-        Timed(name_of(annotator, None), at, (ms or 0) / steps)
-        for annotator, at, ms, steps in rated.values_list("annotator", "submitted_at", "total_ms", "steps")
-    ]
+    is_rated = Q(ratings__state="rated")
+    rows = (
+        latest.annotate(steps=Count("ratings", filter=is_rated))
+        .filter(steps__gt=0)
+        .annotate(characters=Sum(Length("ratings__step__text"), filter=is_rated))
+        .order_by("submitted_at", "pk")
+        .values_list("pk", "annotator", "submitted_at", "total_ms", "steps", "characters", "lease")
+    )
+    timed, before = [], dict[int | None, datetime]()
+    for pk, annotator, at, ms, steps, characters, lease in rows:
+        if not ms and lease and annotator in before:
+            ms = (at - before[annotator]).total_seconds() * 1000
+        before[annotator] = at
+        if ms:
+            timed.append(Timed(pk, name_of(annotator, None), at, ms, steps, characters or 0))
+    return timed
 
 
 def _seconds(ms: float | None) -> float | None:

@@ -50,7 +50,9 @@ def test_who_rates_too_fast_is_on_the_overview_with_what_to_do(
     client.force_login(people["manager"])
     overview = client.get("/p/algebra/").content.decode()
     assert "annotator who rates faster than anyone can read" in overview
-    assert f'href="/p/algebra/members/{batch.annotator_id}/gold/"' in overview
+    assert f'href="/p/algebra/quality/annotators/{batch.annotator_id}/"' in overview
+    assert f'href="/p/algebra/labels/?batch={batch.pk}"' in overview
+    assert "Other people take 4 s per step." in overview
     page = client.get("/p/algebra/quality/?state=suspected").content.decode()
     assert "19 recent labels took a median of 390 ms per step. Other people take 4 s per step." in page
 

@@ -13,24 +13,28 @@ from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.loop.pool.partitions import create_partition
 from annotation.loop.schedule import automatic
 from annotation.loop.selection.candidates import candidates_of
-from annotation.models import AuditEntry, LabelBatch, Membership, ModelVersion, PoolScore, StepRating
+from annotation.models import AuditEntry, LabelBatch, Lease, Membership, ModelVersion, PoolScore, StepRating
 from tests.factories import (
     AnnotationFactory,
+    GenerationFactory,
     LabelSourceFactory,
     MembershipFactory,
     ModelVersionFactory,
     ProjectFactory,
+    QueueItemFactory,
     SnapshotFactory,
     SolutionFactory,
 )
 
 pytestmark = pytest.mark.django_db
 State = LabelBatch.State
+ODD = [0, 2, 2, 0, 2, 0, 0, 2, 2, 0, 0, 2, 0, 2, 2]  # without a pattern (Thue and Morse)
 
 
 @pytest.fixture
 def project():
-    return ProjectFactory(policy={"quality": {"labels_between_false_alarms": 100}})
+    """All checks together give one false alarm in this many labels, so each of them one in a hundred."""
+    return ProjectFactory(policy={"quality": {"labels_between_false_alarms": 17}})
 
 
 @pytest.fixture
@@ -57,13 +61,17 @@ def shared_labels(project, people, number, *, odd=None):
             label(solution, member, 2 if member is odd else 1)
 
 
-def timed(project, member, number, ms):
-    """Labels of five steps each that took so long."""
+def timed(project, member, number, ms, *, steps=None):
+    """Labels of five steps each that took so long, or of these `steps`."""
     for _ in range(number):
-        solution = SolutionFactory(project=project, steps=[f"Step {n}" for n in range(5)])
-        made = label(solution, member, -1, total_ms=ms)
-        for step in solution.steps.all():
-            StepRating.objects.create(annotation=made, step=step, state="rated", rating=1)
+        rated(SolutionFactory(project=project, steps=steps or [f"Step {n}" for n in range(5)]), member, total_ms=ms)
+
+
+def rated(solution, member, **named):
+    """A label that rates every step good."""
+    made = label(solution, member, -1, **named)
+    for step in solution.steps.all():
+        StepRating.objects.create(annotation=made, step=step, state="rated", rating=1)
 
 
 class TestWatch:
@@ -112,12 +120,39 @@ class TestWatch:
         for member, ms in zip(people, (15_000, 20_000, 1_950), strict=True):
             timed(project, member, 19, ms)
         [batch] = watch(project)
-        assert (batch.annotator, batch.state, batch.judge) == (people[2], State.SUSPECTED, "pace")
-        assert batch.evidence == {"labels": 19, "step_ms": 390, "usual_ms": None}
+        assert (batch.annotator, batch.state, batch.judge) == (people[2], State.SUSPECTED, "reading")
+        figures = {"judged": 19, "differed": 19, "expected": 1.0, "label_ms": 1950, "characters": 30}
+        assert batch.evidence.items() >= figures.items()
         assert batches.labels_of_batch(batch).count() == 19
         assert watch(project) == []
         batches.resume(by=MembershipFactory(project=project, role="manager").user, batch=batch)
         assert watch(project) == [], "somebody looked at them"
+
+    def test_two_seconds_after_careful_work_are_suspected(self, project, people):
+        """The median of the latest 40 labels hid 19 labels at two seconds each."""
+        timed(project, people[0], 25, 15_000)
+        timed(project, people[0], 19, 2_000)
+        [batch] = watch(project)
+        assert (batch.annotator, batch.judge, batch.evidence["differed"]) == (people[0], "reading", 19)
+
+    def test_two_seconds_for_few_long_steps_are_suspected(self, project, people):
+        """Two seconds for three steps of 700 characters each were slow enough a step."""
+        timed(project, people[0], 19, 2_000, steps=["word " * 140] * 3)
+        [batch] = watch(project)
+        assert (batch.judge, batch.evidence["label_ms"], batch.evidence["characters"]) == ("reading", 2000, 2100)
+
+    def test_labels_sent_without_a_time_are_timed_by_their_submissions(self, project, people):
+        """A program that sent no times raised nothing, however fast it was."""
+        now, generation = timezone.now(), GenerationFactory(project=project)
+        for number in range(19):
+            solution = SolutionFactory(project=project, steps=["word " * 140] * 3)
+            item = QueueItemFactory(solution=solution, generation=generation)
+            lease = Lease.objects.create(
+                item=item, solution=solution, annotator=people[0], claimed_at=now, expires_at=now
+            )
+            rated(solution, people[0], lease=lease, submitted_at=now + timedelta(seconds=2 * number))
+        [batch] = watch(project)
+        assert (batch.judge, batch.evidence["label_ms"]) == ("reading", 2000)
 
     def test_nobody_who_takes_their_time_is_named_and_no_program(self, project, people):
         for member, ms in zip(people, (9_000, 20_000, 40_000), strict=True):
@@ -163,10 +198,10 @@ def champion_scores(project, people, *, odd):
     )
     create_partition(champion)
     for member in people:
-        for _ in range(15):
+        for number in range(15):
             solution = SolutionFactory(project=project)
             PoolScore.objects.create(model_version=champion, solution=solution, mean=[0.9, 0.1, 0.9], spread=[0, 0, 0])
-            label(solution, member, 2 if member is odd else 1)
+            label(solution, member, ODD[number] if member is odd else 1)
 
 
 class TestDecision:

@@ -3,7 +3,8 @@
 import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.labels.agreement.first_errors import disagreements, first_error_agreement
+from annotation.labels.agreement.cube import agreement_of
+from annotation.labels.agreement.disagreements import disagreements
 from annotation.labels.consensus.trust import trust_by_person
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
@@ -166,7 +167,7 @@ def test_gold_and_what_is_answered_in_its_lanes_teaches_and_measures_nothing(pro
     assert taken == {one.problem.text for one in (gold, retired, ordinary)}
     assert {record.problem for record in stream(project, lanes=["gold"])} == {gold.problem.text, retired.problem.text}
     assert not disagreements(project).exists()
-    assert first_error_agreement(project).pairs == 0
+    assert agreement_of(project).pairs == 0
 
 
 def stream(project, **filters):
