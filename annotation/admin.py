@@ -190,6 +190,13 @@ SHOWN: dict[type[Model], Shown] = {
         "id project endpoint model state problems sampled accepted created_at", "model error", "endpoint"
     ),
     models.SampledProblem: Shown("id run problem position state accepted error", "=run__id error"),
+    models.JudgingRun: Shown(
+        "id project method endpoint model state solutions labelled tokens cost created_at", "model error", "method"
+    ),
+    models.JudgedSolution: Shown("id run solution position state annotation error", "=run__id error"),
+    models.JudgeCall: Shown(
+        "id judged prefix attempt state samples prompt_tokens completion_tokens cost sent_at", "=judged__run__id error"
+    ),
     models.Snapshot: Shown(
         "id project sha256 created_by created_at",
         "sha256",
@@ -200,6 +207,10 @@ SHOWN: dict[type[Model], Shown] = {
         "id project schedule snapshot target state done created_at finished_at",
         "target error project__slug",
         pages=("export-job",),
+    ),
+    models.ConsensusFit: Shown(
+        "id project number method sha256 state created_at finished_at",
+        "sha256 error project__slug",
     ),
     models.ContaminationCheck: Shown(
         "id project snapshot filename state done created_at finished_at", "filename error project__slug"

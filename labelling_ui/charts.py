@@ -261,8 +261,9 @@ def line_chart(
     form: Format = plain,
     bottom: float | None = 0.0,
     top: float | None = None,
+    band: bool = False,
 ) -> Chart:
-    """A chart of lines with dots over common labels, and whiskers for points with an interval.
+    """A chart of lines with dots over common labels, and whiskers or a `band` for points with an interval.
 
     `places` heads the first column of the table. Without `bottom` or `top`, the values set the range.
     """
@@ -281,10 +282,15 @@ def line_chart(
             if p.value is not None
         )
         lines.append(Stroke(line.look, path))
+        bounds = [(x, p.low, p.high) for x, p in plotted if p.low is not None and p.high is not None]
+        intervals = [(x, 100 - axis.place(low), 100 - axis.place(high)) for x, low, high in bounds]
+        if band and len(intervals) > 1:
+            edge = [f"{x:.2f} {high:.2f}" for x, _low, high in intervals]
+            edge += [f"{x:.2f} {low:.2f}" for x, low, _high in reversed(intervals)]
+            lines.append(Stroke(f"{line.look} band", f"M{' L'.join(edge)} Z"))
+        else:
+            lines += [Stroke(f"{line.look} whisker", f"M{x:.2f} {low:.2f} V{high:.2f}") for x, low, high in intervals]
         for x, point in plotted:
-            if point.low is not None and point.high is not None:
-                low, high = (100 - axis.place(bound) for bound in (point.low, point.high))
-                lines.append(Stroke(f"{line.look} whisker", f"M{x:.2f} {low:.2f} V{high:.2f}"))
             tooltip = f"{line.name}, {point.label}: {describe_point(point, form)}"
             dots.append(Mark(line.look, x, axis.place(point.value or 0.0), title=tooltip, href=point.href))
     return Chart(

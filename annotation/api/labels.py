@@ -151,6 +151,8 @@ def _facts(row: Annotation) -> dict[str, Any]:
 class Labels(PagedView):
     """The labels of a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_labels", parameters=query_of(LabelFilter), responses=Page[LabelRow])
     def get(self, request: Request, slug: str) -> Response:
         """Each annotator's latest revision, and the labels from files, latest first.
@@ -166,6 +168,8 @@ class Labels(PagedView):
 
 class LabelDetail(APIView):
     """One label."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="get_label", responses=LabelRow)
     def get(self, request: Request, slug: str, label_id: int) -> Response:

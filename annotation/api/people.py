@@ -50,10 +50,13 @@ class PersonRow(Row):
 
 class PeopleQuery(msgspec.Struct):
     active: Annotated[bool | UnsetType, Meta(description="Only present, or only former members.")] = UNSET
+    kind: Annotated[MemberKind | UnsetType, Meta(description="Only members of this kind.")] = UNSET
 
 
 class People(PagedView):
     """The members of a project."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="list_people", parameters=query_of(PeopleQuery), responses=Page[PersonRow])
     def get(self, request: Request, slug: str) -> Response:

@@ -33,7 +33,7 @@ class Route(TextChoices):
 
     PERSON = "person", pgettext_lazy("route", "person alone")
     JUDGE = "judge", pgettext_lazy("route", "judge alone")
-    JUDGE_THEN_PERSON = "judge_then_person", pgettext_lazy("route", "judge, then a person if needed")
+    JUDGE_THEN_PERSON = "judge_then_person", pgettext_lazy("route", "judge, then person")
 
 
 class Taker(TextChoices):
@@ -67,6 +67,18 @@ class MemberKind(TextChoices):
     PERSON = "person", pgettext_lazy("kind of member", "Person")
     MACHINE = "machine", pgettext_lazy("kind of member", "Machine")
     SIMULATED = "simulated", pgettext_lazy("kind of member", "Simulated person")
+
+
+class Scope(TextChoices):
+    """What a token may do, within the role of its account."""
+
+    CLAIM = "claim", _("tasks from the queue")
+    SUBMIT = "submit", _("labels and decisions on labels")
+    READ = "read", _("data and results")
+    SCORE = "score", _("scores of the served model")
+    TRAIN = "train", _("generations, samples, runs and models")
+    EXPORT = "export", _("datasets and models to download")
+    ADMIN = "admin", _("imports and all other changes")
 
 
 SPLITS: Choices = [("pool", _("pool")), ("calibration", _("calibration")), ("holdout", _("holdout"))]

@@ -103,5 +103,7 @@ class Membership(models.Model):
 
     @property
     def shown_name(self) -> str:
-        """The name on pages, which says so if the person's labels came in a file."""
-        return gettext("%(name)s (from a file)") % {"name": self.name} if self.user is None else self.name
+        """The name on pages, which says so if the member is a machine or its labels came in a file."""
+        if self.user is None:
+            return gettext("%(name)s (from a file)") % {"name": self.name}
+        return gettext("%(name)s (machine)") % {"name": self.name} if self.kind == self.Kind.MACHINE else self.name

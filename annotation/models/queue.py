@@ -94,7 +94,7 @@ class QueueItem(models.Model):
                 name="queue_item_inclusion_is_probability",
             ),
             models.CheckConstraint(
-                condition=Q(route="person", taker="person", rule__isnull=True) | Q(lane__in=JUDGED_LANES),
+                condition=Q(route="person", taker="person", rule__isnull=True) | Q(lane__in=[*JUDGED_LANES]),
                 name="queue_item_judged_lanes",
             ),
             models.CheckConstraint(

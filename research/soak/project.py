@@ -55,7 +55,7 @@ def hire(
         person = Person(
             name=f"{number}-{profile}",
             profile=profile,
-            token=issue_token(by=users[-1], name="soak")[1],
+            token=issue_token(by=users[-1], name="soak", scopes=("claim", "submit"))[1],
             address=address,
             project=project.slug,
             folder=str(folder),

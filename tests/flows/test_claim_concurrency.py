@@ -24,6 +24,7 @@ from annotation.work.queue.leases import expire_leases
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
 from tests.waiting import PATIENCE
 
+LABELLING = ("claim", "submit")
 PEOPLE = 12
 WITH_TWO_TABS = 4  # so sixteen processes
 SOLUTIONS = 48
@@ -76,7 +77,7 @@ def test_eight_machines_hand_items_to_eight_people_while_all_claim_and_submit():
             predicted_error=0.9 if number % 4 == 1 else 0.1,  # every judge says that there is no error
         )
     members = [MembershipFactory(project=generation.project, kind=kind) for kind in ("machine", "person") * 8]
-    secrets = [issue_token(by=member.user, name="tab", for_person=True)[1] for member in members]
+    secrets = [issue_token(by=member.user, name="tab", scopes=LABELLING, for_person=True)[1] for member in members]
     reports = in_processes(work, [(generation.project.slug, secret, seed) for seed, secret in enumerate(secrets)])
 
     check_the_books(generation.project, reports)
@@ -103,7 +104,7 @@ def test_a_person_s_tabs_together_keep_the_project_s_rules(rule, most):
         for _ in range(3):
             QueueItemFactory(generation=generation, solution=SolutionFactory(project=problem.project, problem=problem))
     person = MembershipFactory(project=generation.project)
-    secret = issue_token(by=person.user, name="tab", for_person=True)[1]
+    secret = issue_token(by=person.user, name="tab", scopes=LABELLING, for_person=True)[1]
     reports = in_processes(work_by_the_rules, [(generation.project.slug, secret)] * 3)
 
     mine = Annotation.objects.filter(annotator=person)
@@ -115,7 +116,8 @@ def test_a_person_s_tabs_together_keep_the_project_s_rules(rule, most):
 def tabs(project):
     """(secret, seed) of each process: twelve people, four of them in two tabs."""
     secrets = [
-        issue_token(by=MembershipFactory(project=project).user, name="tab", for_person=True)[1] for _ in range(PEOPLE)
+        issue_token(by=MembershipFactory(project=project).user, name="tab", scopes=LABELLING, for_person=True)[1]
+        for _ in range(PEOPLE)
     ]
     return [(secret, seed) for seed, secret in enumerate(secrets + secrets[:WITH_TWO_TABS])]
 

@@ -11,6 +11,7 @@ from annotation.management.demo.demo_accounts import accounts_file
 from annotation.models import ModelVersion
 from annotation.work.claiming import claim_next
 from annotation.work.gold.gold_answers import accuracy_by_person
+from tests.library import stay_in_process
 from tests.rounds_world import folders
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def small(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
+    stay_in_process(monkeypatch)
     monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     monkeypatch.setattr(creation.create_demo, "__kwdefaults__", {"solutions": 150, "first_budget": 80})
 

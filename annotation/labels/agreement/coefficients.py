@@ -39,7 +39,8 @@ def beyond_one(positions: Sequence[int]) -> Array:
     """The distance of first errors that is 0 up to one step apart; "no error" (-1) is never one step apart."""
     at = np.asarray(positions)
     near = (np.abs(at[:, None] - at) <= 1) & ((at[:, None] == at) | (np.minimum(at[:, None], at) != NO_ERROR))
-    return 1.0 - near
+    distance: Array = 1.0 - near
+    return distance
 
 
 def share(distance: Array) -> Coefficient:
@@ -49,7 +50,7 @@ def share(distance: Array) -> Coefficient:
         pairs = _pairs(counts)
         return np.column_stack([pairs - _differing(counts, distance), pairs])
 
-    return Coefficient(rows, lambda sums: _divide(sums[..., 0], sums[..., 1]))
+    return Coefficient(rows, lambda sums: divide(sums[..., 0], sums[..., 1]))
 
 
 def alpha(distance: Array) -> Coefficient:
@@ -63,7 +64,7 @@ def alpha(distance: Array) -> Coefficient:
     def value(sums: Array) -> Array:
         of = sums[..., 1:]
         expected = ((of @ distance) * of).sum(axis=-1)
-        return 1 - _divide((of.sum(axis=-1) - 1) * sums[..., 0], expected)
+        return 1 - divide((of.sum(axis=-1) - 1) * sums[..., 0], expected)
 
     return Coefficient(rows, value)
 
@@ -82,7 +83,7 @@ def ordinal_alpha(categories: int) -> Coefficient:
         up_to = np.cumsum(of, axis=-1)
         distance = (up_to[..., high] - of[..., high] / 2 - up_to[..., low] + of[..., low] / 2) ** 2
         expected = (of[..., low] * of[..., high] * distance).sum(axis=-1)
-        return 1 - _divide((of.sum(axis=-1) - 1) * (differing * distance).sum(axis=-1), expected)
+        return 1 - divide((of.sum(axis=-1) - 1) * (differing * distance).sum(axis=-1), expected)
 
     return Coefficient(rows, value)
 
@@ -98,7 +99,7 @@ def cohen(distance: Array) -> Coefficient:
     def value(sums: Array) -> Array:
         one, other = sums[..., 1 : 1 + categories], sums[..., 1 + categories :]
         expected = ((one @ distance) * other).sum(axis=-1)
-        return 1 - _divide(one.sum(axis=-1) * sums[..., 0], expected)
+        return 1 - divide(one.sum(axis=-1) * sums[..., 0], expected)
 
     return Coefficient(rows, value)
 
@@ -110,12 +111,12 @@ def fleiss() -> Coefficient:
         pairs = _pairs(counts)
         of = pairs > 0
         agreeing = (counts * (counts - 1)).sum(axis=1) / 2
-        return np.column_stack([_divide(agreeing, pairs, empty=0.0), of, counts * of[:, None]])
+        return np.column_stack([divide(agreeing, pairs, empty=0.0), of, counts * of[:, None]])
 
     def value(sums: Array) -> Array:
-        observed, of = _divide(sums[..., 0], sums[..., 1]), sums[..., 2:]
-        expected = _divide((of**2).sum(axis=-1), of.sum(axis=-1) ** 2)
-        return _divide(observed - expected, 1 - expected)
+        observed, of = divide(sums[..., 0], sums[..., 1]), sums[..., 2:]
+        expected = divide((of**2).sum(axis=-1), of.sum(axis=-1) ** 2)
+        return divide(observed - expected, 1 - expected)
 
     return Coefficient(rows, value)
 
@@ -123,7 +124,8 @@ def fleiss() -> Coefficient:
 def _pairs(counts: Array) -> Array:
     """The number of pairs of labels on each unit."""
     of = counts.sum(axis=1)
-    return of * (of - 1) / 2
+    pairs: Array = of * (of - 1) / 2
+    return pairs
 
 
 def _differing(counts: Array, distance: Array) -> Array:
@@ -132,7 +134,8 @@ def _differing(counts: Array, distance: Array) -> Array:
     return differing
 
 
-def _divide(of: Array, by: Array, *, empty: float = np.nan) -> Array:
+def divide(of: Array, by: Array, *, empty: float = np.nan) -> Array:
     """of / by, and `empty` for division by 0."""
     of, by = np.broadcast_arrays(np.asarray(of, dtype=float), np.asarray(by, dtype=float))
-    return np.divide(of, by, out=np.full(of.shape, empty), where=np.abs(by) > 1e-12)
+    quotient: Array = np.divide(of, by, out=np.full(of.shape, empty), where=np.abs(by) > 1e-12)
+    return quotient

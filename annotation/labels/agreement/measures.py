@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from annotation.labels.agreement.coefficients import (
     alpha,
     beyond_one,
     cohen,
+    divide,
     fleiss,
     nominal,
     ordinal_alpha,
@@ -24,7 +26,7 @@ from prm.evaluation.metrics import Metric, as_metric, draws_of
 Integers = NDArray[np.int64]
 RESAMPLES, SEED = 1000, 17
 BLOCKS = 1000  # of solutions; random groups of solutions vary as much as solutions do, and cost less
-LEAST_SOLUTIONS = 10  # with fewer, resamples understate how much agreement varies (research/agreement.md)
+LEAST_SOLUTIONS = 20  # with fewer, resamples understate how much agreement varies (research/agreement.md)
 UNKNOWN = Metric(None, None, None)
 
 
@@ -46,12 +48,12 @@ class Values:
         """The number of labels [units, categories]."""
         categories = len(self.meanings)
         cells = np.bincount(self.unit * categories + self.category, minlength=len(self.solution) * categories)
-        return cells.reshape(-1, categories).astype(float)
+        return cells.reshape(len(self.solution), categories).astype(float)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A coefficient of first errors or of step ratings. One of two raters is averaged over pairs of raters."""
+    """A coefficient of first errors or of step ratings; `of_two` for one that is defined for two raters only."""
 
     of: Literal["first_errors", "steps"]
     coefficient: Callable[[Sequence[int]], Coefficient]
@@ -126,10 +128,10 @@ def agreement_of_all(values: Values, measure: Measure, groups: Groups, *, resamp
 def agreement_of_two(
     values: Values, measure: Measure, pairs: Pairs, groups: Groups, *, resamples: int = RESAMPLES
 ) -> list[Measured]:
-    """The agreement of two raters in each group of pairs. If a group has several pairs of raters, their mean.
+    """The agreement in each group of pairs of labels, each of which counts as a unit with two labels.
 
-    The mean of Cohen's kappa is that of R. J. Light (Psychol. Bull. 76, 1971), here weighted by the number of units
-    that both raters labelled.
+    If a group has several pairs of raters, Cohen's kappa is their mean as in R. J. Light (Psychol. Bull. 76, 1971),
+    weighted by the number of units that both raters labelled.
     """
     chosen = groups.of >= 0
     one, other = pairs.one[chosen], pairs.other[chosen]
@@ -140,8 +142,9 @@ def agreement_of_two(
     coefficient = measure.coefficient(values.meanings)
     rows = coefficient.rows(np.hstack([left, right]) if measure.of_two else left + right)
     rows = np.column_stack([rows, np.ones(len(rows))])
-    parts, solution = first * len(raters) + second, values.solution[values.unit[one]]
-    return _measured(coefficient, rows, groups._replace(of=groups.of[chosen]), parts, solution, resamples)
+    parts = first * len(raters) + second if measure.of_two else np.zeros(len(one), dtype=np.int64)
+    groups, solution = groups._replace(of=groups.of[chosen]), values.solution[values.unit[one]]
+    return _measured(coefficient, rows, groups, parts, solution, resamples)
 
 
 def _measured(
@@ -151,17 +154,19 @@ def _measured(
     draws, blocks = _draws(groups.solutions, resamples)
     block = blocks[solution]
     many = parts.max(initial=0) + 1
-    keys, into = np.unique(groups.of * many + parts, return_inverse=True)
-    weighted, weights = np.zeros((groups.number, resamples + 1)), np.zeros((groups.number, resamples + 1))
-    for number, sums in _resampled(rows, into, block, draws):
-        value, weight, group = coefficient.value(sums[:, :-1]), sums[:, -1], keys[number] // many
-        known = ~np.isnan(value)
-        weighted[group, known] += value[known] * weight[known]
-        weights[group, known] += weight[known]
-    means = np.divide(weighted, weights, out=np.full_like(weighted, np.nan), where=weights > 0)
-    pairs = np.bincount(groups.of, weights=rows[:, -1], minlength=groups.number)
+    keys, key = np.unique(groups.of * many + parts, return_inverse=True)
     places = np.bincount(np.unique(groups.of * len(draws) + block) // len(draws), minlength=groups.number)
-    return [Measured(_metric(means[n], int(places[n])), round(pairs[n])) for n in range(groups.number)]
+    measured = [Measured(UNKNOWN, 0)] * groups.number
+    for group, of_group in groupby(_resampled(rows, key, block, draws), lambda part: int(keys[part[0]] // many)):
+        weighted = weights = pairs = 0.0
+        for _, sums in of_group:
+            value, weight = coefficient.value(sums[:, :-1]), sums[:, -1]
+            known = ~np.isnan(value)
+            weighted = weighted + np.where(known, value * weight, 0)
+            weights = weights + np.where(known, weight, 0)
+            pairs += weight[0]
+        measured[group] = Measured(_metric(divide(weighted, weights), int(places[group])), round(pairs))
+    return measured
 
 
 def _metric(samples: Array, places: int) -> Metric:

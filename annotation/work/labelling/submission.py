@@ -94,7 +94,8 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     counted = _take_place(lease, item, fills=labeller.is_machine == (item.taker == Taker.MACHINE))
     annotation = write_annotation(
         submission,
-        labeller.membership,
+        project.pk,
+        labeller.membership.pk,
         lease,
         item,
         kind=labeller.kind,

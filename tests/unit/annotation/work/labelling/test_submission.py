@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.labels.agreement.first_errors import first_error_agreement
+from annotation.labels.agreement.cube import agreement_of
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.models import Annotation, AuditEntry, Dispute, Draft, Lease, Membership, QueueItem
@@ -116,7 +116,7 @@ def test_a_machine_annotator_labels_as_its_version_and_a_person_does_not(item):
     assert (judged.source, judged.source.kind) == (robot.source, "model_judge")
     person = MembershipFactory(project=item.project)
     assert submit(person, all_good(item.solution, claim(person))).annotation.source.kind == "human"
-    assert first_error_agreement(item.project).pairs == 0  # kinds are not pooled
+    assert agreement_of(item.project).pairs == 0  # kinds are not pooled
     records = list(stream_records(project=item.project, filters=parse_filters({})))
     assert sorted(one.source_kind for one in records[0].annotations) == ["human", "model_judge"]
 

@@ -4,26 +4,9 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.labels.agreement.first_errors import agreement_of, first_error_agreement
+from annotation.labels.agreement.cube import agreement_of
 from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation, my_progress
 from tests.factories import AnnotationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
-
-
-@pytest.mark.parametrize(
-    ("told", "pairs", "exact", "within_one"),
-    [
-        ([], 0, None, None),
-        ([[3]], 0, None, None),
-        ([[3, 3]], 1, 1, 1),
-        ([[3, 4]], 1, 0, 1),
-        ([[-1, 0]], 1, 0, 0),
-        ([[-1, -1], [2, 5]], 2, 0.5, 0.5),
-        ([[1, 1, 2]], 3, 1 / 3, 1),
-    ],
-)
-def test_agreement_of_pairs(told, pairs, exact, within_one):
-    agreement = agreement_of(told)
-    assert (agreement.pairs, agreement.exact, agreement.within_one) == (pairs, exact, within_one)
 
 
 @pytest.mark.django_db
@@ -41,8 +24,8 @@ class TestOfAProject:
         self.label(solution, 2, annotator=one.annotator, source=one.source, revision=2, total_ms=3000)
         self.label(solution, 2, total_ms=5000)
         self.label(SolutionFactory(project=solution.project), -1, total_ms=9000)
-        agreement = first_error_agreement(solution.project)
-        assert (agreement.solutions, agreement.pairs, agreement.exact) == (1, 1, 1)
+        agreement = agreement_of(solution.project)
+        assert (agreement.solutions, agreement.pairs, agreement.value) == (1, 1, 1)
         assert labels_of(solution.project) == {"total": 3, "first_errors": 2, "median_seconds": 5}
         AnnotationFactory(solution__project=solution.project, source__kind="simulated", total_ms=90_000)
         assert labels_of(solution.project)["median_seconds"] == 5, "people, where there are people"
