@@ -9,4 +9,5 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import_module("annotation.labels.quality.consensus")  # registers the product's consensus models
+        for model in ("reliability", "consensus"):  # register the product's consensus models
+            import_module(f"annotation.labels.consensus.{model}")

@@ -117,7 +117,7 @@ def expire_leases() -> int:
 
 @shared_task(name="quality.watch")
 def watch_labels() -> int:
-    from annotation.labels.quality import batch_watch
+    from annotation.labels.annotators import batch_watch
 
     return batch_watch.watch_projects()
 
@@ -169,6 +169,13 @@ def run_sampling(run_id: int) -> None:
     from annotation.loop.sampling import run_body
 
     run_body.run_sampling(run_id)
+
+
+@shared_task(name="judging.run")
+def run_judging(run_id: int) -> None:
+    from annotation.loop.judging import run_body
+
+    run_body.run_judging(run_id)
 
 
 @shared_task(name="sampling.open_generations")

@@ -130,7 +130,7 @@ class Bench:
             import_records(project=project, records=self.sandbox.records(), by=manager)
             for name in (*HONEST, TURNCOAT):
                 add_member(
-                    by=manager, project=project, user=User.objects.create_user(name), role="annotator", simulated=True
+                    by=manager, project=project, user=User.objects.create_user(name), role="annotator", kind="simulated"
                 )
             open_first_generation(by=manager, project=project, seed=self.options.seed)
             self.label(project, kind="", share=0.12)
@@ -150,8 +150,8 @@ class Bench:
 
     def case(self, kind: str, share: float) -> Case:
         """Label the second generation, watch it, and train on it in each way."""
-        from annotation.labels.quality.batches import labels_of_batch, set_aside
-        from annotation.labels.quality.trust import trust_by_person
+        from annotation.labels.annotators.batches import labels_of_batch, set_aside
+        from annotation.labels.consensus.trust import trust_by_person
         from annotation.models import LabelBatch, Project
 
         name = f"case_{kind.replace(' ', '_')}_{round(100 * share)}"
@@ -161,7 +161,7 @@ class Bench:
             names = {f"annotator {m.pk}": m.user.username for m in project.memberships.select_related("user")}
             found.suspected = LabelBatch.objects.count()
             found.informedness = {
-                names[who]: round(trust.informedness, 3) for who, trust in trust_by_person(project).items()
+                names[who]: round(trust.reliability.value, 3) for who, trust in trust_by_person(project).items()
             }
         for arm in ARMS:
             if arm == "set aside" and not found.suspected:
@@ -188,7 +188,7 @@ class Bench:
         """Label the whole queue. The poisoner gives a `share` of the labels, honest ones if `kind` is empty."""
         from django.contrib.auth.models import User
 
-        from annotation.labels.quality.batch_watch import watch
+        from annotation.labels.annotators.batch_watch import watch
         from annotation.management.demo.labelling import submission_of
         from annotation.work.claiming import claim_next
         from annotation.work.labelling.submission import submit_annotation

@@ -1,62 +1,124 @@
-"""The registry of consensus models, which turn the votes on a step into probabilities."""
+"""The registry of consensus models, which turn the votes on a solution into probabilities."""
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import msgspec
 
 from prm.messages import Message
 from prm.registry import Registry
 
-Words = Counter[tuple[str, int]]  # count of each (person, rating)
+Place = tuple[int, int]  # a completion of a solution: its position and alternative
+Step = tuple[Hashable, int, int]  # a completion: its solution, position and alternative
 
 
-@dataclass(frozen=True)
-class Vote:
-    """One person's rating (1, 0 or -1) of one step."""
+class Vote(msgspec.Struct, frozen=True, gc=False):
+    """One person's rating (1, 0 or -1) of one completion. `person` is an annotator or another source of labels."""
 
-    step: Hashable
+    solution: Hashable
+    position: int
     person: str
     rating: int
+    alternative: int = 0
+    domain: str = ""
+
+    @property
+    def step(self) -> Step:
+        return self.solution, self.position, self.alternative
 
 
-class Trust(Protocol):
-    """The estimated reliability of the annotators."""
+class Evidence(msgspec.Struct, frozen=True):
+    """What a model learns from: all votes, also those on steps that one person rated.
 
-    def posterior(self, words: Iterable[tuple[str, int]]) -> Iterable[float]:
-        """Probability of good, neutral and bad after these (person, rating) pairs on one step."""
+    `settled` has the certain ratings of steps, from gold and adjudications. `families` names the group of a person
+    whose errors may be copies of others', such as the judges of one model family; a person without one is alone.
+    """
+
+    votes: Sequence[Vote]
+    settled: Mapping[Step, int] = {}
+    families: Mapping[str, str] = {}
+
+
+class Posterior(NamedTuple):
+    """The probability of each rating of a step if no earlier step is bad, and the probability of that (`reached`)."""
+
+    good: float
+    neutral: float
+    bad: float
+    reached: float = 1.0
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """An estimate with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Reliability(Measured, frozen=True):
+    """A person's informedness: how much more often they rate bad steps bad than other steps (Youden's J).
+
+    1 is always right, 0 no better than chance, and below 0 misleading. `labels` counts the ratings behind it: those of
+    steps that are settled or that somebody else rated too. `finds` is the share of bad steps that they rate bad (the
+    rest they miss), `invents` that of other steps.
+    """
+
+    labels: int
+    finds: Measured | None = None
+    invents: Measured | None = None
+
+
+class Fit(Protocol):
+    """What a model learned. `parameters` are plain values for JSON, from which `restore` makes an equal fit."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+
+    def posterior(self, votes: Sequence[Vote]) -> Mapping[Place, Posterior]:
+        """The posterior of each completion in these votes on one solution."""
+        ...
+
+    def reliability(self, person: str) -> Reliability | None:
+        """The reliability of a person, also of one without votes; None if the model does not measure it."""
         ...
 
 
 class Estimate(Protocol):
-    """Learns from `votes` on shared steps. `settled` has the known ratings of steps, `alone` counts all other ratings.
+    """Learns from the evidence. `start` has the parameters of an earlier fit, which is then usually near.
 
     If it returns None, every rating has the same weight.
     """
 
-    def __call__(
-        self, votes: Sequence[Vote], *, settled: Mapping[Hashable, int], alone: Words | None
-    ) -> Trust | None: ...
+    def __call__(self, evidence: Evidence, *, start: Mapping[str, Any] | None = None) -> Fit | None: ...
+
+
+Restore = Callable[[Mapping[str, Any]], Fit]  # makes a fit from its parameters
 
 
 @dataclass(frozen=True)
 class ConsensusModel:
-    """A consensus model; `title` describes the weighting of labels on pages. If it does not learn, it gets no votes."""
+    """A consensus model; `title` describes the weighting of labels on pages. Without `restore` it never learns."""
 
     estimate: Estimate
+    restore: Restore | None
     title: str
-    learns: bool = True
+
+    @property
+    def learns(self) -> bool:
+        return self.restore is not None
 
 
 Kind = TypeVar("Kind", bound=Estimate)
 CONSENSUS = Registry[ConsensusModel]("stepmark.consensus", Message("kind_consensus_model"), built_in=())
 
 
-def consensus_model(name: str, *, title: str = "", learns: bool = True) -> Callable[[Kind], Kind]:
+def consensus_model(name: str, *, restore: Restore | None = None, title: str = "") -> Callable[[Kind], Kind]:
     """Register the decorated function under a name; the arguments are fields of `ConsensusModel`."""
 
     def decorate(estimate: Kind) -> Kind:
-        CONSENSUS.add(name, ConsensusModel(estimate, title or name, learns), module=estimate.__module__)
+        CONSENSUS.add(name, ConsensusModel(estimate, restore, title or name), module=estimate.__module__)
         return estimate
 
     return decorate

@@ -13,6 +13,7 @@ from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import (
     ExportJob,
     ImportJob,
+    JudgingRun,
     Project,
     SamplingRun,
     ServedScore,
@@ -22,7 +23,7 @@ from annotation.models import (
 )
 from labelling_ui import urls
 from labelling_ui.pages.settings.views import PAGES as SETTINGS
-from tests.factories import SnapshotFactory
+from tests.factories import MachineAnnotatorFactory, SnapshotFactory
 
 # What answers with a file.
 FILES = {
@@ -50,6 +51,13 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
     )
     export = ExportJob.objects.create(project=project, target="/exports", state="running", total=9, done=4)
     sampling = SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=4, prompt="Go: {problem}")
+    judging = JudgingRun.objects.create(
+        project=project, method="judge", endpoint="e", model="m", template="first_error", prompt="{problem} {steps}",
+        prompt_version="first_error/1", currency="EUR", seed=4, left_out={"holdout": 3}, solutions=1,
+    )  # fmt: skip
+    judging.judged.create(solution_id=solution["solution_id"], position=0).calls.create(
+        prefix=3, attempt=0, prompt_tokens=90, completion_tokens=20, replies=[{"text": "It is right.", "cut": False}]
+    )
     served = ServedScore.objects.create(
         request=uuid.uuid4(),
         project=project,
@@ -76,7 +84,9 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "revise": [solution],
         "solution": [solution],
         "review-case": [solution],
+        "annotator": [{"member_id": project.memberships.get(user__username="annotator").pk}],
         "member": [{"member_id": project.memberships.first().pk}],
+        "machine": [{"member_id": MachineAnnotatorFactory(membership__project=project).membership_id}],
         "generation": [{"number": 0}],
         "model": [{"number": 1}],
         "settings-page": [{"name": kind.name} for kind in SETTINGS],
@@ -87,6 +97,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "simulation": [{"simulation_id": simulation.pk}],
         "snapshot": [{"snapshot_id": snapshot.pk}],
         "sampling-run": [{"run_id": sampling.pk}],
+        "judging-run": [{"run_id": judging.pk}],
         "served-score": [{"row_id": served.pk}],
         "run": [{"number": TrainingRun.objects.get().number}],
         "webhook": [{"webhook_id": webhook.pk}],

@@ -61,6 +61,8 @@ class ConsensusQuery(SolutionFilter, kw_only=True):
 class Consensus(PagedView):
     """The consensus of a project's labels."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_consensus", parameters=query_of(ConsensusQuery), responses=Page[ConsensusRow])
     def get(self, request: Request, slug: str) -> Response:
         """The consensus on each labelled solution, as in a snapshot with the same filters. Latest solution first.

@@ -140,6 +140,8 @@ class DownloadQuery(CardQuery, kw_only=True):
 class Snapshots(PagedView):
     """The snapshots of a project."""
 
+    scopes = {"GET": "read", "POST": "export"}
+
     @extend_schema(operation_id="list_snapshots", request=None, responses=Page[SnapshotRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's snapshots, latest first. Managers only."""
@@ -161,6 +163,8 @@ class Snapshots(PagedView):
 class SnapshotDetail(APIView):
     """One snapshot."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_snapshot", responses=SnapshotRow)
     def get(self, request: Request, snapshot_id: int) -> Response:
         """The contents of the snapshot. Managers only."""
@@ -169,6 +173,8 @@ class SnapshotDetail(APIView):
 
 class Download(APIView):
     """A snapshot as a file."""
+
+    scopes = {"GET": "export"}
 
     @extend_schema(
         operation_id="download_snapshot",
@@ -205,6 +211,8 @@ class Download(APIView):
 class Card(APIView):
     """The dataset card of a snapshot."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(
         operation_id="get_card",
         parameters=query_of(CardQuery),
@@ -230,6 +238,8 @@ class DiffBody(SnapshotDiff, kw_only=True):
 
 class SnapshotDifference(APIView):
     """Two snapshots of a project."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="diff_snapshots", parameters=query_of(DiffQuery), responses=DiffBody)
     def get(self, request: Request, snapshot_id: int, old_id: int) -> Response:
@@ -274,6 +284,8 @@ class CheckToStart(msgspec.Struct):
 
 class ContaminationChecks(PagedView):
     """The contamination checks of a snapshot."""
+
+    scopes = {"GET": "read", "POST": "export"}
 
     @extend_schema(operation_id="list_contamination_checks", request=None, responses=Page[ContaminationRow])
     def get(self, request: Request, snapshot_id: int) -> Response:

@@ -18,6 +18,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "export_incomplete": "Name formats and a storage to write to, or only filters for a new snapshot.",
     "export_written": ("{n} file was written to {target}.", "{n} files were written to {target}."),
     "filter_id_unknown": "{name} has none with the id {pk}",
+    "filter_needs_field": "only with {field}",
     "filter_needs_fields": "send all of {fields}, or none of them",
     "guidelines_left_out": (
         "the version of the guidelines of {n} label",

@@ -56,6 +56,11 @@ KINDS = {
         lambda job: reverse("sampling-run", args=[job.pk]),
         lambda job: job.model,
     ),
+    "judging": Kind(
+        _("Judging"),
+        lambda job: reverse("judging-run", args=[job.project.slug, job.pk]),
+        lambda job: job.model,
+    ),
     "import": Kind(_("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
     "export": Kind(
         _("Export"),

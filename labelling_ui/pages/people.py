@@ -92,7 +92,11 @@ class PersonField(forms.ModelChoiceField):
         return obj.shown_name
 
 
-def people_of(project: Project, *, left: bool = False) -> QuerySet[Membership]:
-    """The members of a project by name; with `left`, former members and people from files too."""
-    people = project.memberships.select_related("user").order_by(MEMBER_NAME)
-    return people if left else people.filter(active=True)
+def people_of(project: Project) -> QuerySet[Membership]:
+    """The people who can get work now, by name."""
+    return everyone_in(project).filter(active=True).exclude(kind=Membership.Kind.MACHINE)
+
+
+def everyone_in(project: Project) -> QuerySet[Membership]:
+    """The members of a project by name: people, machines, former members and people from files."""
+    return project.memberships.select_related("user").order_by(MEMBER_NAME)

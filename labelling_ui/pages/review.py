@@ -234,7 +234,7 @@ def _sent_back(project: Project) -> QuerySet[SentBack]:
 
 def _may_be_sent_back(label: Annotation) -> bool:
     giver = label.annotator
-    return giver is not None and label.lease_id is not None and giver.active and not giver.simulated
+    return giver is not None and label.lease_id is not None and giver.active and giver.kind != Membership.Kind.SIMULATED
 
 
 def _reason(request: HttpRequest) -> str:

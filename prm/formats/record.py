@@ -124,7 +124,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     only. `reference_disputed` means an open dispute of the reference.
     `native` holds what only the source format can express. Its key "given" holds fields of this labeller's file that
     differ from the stored solution. `reliability` is the annotator's informedness (Youden's J of bad steps, see
-    `annotation.labels.quality.reliability`) if it weighted the consensus, shrunk to the average person's if there are
+    `annotation.labels.consensus.reliability`) if it weighted the consensus, shrunk to the average person's if there are
     few shared steps. `shared_steps` counts the ratings that it rests on, and `reliability_interval` is their own 95 %
     interval. `hint` is None if no hint was possible. `inclusion` is None if the solution was not drawn: pinned items,
     gold, adjudications and most labels from files. `guidelines` is the number of the version that the annotator had on

@@ -17,7 +17,7 @@ from schemathesis.python._constants.orchestrator import make_constants_value_sou
 
 from annotation.api.reference import read_schema
 from annotation.core.membership.tokens import issue_token
-from annotation.models import Lease, Membership
+from annotation.models import Lease, Membership, Scope
 from annotation.work.claiming import claim_next
 from config.wsgi import application
 from tests.factories import MembershipFactory, QueueItemFactory
@@ -49,7 +49,7 @@ def manager(db, one_connection):
 
 @pytest.fixture
 def secret(manager):
-    return issue_token(by=manager.user, name="schema")[1]
+    return issue_token(by=manager.user, name="schema", scopes=Scope.values)[1]
 
 
 @pytest.fixture

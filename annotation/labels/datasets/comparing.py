@@ -274,7 +274,7 @@ def _index() -> Iterator[sqlite3.Connection]:
 
 
 def _add_places(index: sqlite3.Connection, side: Literal["old", "new"], file: BinaryIO) -> None:
-    """Add the place of every line; equal solutions of a file are told apart by their order."""
+    """Store where each line begins. Equal solutions of one file are matched in their order."""
     place = 0
     for line in file:
         record = _decode(line)

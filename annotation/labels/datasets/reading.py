@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from annotation.core.statements import fetch_named
-from annotation.labels.quality.batches import is_set_aside
+from annotation.labels.annotators.batches import is_set_aside
+from annotation.labels.consensus.consensus import person_of
 from annotation.models import Annotation
+from prm.consensus import Vote
 from prm.formats.record import (
     Completion,
     HintDraw,
@@ -71,10 +73,13 @@ RATINGS = """
 SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, comment, dimensions, spans
 FROM annotation_steprating WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, ordinal, id
 """
-RATING_COUNTS = """
-SELECT annotation_id, rating, count(*) AS n FROM annotation_steprating
-WHERE annotation_id = ANY(%(ids)s) AND rating IS NOT NULL GROUP BY annotation_id, rating
-ORDER BY annotation_id
+VOTES = """
+SELECT rating.annotation_id, step.solution_id, step.position, step.alternative, rating.rating, problem.domain
+FROM annotation_steprating rating JOIN annotation_step step ON step.id = rating.step_id
+JOIN annotation_solution solution ON solution.id = step.solution_id
+JOIN annotation_problem problem ON problem.id = solution.problem_id
+WHERE rating.annotation_id = ANY(%(ids)s) AND rating.rating IS NOT NULL
+ORDER BY rating.annotation_id, rating.ordinal, rating.id
 """
 Places = dict[int, tuple[int, int]]  # of steps: position and alternative
 Rows = Sequence[Any]  # named tuples of one of the statements above
@@ -142,17 +147,22 @@ def read_solutions(ids: Sequence[int], *, batches_set_aside: bool, texts: Texts 
     ]
 
 
-def count_ratings(ids: Sequence[int], *, batches_set_aside: bool) -> Iterator[tuple[Label, dict[int, int]]]:
-    """The labels of these solutions without paths, each with its number of ratings by rating."""
+def read_votes(ids: Sequence[int], *, batches_set_aside: bool) -> Iterator[tuple[Label, list[Vote]]]:
+    """The labels of these solutions without paths, each with its ratings as votes."""
     rows = [row for rows in _by_first_column(LABELS, ids).values() for row in rows]
     label_ids = [row.id for row in rows]
     aside = _set_aside(label_ids) if batches_set_aside else set()
-    counts = {
-        label_id: {row.rating: row.n for row in ratings}
-        for label_id, ratings in _by_first_column(RATING_COUNTS, label_ids).items()
-    }
+    votes = _by_first_column(VOTES, label_ids)
     for row in rows:
-        yield _label(row, aside, []), counts.get(row.id, {})
+        label = _label(row, aside, [])
+        person = person_of(label.annotation)
+        yield (
+            label,
+            [
+                Vote(vote.solution_id, vote.position, person, vote.rating, vote.alternative, vote.domain)
+                for vote in votes.get(row.id, ())
+            ],
+        )
 
 
 def _set_aside(label_ids: Sequence[int]) -> set[int]:

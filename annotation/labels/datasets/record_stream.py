@@ -1,6 +1,5 @@
 """Streams a project's solutions and labels as records, with bounded memory."""
 
-from collections import Counter
 from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -9,14 +8,13 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from annotation.labels.consensus.consensus import consensus_of, evidence_of, with_reliability
 from annotation.labels.datasets.filters import SnapshotFilters, may_pass
-from annotation.labels.datasets.reading import NO_TEXTS, Label, StoredSolution, Texts, count_ratings, read_solutions
-from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
+from annotation.labels.datasets.reading import NO_TEXTS, Label, StoredSolution, Texts, read_solutions, read_votes
 from annotation.labels.quality.contrast import SourceVerdict, passes_rule
-from annotation.labels.quality.reliability import Reliability
 from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution, Step
 from annotation.work.gold.designation import hidden_gold, is_gold
-from prm.consensus import CONSENSUS, Estimate, Trust, Words
+from prm.consensus import CONSENSUS, Evidence, Vote
 from prm.formats.record import Record, RecordAnnotation
 
 AT_ONCE = 250  # solutions in memory
@@ -42,7 +40,7 @@ def stream_solutions(
     """As `stream_records`, with the id of each solution."""
     with _one_moment():
         model = CONSENSUS.get(filters.consensus)
-        trust = _fit_trust(model.estimate, project, filters) if model.learns else None
+        fit = model.estimate(_evidence(project, filters)) if model.learns else None
         texts = Texts(critiques=filters.critiques == "included", comments=filters.comments == "included")
         solutions = candidate_solutions(project, filters)
         if among is not None:
@@ -50,57 +48,48 @@ def stream_solutions(
         for pk, record, labels in _read(project, solutions, texts=texts):
             latest, chosen = _select(labels, filters)
             if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
-                if isinstance(trust, Reliability):
-                    chosen = [with_reliability(label, trust) for label in chosen]
-                record.annotations = chosen
-                record.consensus = consensus_of(latest, trust)
+                record.annotations = [with_reliability(label, fit) for label in chosen] if fit else chosen
+                record.consensus = consensus_of(latest, fit, record.domain)
                 record.consensus_method = filters.consensus if record.consensus else ""
                 if filters.are_sure(record.consensus):
                     yield pk, record
 
 
-def _fit_trust(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:
-    """Fit trust to solutions with several labels or an adjudication, and to the first answers to hidden gold.
-
-    The frequency of each rating comes from all labels.
-    """
+def _evidence(project: Project, filters: SnapshotFilters) -> Evidence:
+    """All labels that pass the filters, and the first answers to hidden gold."""
     several = Solution.objects.annotate(label_count=Count("annotations")).filter(label_count__gt=1).values("pk")
     settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
     shared = candidate_solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
 
-    def latest() -> Iterator[tuple[Record, RecordAnnotation | None]]:
-        for _, record, labels in _read(project, shared):
+    def latest() -> Iterator[tuple[int, Record, RecordAnnotation | None]]:
+        for pk, record, labels in _read(project, shared):
             record.annotations, _ = _select(labels, filters)
-            yield record, None
+            yield pk, record, None
 
-    alone = _count_single_ratings(
-        project, candidate_solutions(project, filters).exclude(pk__in=shared.values("pk")), filters
-    )
-    return reliability_of(estimate, chain(latest(), _gold(project, filters)), alone)
+    others = candidate_solutions(project, filters).exclude(pk__in=shared.values("pk")).exclude(is_gold())
+    return evidence_of(chain(latest(), _gold(project, filters)), _single_votes(project, others, filters))
 
 
-def _count_single_ratings(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
-    """The number of each person's ratings, by rating, on these solutions with at most one label."""
+def _single_votes(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Iterator[Vote]:
+    """The votes on these solutions with at most one label, without their texts."""
     aside = _some_set_aside(project)
-    counts: Words = Counter()
-    for chunk in _chunks(solutions.exclude(is_gold())):
-        for label, ratings in count_ratings(chunk, batches_set_aside=aside):
-            latest, _ = _select([label], filters)
-            counts.update({(person_of(label), rating): n for label in latest for rating, n in ratings.items()})
-    return counts
+    for chunk in _chunks(solutions):
+        for label, votes in read_votes(chunk, batches_set_aside=aside):
+            if _select([label], filters)[0]:
+                yield from votes
 
 
-def _gold(project: Project, filters: SnapshotFilters) -> Iterator[tuple[Record, RecordAnnotation]]:
+def _gold(project: Project, filters: SnapshotFilters) -> Iterator[tuple[int, Record, RecordAnnotation]]:
     """The hidden gold solutions with the first answers by people who pass the filters, each with its reference."""
     hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=[*HIDDEN_LANES])
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
-    for _, record, labels in _read(
+    for pk, record, labels in _read(
         project, candidate_solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))
     ):
         record.annotations, _ = _select([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
-        yield record, truth
+        yield pk, record, truth
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from annotation.labels.quality.consensus import consensus_of
+from annotation.labels.consensus.consensus import consensus_of
 from annotation.models import Solution
 from prm.formats import record_traces
 from prm.formats.record import Record

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from annotation.labels.quality.consensus import consensus_of
+from annotation.labels.consensus.consensus import consensus_of
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import Lane
 from prm.formats.identity import solution_key

@@ -13,6 +13,10 @@ SELECT 'sampling-' || id AS key, 'sampling' AS kind, id AS job_id, project_id, r
        started_at, finished_at
 FROM annotation_samplingrun
 UNION ALL
+SELECT 'judging-' || id AS key, 'judging' AS kind, id AS job_id, project_id, requested_by_id, state, created_at,
+       started_at, finished_at
+FROM annotation_judgingrun
+UNION ALL
 SELECT 'simulation-' || id AS key, 'simulation' AS kind, id AS job_id, project_id, requested_by_id, state, created_at,
        started_at, finished_at
 FROM annotation_simulationrun

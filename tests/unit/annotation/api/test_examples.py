@@ -16,8 +16,8 @@ from rest_framework.test import APIClient
 from annotation.api import examples
 from annotation.api.examples import find_example
 from annotation.api.reference import read_schema
+from annotation.labels.annotators.batches import set_aside_by_hand
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.labels.quality.batches import set_aside_by_hand
 from annotation.models import Membership
 from tests import manager_world
 

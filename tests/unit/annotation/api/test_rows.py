@@ -13,6 +13,7 @@ from annotation.api.exports import ExportJobRow, ExportScheduleRow
 from annotation.api.generations import GenerationRow
 from annotation.api.gold import GoldRow, ScreeningDecisionRow
 from annotation.api.imports import ImportGroupRow, ImportRow
+from annotation.api.judgings import JudgeCallRow, JudgingRow
 from annotation.api.labels import ChosenStep, HintOfLabel, LabelRow, RatingRow
 from annotation.api.learning import ComparisonRow
 from annotation.api.model_jobs import ModelJobRow
@@ -45,6 +46,8 @@ from annotation.models import (
     Hint,
     ImportGroup,
     ImportJob,
+    JudgeCall,
+    JudgingRun,
     LabelBatch,
     LabelSource,
     Membership,
@@ -87,6 +90,8 @@ MODELS: dict[type[Row], type] = {
     HintOfLabel: Hint,
     ImportGroupRow: ImportGroup,
     ImportRow: ImportJob,
+    JudgeCallRow: JudgeCall,
+    JudgingRow: JudgingRun,
     LabelRow: Annotation,
     ModelJobRow: ModelJob,
     ModelVersionRow: ModelVersion,

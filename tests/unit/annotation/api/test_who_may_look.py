@@ -12,6 +12,7 @@ from annotation.models import (
     ExportJob,
     ImportGroup,
     ImportJob,
+    JudgingRun,
     PoolScoring,
     Project,
     SamplingRun,
@@ -36,6 +37,7 @@ OF_A_PROJECT = {
     "model-retention/": (403, 200, 200),
     "policy-endpoints/": (403, 403, 200),
     "samplings/": (403, 403, 200),
+    "judgings/": (403, 403, 200),
     "queue/": (403, 200, 200),
     "disputes/": (403, 200, 200),
     "reviews/": (403, 200, 200),
@@ -67,6 +69,7 @@ OF_A_JOB = {
     "import": (403, 403, 200),
     "answers": (403, 200, 200),
     "sampling": (403, 403, 200),
+    "judging": (403, 403, 200),
     "export": (403, 403, 200),
     "overlap": (403, 403, 200),
     "pool": (403, 200, 200),
@@ -115,6 +118,7 @@ def test_what_a_job_shows(project, statuses, kind):
         "export": lambda: ExportJob.objects.create(project=project),
         "answers": lambda: AnswerCheck.objects.create(project=project),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
+        "judging": lambda: JudgingRun.objects.create(project=project, method="judge", endpoint="e", model="m", seed=0),
         "pool": lambda: PoolScoring.objects.create(project=project, model_version=ModelVersionFactory(project=project)),
     }[kind]()
     assert statuses(f"projects/{project.slug}/jobs/{kind}/{job.pk}/") == (*OF_A_JOB[kind], 404, 401)

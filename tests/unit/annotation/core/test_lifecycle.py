@@ -27,6 +27,7 @@ from annotation.models import (
     ImportGroup,
     ImportJob,
     Job,
+    JudgingRun,
     ModelJob,
     PoolScoring,
     SamplingRun,
@@ -47,6 +48,7 @@ def asked_for(model, project):
     fields = {
         ImportJob: {"filename": "f", "path": "/nowhere/f"},
         SamplingRun: {"endpoint": "e", "model": "m", "seed": 0},
+        JudgingRun: {"method": "judge", "endpoint": "e", "model": "m", "currency": "EUR", "seed": 0},
         AnswerCheck: {},
         ContaminationCheck: {},
         ExportJob: {},

@@ -155,7 +155,7 @@ def labelled(project, manager):
     solutions = list(project.solutions.order_by("pk"))
     assert {one.split for one in solutions} == {"pool", "calibration", "holdout"}
     ann, bob = (MembershipFactory(project=project) for _ in range(2))
-    program = MembershipFactory(project=project, machine=True)
+    program = MembershipFactory(project=project, kind="machine")
     reviewer = MembershipFactory(project=project, role="reviewer")
     work = Labelling(project)
     for number, solution in enumerate(solutions):
@@ -232,7 +232,7 @@ def test_it_has_the_same_labels_people_kinds_revisions_splits_and_lanes(labelled
         .exclude(annotator=None)
         .values_list("annotator__pseudonym", flat=True)
     }
-    assert {(one.active, one.machine) for one in people.values()} == {(False, False), (False, True)}
+    assert {(one.active, one.kind) for one in people.values()} == {(False, "person"), (False, "machine")}
     assert set(again.solutions.values_list("multiplicity", flat=True)) == {3}
     drawn = drawn_in(again, manager)
     assert drawn == drawn_in(labelled, manager)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from annotation.labels.quality.consensus import consensus_of
+from annotation.labels.consensus.consensus import consensus_of
 from annotation.loop.gateway.traces import write_holdout_traces, write_training_traces
 from prm.formats.prm800k import prm800k
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation

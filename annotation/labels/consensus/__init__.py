@@ -1,0 +1,1 @@
+"""One label of each step from everyone's ratings, and how reliable each annotator is."""

@@ -1,0 +1,150 @@
+"""The consensus of a solution's annotations on each of its steps."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from math import inf, prod
+from typing import Any
+
+import msgspec
+
+from prm.consensus import Evidence, Fit, Place, Posterior, Step, Vote, consensus_model
+from prm.formats.path import agreed_path, parting, taken_path
+from prm.formats.record import Consensus, Record, RecordAnnotation
+from prm.messages import Message
+from prm.vocabulary import RATINGS
+
+DIGITS = 4  # of a posterior, so that the same labels give the same file on any machine
+
+
+def consensus_of(annotations: Sequence[RecordAnnotation], fit: Fit | None = None, domain: str = "") -> list[Consensus]:
+    """The posterior of each rated completion, by position and alternative. Pass latest revisions only.
+
+    - The posterior is the share of each rating among the votes, or with `fit` the probability of each rating given who
+      voted. The weight is then the probability that the step is reached without an earlier error, and that at least one
+      voter distinguishes good from bad.
+    - A step rated by an adjudication has that rating; the last adjudication decides. If it ends before the solution
+      does, votes on later steps do not count, because they missed the error or the bad problem.
+    - An unsure step is not a vote.
+    - If people chose different paths, only votes along the agreed path count, because the others rated the same
+      completion after different steps.
+    """
+    votes_on_path: dict[Place, list[tuple[str, int]]] = defaultdict(list)
+    elsewhere: dict[Place, list[tuple[str, int]]] = defaultdict(list)
+    settled: dict[Place, int] = {}
+    last = inf
+    for annotation, parted in zip(annotations, _partings(annotations), strict=True):
+        person = person_of(annotation)
+        for step, rating in _rated(annotation):
+            (votes_on_path if step[0] <= parted else elsewhere)[step].append((person, rating))
+            if annotation.adjudicates:
+                settled[step] = rating
+        if annotation.adjudicates:
+            last = _last_decided(annotation)
+    counted = {step: votes for step, votes in sorted((elsewhere | votes_on_path).items()) if step[0] <= last}
+    if fit is None:
+        return [_by_shares(step, votes, settled.get(step)) for step, votes in counted.items()]
+    posteriors = fit.posterior(
+        [
+            Vote("", position, person, rating, alternative, domain)
+            for (position, alternative), votes in counted.items()
+            if (position, alternative) not in settled
+            for person, rating in votes
+        ]
+    )
+    return [
+        _by_shares(step, votes, settled[step]) if step in settled else _by_fit(step, votes, posteriors[step], fit)
+        for step, votes in counted.items()
+    ]
+
+
+@consensus_model("shares", title=Message("consensus_alike"))
+def shares(evidence: Evidence, *, start: Mapping[str, Any] | None = None) -> None:
+    """All ratings count equally."""
+
+
+def evidence_of(
+    records: Iterable[tuple[Hashable, Record, RecordAnnotation | None]], alone: Iterable[Vote] = ()
+) -> Evidence:
+    """The evidence in these solutions, each with its reference label if it has one. Pass latest revisions only.
+
+    An adjudication fixes the truth and is not a vote of its author, who would always be right. A reference label is
+    not a vote either. `alone` are the votes on all other solutions.
+    """
+    votes: list[Vote] = list(alone)
+    settled: dict[Step, int] = {}
+    for solution, record, reference in records:
+        if reference is not None:
+            settled |= {(solution, *place): rating for place, rating in _rated(reference)}
+        for annotation, parted in zip(record.annotations, _partings(record.annotations), strict=True):
+            for place, rating in _rated(annotation):
+                if annotation.adjudicates:
+                    settled[solution, *place] = rating
+                elif place[0] <= parted:
+                    votes.append(Vote(solution, place[0], person_of(annotation), rating, place[1], record.domain))
+    return Evidence(votes, settled)
+
+
+def with_reliability(annotation: RecordAnnotation, fit: Fit) -> RecordAnnotation:
+    """The annotation with the reliability of its annotator, if the fit measures it."""
+    reliability = fit.reliability(person_of(annotation))
+    if reliability is None:
+        return annotation
+    return msgspec.structs.replace(
+        annotation,
+        reliability=round(reliability.value, DIGITS),
+        reliability_interval=(round(reliability.low, DIGITS), round(reliability.high, DIGITS)),
+        shared_steps=reliability.labels,
+    )
+
+
+def person_of(annotation: RecordAnnotation) -> str:
+    """The labeller whose reliability is estimated: a pseudonym, or an imported source."""
+    return annotation.annotator or f"{annotation.source_kind} {annotation.source_name}"
+
+
+def _partings(annotations: Sequence[RecordAnnotation]) -> Sequence[float]:
+    """The position after which each annotation's path differs from the agreed one; infinity if it does not."""
+    if len(annotations) < 2 or not any(place.chosen or place.own_text for a in annotations for place in a.path):
+        return [inf] * len(annotations)
+    agreed = agreed_path(annotations)
+    return [parting(taken_path(a.finish_reason, a.path), agreed) for a in annotations]
+
+
+def _rated(annotation: RecordAnnotation) -> Iterator[tuple[Place, int]]:
+    for place in annotation.path:
+        for rating in place.ratings:
+            if rating.rating is not None:
+                yield (place.position, rating.alternative), rating.rating
+
+
+def _last_decided(annotation: RecordAnnotation) -> float:
+    """The last position that an adjudication leaves open to votes; infinity if it covers the whole solution."""
+    if annotation.finish_reason == "solution":
+        return inf
+    return max((step[0] for step, _ in _rated(annotation)), default=-1)
+
+
+def _by_shares(step: Place, votes: list[tuple[str, int]], settled: int | None) -> Consensus:
+    if settled is not None:
+        return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
+    if len(votes) == 1:
+        return Consensus(*step, *ALONE[votes[0][1]], votes=1)
+    return Consensus(*step, *_shares([rating for _, rating in votes]), votes=len(votes))
+
+
+def _by_fit(step: Place, votes: list[tuple[str, int]], posterior: Posterior, fit: Fit) -> Consensus:
+    good, neutral = round(posterior.good, DIGITS), round(posterior.neutral, DIGITS)
+    bad = round(max(1 - good - neutral, 0.0), DIGITS)
+    measured = (fit.reliability(person) for person, _ in votes)
+    ignorant = prod(1 - max(reliability.value, 0.0) if reliability else 0.0 for reliability in measured)
+    weight = round(posterior.reached * (1 - ignorant), DIGITS)
+    return Consensus(*step, good, neutral, bad, votes=len(votes), weight=weight)
+
+
+def _shares(ratings: list[int]) -> tuple[float, float, float]:
+    good, neutral, bad = (ratings.count(rating) / len(ratings) for rating in RATINGS)
+    return good, neutral, bad
+
+
+# Precomputed, because most steps have one vote.
+ALONE: dict[int, tuple[float, float, float]] = {rating: _shares([rating]) for rating in RATINGS}
