@@ -208,6 +208,10 @@ SHOWN: dict[type[Model], Shown] = {
         "target error project__slug",
         pages=("export-job",),
     ),
+    models.ConsensusFit: Shown(
+        "id project number method sha256 state created_at finished_at",
+        "sha256 error project__slug",
+    ),
     models.ContaminationCheck: Shown(
         "id project snapshot filename state done created_at finished_at", "filename error project__slug"
     ),

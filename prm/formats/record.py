@@ -175,7 +175,8 @@ class Record(msgspec.Struct, omit_defaults=True):
 
     It has neither steps nor a text if the file has only the problem. `multiplicity` counts equal samples, which are one
     solution. It has no id of the installation that exported it: `identity` names it by its content. An outcome
-    (`final_answer_correct`) without a source comes from the file. `consensus_method` names an entry of `prm.consensus`.
+    (`final_answer_correct`) without a source comes from the file. `consensus_method` names an entry of `prm.consensus`,
+    `consensus_fit` the fit whose parameters gave the posteriors, by their hash; empty for a method that does not learn.
     """
 
     problem: str
@@ -198,6 +199,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     annotations: list[RecordAnnotation] = []
     consensus: list[Consensus] = []
     consensus_method: str = ""
+    consensus_fit: str = ""
 
     @property
     def is_problem_only(self) -> bool:
