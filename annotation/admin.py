@@ -63,7 +63,7 @@ class ReadOnlyInline(admin.TabularInline):
 
 class MembershipInline(ReadOnlyInline):
     model = models.Membership
-    fields = readonly_fields = ("user", "name_in_file", "role", "active", "simulated", "machine", "joined_at")
+    fields = readonly_fields = ("user", "name_in_file", "role", "active", "kind", "joined_at")
 
 
 class StepInline(ReadOnlyInline):
@@ -88,7 +88,7 @@ class RunStageInline(ReadOnlyInline):
 
 @admin.register(models.ApiToken)
 class ApiTokenAdmin(ReadOnlyAdmin):
-    list_display = ("name", "user", "created_at", "last_used_at", "revoked_at")
+    list_display = ("name", "user", "scopes", "created_at", "last_used_at", "revoked_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
     search_fields = ("name", "user__username")
     exclude = ("digest",)
@@ -103,8 +103,13 @@ SHOWN: dict[type[Model], Shown] = {
     models.Project: Shown("name slug state created_at", "name slug", inlines=(MembershipInline,)),
     models.GuidelineVersion: Shown("project number created_by created_at", "text project__slug"),
     models.Membership: Shown(
-        "user name_in_file project role active simulated machine joined_at",
+        "user name_in_file project role active kind joined_at",
         "user__username user__email name_in_file pseudonym",
+    ),
+    models.MachineAnnotator: Shown(
+        "membership model_name prompt_version family cost_per_label source",
+        "model_name membership__user__username",
+        "family",
     ),
     models.Preference: Shown("user language first_password", "user__username", "language"),
     models.AuditEntry: Shown(
@@ -185,6 +190,13 @@ SHOWN: dict[type[Model], Shown] = {
         "id project endpoint model state problems sampled accepted created_at", "model error", "endpoint"
     ),
     models.SampledProblem: Shown("id run problem position state accepted error", "=run__id error"),
+    models.JudgingRun: Shown(
+        "id project method endpoint model state solutions labelled tokens cost created_at", "model error", "method"
+    ),
+    models.JudgedSolution: Shown("id run solution position state annotation error", "=run__id error"),
+    models.JudgeCall: Shown(
+        "id judged prefix attempt state samples prompt_tokens completion_tokens cost sent_at", "=judged__run__id error"
+    ),
     models.Snapshot: Shown(
         "id project sha256 created_by created_at",
         "sha256",
@@ -195,6 +207,10 @@ SHOWN: dict[type[Model], Shown] = {
         "id project schedule snapshot target state done created_at finished_at",
         "target error project__slug",
         pages=("export-job",),
+    ),
+    models.ConsensusFit: Shown(
+        "id project number method sha256 state created_at finished_at",
+        "sha256 error project__slug",
     ),
     models.ContaminationCheck: Shown(
         "id project snapshot filename state done created_at finished_at", "filename error project__slug"

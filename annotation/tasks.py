@@ -115,9 +115,23 @@ def expire_leases() -> int:
     return leases.expire_leases()
 
 
+@shared_task(name="quality.fit_consensus")
+def fit_consensus(fit_id: int) -> None:
+    from annotation.labels.consensus import fits
+
+    fits.run_fit(fit_id)
+
+
+@shared_task(name="quality.start_due_fits")
+def start_due_fits() -> int:
+    from annotation.labels.consensus import fits
+
+    return fits.request_due_fits()
+
+
 @shared_task(name="quality.watch")
 def watch_labels() -> int:
-    from annotation.labels.quality import batch_watch
+    from annotation.labels.annotators import batch_watch
 
     return batch_watch.watch_projects()
 
@@ -169,6 +183,13 @@ def run_sampling(run_id: int) -> None:
     from annotation.loop.sampling import run_body
 
     run_body.run_sampling(run_id)
+
+
+@shared_task(name="judging.run")
+def run_judging(run_id: int) -> None:
+    from annotation.loop.judging import run_body
+
+    run_body.run_judging(run_id)
 
 
 @shared_task(name="sampling.open_generations")

@@ -72,8 +72,8 @@ def main() -> None:
 
 
 def measure(kind: str, share: float, overlap: float, replicates: int, between: int) -> Power:
-    from annotation.labels.quality.alarm import find_alarms
-    from annotation.labels.quality.judged_labels import judge_by_overlap
+    from annotation.labels.annotators.alarm import find_alarms
+    from annotation.labels.annotators.judged_labels import judge_by_overlap
     from benchmarks.poison import TURNCOAT
 
     after, judged, false_alarms, judged_in_all = [], [], 0, 0
@@ -101,8 +101,8 @@ def measure(kind: str, share: float, overlap: float, replicates: int, between: i
 
 def _until_named(told: list, poisoned: list[int], between: int) -> int:
     """The number of poisoned labels before the alarm; the watch sees labels in their order."""
-    from annotation.labels.quality.alarm import find_alarms
-    from annotation.labels.quality.judged_labels import judge_by_overlap
+    from annotation.labels.annotators.alarm import find_alarms
+    from annotation.labels.annotators.judged_labels import judge_by_overlap
     from benchmarks.poison import TURNCOAT
 
     for number in range(LOOK_EVERY, len(poisoned), LOOK_EVERY):
@@ -119,7 +119,7 @@ def _solutions() -> list[Trace]:
 
 def labels(kind: str, share: float, overlap: float, rng: np.random.Generator) -> tuple[list, list[int]]:
     """All labels in order, and the ids of the poisoned ones."""
-    from annotation.labels.quality.judged_labels import FirstErrorLabel
+    from annotation.labels.annotators.judged_labels import FirstErrorLabel
     from benchmarks.poison import KINDS, TURNCOAT, poisoned
 
     names = [*CROWD, TURNCOAT]

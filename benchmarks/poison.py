@@ -130,7 +130,7 @@ class Bench:
             import_records(project=project, records=self.sandbox.records(), by=manager)
             for name in (*HONEST, TURNCOAT):
                 add_member(
-                    by=manager, project=project, user=User.objects.create_user(name), role="annotator", simulated=True
+                    by=manager, project=project, user=User.objects.create_user(name), role="annotator", kind="simulated"
                 )
             open_first_generation(by=manager, project=project, seed=self.options.seed)
             self.label(project, kind="", share=0.12)
@@ -150,19 +150,18 @@ class Bench:
 
     def case(self, kind: str, share: float) -> Case:
         """Label the second generation, watch it, and train on it in each way."""
-        from annotation.labels.consensus.trust import trust_by_person
-        from annotation.labels.quality.batches import labels_of_batch, set_aside
+        from annotation.labels.annotators.batches import labels_of_batch, set_aside
+        from annotation.labels.consensus.fits import fit_for, scope_of
         from annotation.models import LabelBatch, Project
 
         name = f"case_{kind.replace(' ', '_')}_{round(100 * share)}"
         with self.copy_of("base", name):
             project = Project.objects.get(slug="poison")
             found = self.label(project, kind=kind, share=share)
-            names = {f"annotator {m.pk}": m.user.username for m in project.memberships.select_related("user")}
+            names = {str(m.pseudonym): m.user.username for m in project.memberships.select_related("user")}
+            fit = fit_for(by=None, project=project, scope=scope_of(project))
             found.suspected = LabelBatch.objects.count()
-            found.informedness = {
-                names[who]: round(trust.reliability.value, 3) for who, trust in trust_by_person(project).items()
-            }
+            found.informedness = {names[one.name]: round(one.reliability.value, 3) for one in fit.report.annotators}
         for arm in ARMS:
             if arm == "set aside" and not found.suspected:
                 found.arms[arm] = found.arms["weighed"]
@@ -188,7 +187,7 @@ class Bench:
         """Label the whole queue. The poisoner gives a `share` of the labels, honest ones if `kind` is empty."""
         from django.contrib.auth.models import User
 
-        from annotation.labels.quality.batch_watch import watch
+        from annotation.labels.annotators.batch_watch import watch
         from annotation.management.demo.labelling import submission_of
         from annotation.work.claiming import claim_next
         from annotation.work.labelling.submission import submit_annotation

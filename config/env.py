@@ -19,7 +19,9 @@ SHORTEST_KEY, FEWEST_DISTINCT = 32, 10
 SAMPLE_WORDS = ("django-insecure", "insecure", "changeme", "change-me", "change_me", "secret", "password", "example",
                 "your-", "stepmark")  # fmt: skip
 
-ENDPOINT_FIELDS = {"url", "model", "api_key", "api", "prompt"}
+ENDPOINT_TEXTS = {"url", "model", "api_key", "api", "prompt", "continuation"}
+MOST_EXPENSIVE = 1_000_000  # per million tokens
+ENDPOINT_CHOICES = {"api": ("chat", "completions"), "continuation": ("prefill", "ask")}
 
 env = Env()
 # The folder of settings and data: the checkout, or the folder where an installed `stepmark` was started.
@@ -136,10 +138,12 @@ def celery_url(address: str) -> str:
     return f"redis+socket://{parts.path}?{parts.query.replace('db=', 'virtual_host=')}"
 
 
-def policy_endpoints(default: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """POLICY_ENDPOINTS: the policies to sample from by name, each with `url` and `model`.
+def policy_endpoints(default: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """POLICY_ENDPOINTS: the policies and judges by name, each with `url` and `model`.
 
-    Optional: `api_key`, `api` ("chat" or "completions"), and the `prompt` that the page proposes.
+    Optional: `api_key`, `api` ("chat" or "completions"), `continuation` ("prefill", or "ask" for a server that cannot
+    continue a message), the `prompt` that the page proposes, and `prices` per million tokens of `prompt` and
+    `completion`.
     """
     if not env.str("POLICY_ENDPOINTS", ""):
         return default
@@ -147,19 +151,34 @@ def policy_endpoints(default: dict[str, dict[str, str]]) -> dict[str, dict[str, 
     if not isinstance(endpoints, dict):
         raise ImproperlyConfigured('POLICY_ENDPOINTS must be a JSON object: {"name": {"url": "...", "model": "..."}}.')
     for name, entry in endpoints.items():
-        if not isinstance(entry, dict) or not all(isinstance(value, str) for value in entry.values()):
+        texts = {field: value for field, value in entry.items() if field != "prices"} if isinstance(entry, dict) else {}
+        if not texts or not all(isinstance(value, str) for value in texts.values()):
             raise ImproperlyConfigured(
                 f"POLICY_ENDPOINTS: {name!r} must be an object of strings with `url` and `model`."
             )
-        if unknown := entry.keys() - ENDPOINT_FIELDS:
+        if unknown := texts.keys() - ENDPOINT_TEXTS:
             raise ImproperlyConfigured(
                 f"POLICY_ENDPOINTS: {name!r} has the unknown fields {', '.join(sorted(unknown))}."
             )
-        if entry.get("api", "chat") not in ("chat", "completions"):
-            raise ImproperlyConfigured(f"POLICY_ENDPOINTS: the `api` of {name!r} must be chat or completions.")
-        if missing := {"url", "model"} - entry.keys():
+        for field, choices in ENDPOINT_CHOICES.items():
+            if texts.get(field, choices[0]) not in choices:
+                raise ImproperlyConfigured(
+                    f"POLICY_ENDPOINTS: the `{field}` of {name!r} must be {' or '.join(choices)}."
+                )
+        if missing := {"url", "model"} - texts.keys():
             raise ImproperlyConfigured(f"POLICY_ENDPOINTS: {name!r} lacks {' and '.join(sorted(missing))}.")
+        if "prices" in entry and not _are_prices(entry["prices"]):
+            raise ImproperlyConfigured(
+                f"POLICY_ENDPOINTS: the `prices` of {name!r} must be an object with the numbers `prompt` and "
+                "`completion`, each a price per million tokens."
+            )
     return endpoints
+
+
+def _are_prices(prices: Any) -> bool:
+    if not isinstance(prices, dict) or prices.keys() != {"prompt", "completion"}:
+        return False
+    return all(type(price) in (int, float) and 0 <= price < MOST_EXPENSIVE for price in prices.values())
 
 
 def import_roots() -> dict[str, dict[str, Any]]:

@@ -78,7 +78,8 @@ def describe_endpoint(operation: Operation) -> str:
             for one in operation.parameters
         ]
         parts.append("\n".join(["| parameter | type | meaning |", "|---|---|---|", *rows]))
-    lines = [f"- Body (`{kind}`): {write_type(body)}" for kind, body in operation.bodies.items()]
+    lines = [f"- Scope of a token: `{operation.scope}`"]
+    lines += [f"- Body (`{kind}`): {write_type(body)}" for kind, body in operation.bodies.items()]
     lines += [
         f"- Response {status}: {', '.join(map(write_type, bodies))}" for status, bodies in operation.responses.items()
     ]

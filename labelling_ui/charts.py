@@ -26,6 +26,19 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A point of a scatter chart: `across` and `value`, the latter with its interval."""
+
+    label: str
+    across: float
+    value: float
+    low: float | None = None
+    high: float | None = None
+    look: str = "first"
+    href: str = ""
+
+
+@dataclass(frozen=True)
 class Series:
     """A named series of points; `look` names its colour and line in charts.css."""
 
@@ -248,8 +261,9 @@ def line_chart(
     form: Format = plain,
     bottom: float | None = 0.0,
     top: float | None = None,
+    band: bool = False,
 ) -> Chart:
-    """A chart of lines with dots over common labels, and whiskers for points with an interval.
+    """A chart of lines with dots over common labels, and whiskers or a `band` for points with an interval.
 
     `places` heads the first column of the table. Without `bottom` or `top`, the values set the range.
     """
@@ -268,10 +282,15 @@ def line_chart(
             if p.value is not None
         )
         lines.append(Stroke(line.look, path))
+        bounds = [(x, p.low, p.high) for x, p in plotted if p.low is not None and p.high is not None]
+        intervals = [(x, 100 - axis.place(low), 100 - axis.place(high)) for x, low, high in bounds]
+        if band and len(intervals) > 1:
+            edge = [f"{x:.2f} {high:.2f}" for x, _low, high in intervals]
+            edge += [f"{x:.2f} {low:.2f}" for x, low, _high in reversed(intervals)]
+            lines.append(Stroke(f"{line.look} band", f"M{' L'.join(edge)} Z"))
+        else:
+            lines += [Stroke(f"{line.look} whisker", f"M{x:.2f} {low:.2f} V{high:.2f}") for x, low, high in intervals]
         for x, point in plotted:
-            if point.low is not None and point.high is not None:
-                low, high = (100 - axis.place(bound) for bound in (point.low, point.high))
-                lines.append(Stroke(f"{line.look} whisker", f"M{x:.2f} {low:.2f} V{high:.2f}"))
             tooltip = f"{line.name}, {point.label}: {describe_point(point, form)}"
             dots.append(Mark(line.look, x, axis.place(point.value or 0.0), title=tooltip, href=point.href))
     return Chart(
@@ -285,6 +304,46 @@ def line_chart(
         dots=dots,
         header=[places, *(s.name for s in series)],
         rows=table_rows(labels, series, form),
+    )
+
+
+def scatter_chart(
+    title: str,
+    places: Sequence[Place],
+    *,
+    help: str,
+    legend: list[tuple[str, str]],
+    header: list[str],
+    across: Format,
+    no_values: str = "",
+    form: Format = plain,
+    top: float | None = None,
+) -> Chart:
+    """A chart of places with their intervals. `legend` names the looks, and only those that are there are shown."""
+    if not places:
+        return Chart(title, help, no_values)
+    flat = Axis(0.0, max(place.across for place in places))
+    steep = Axis(0.0, max(place.value for place in places) if top is None else top)
+    lines, dots, rows = [], [], []
+    for place in places:
+        x, words = flat.place(place.across), describe_point(Point("", place.value, place.low, place.high), form)
+        if place.low is not None and place.high is not None:
+            low, high = (100 - steep.place(bound) for bound in (place.low, place.high))
+            lines.append(Stroke(f"{place.look} whisker", f"M{x:.2f} {low:.2f} V{high:.2f}"))
+        tooltip = f"{place.label}: {across(place.across)}, {words}"
+        dots.append(Mark(place.look, x, steep.place(place.value), title=tooltip, href=place.href))
+        rows.append([place.label, across(place.across), words])
+    looks = {place.look for place in places}
+    return Chart(
+        title,
+        help,
+        legend=[(look, name) for look, name in legend if look in looks],
+        x_ticks=flat.ticks(across),
+        y_ticks=steep.ticks(form),
+        lines=lines,
+        dots=dots,
+        header=header,
+        rows=rows,
     )
 
 

@@ -33,7 +33,17 @@ TERMS = {
     ),
     "agreement": Term(
         _("Agreement"),
-        _("The share of pairs of labels on the same solution that name the same first error. Labels by people only."),
+        _(
+            "How far annotators of the same solution agree. It is the share of pairs of labels that name the same first"
+            " error, or a coefficient that corrects such a share for chance."
+        ),
+    ),
+    "alpha": Term(
+        _("Alpha"),
+        _(
+            "Krippendorff’s alpha: how far any number of annotators agree beyond chance. 1 is full agreement, 0 is "
+            "chance, and less is systematic disagreement."
+        ),
     ),
     "audit": Term(
         _("Audit"),
@@ -117,6 +127,13 @@ TERMS = {
         _("Consensus"),
         _("The label of a step inferred from everyone’s ratings, weighted by each person’s reliability."),
     ),
+    "consensus_fit": Term(
+        _("Consensus fit"),
+        _(
+            "One run of the consensus model on all labels. It has a number, measures each annotator’s reliability, and "
+            "never changes. A snapshot names the fit that it used."
+        ),
+    ),
     "control": Term(
         _("Control"),
         _("The lane of solutions drawn at random. Its labels show what labelling would achieve without acquisition."),
@@ -196,11 +213,25 @@ TERMS = {
             "minus the share of other steps they call bad. 1 is perfect and 0 is chance."
         ),
     ),
+    "kappa": Term(
+        _("Kappa"),
+        _(
+            "How far annotators agree beyond chance: Cohen’s kappa for two of them, Fleiss’ kappa for more. 1 is full "
+            "agreement and 0 is chance."
+        ),
+    ),
     "label": Term(
         pgettext_lazy("noun", "Label"),
         _(
             "One person’s or program’s answer for one solution: a rating for each step and the first error. A "
             "submitted label never changes; an edit adds a revision."
+        ),
+    ),
+    "label_audit": Term(
+        _("Label audit"),
+        _(
+            "A random solution on a judge’s route that a person labels too, without seeing the judge’s label. Label "
+            "audits measure how often judges are right."
         ),
     ),
     "lane": Term(
@@ -268,6 +299,13 @@ TERMS = {
         _(
             "How far a person’s labels can be trusted, learned from the steps that several people rated. Training"
             " weights each label by it."
+        ),
+    ),
+    "route": Term(
+        _("Route"),
+        _(
+            "Who labels a solution: a person alone, a judge alone, or a judge first and then a person. The person "
+            "follows if a judge or the model is unsure, or for a label audit. Rules in the settings choose the route."
         ),
     ),
     "run": Term(
@@ -341,7 +379,7 @@ TERMS = {
 # Words of every page, which need no link.
 EVERYDAY = {"label", "solution", "step", "reference", "source", "score"}
 # Words with another, common meaning, linked by hand only.
-AMBIGUOUS = {"run", "split", "loss", "seed"}
+AMBIGUOUS = {"audit", "run", "split", "loss", "seed"}
 
 
 def address_of(key: str) -> str:

@@ -6,6 +6,7 @@ soft-capped scores follow each family's definition, so packed states equal those
 """
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -119,7 +120,14 @@ def _has_varlen(value: Tensor) -> bool:
     )
 
 
-@torch.compiler.disable  # type: ignore[untyped-decorator]  # it ships no types
+@cache
+def keep_out_of_compiled_layers() -> None:
+    """Call attention by document as it is from compiled layers. As a decorator this would import torch's compiler, for
+    more than a second, into every process that scores."""
+    global _by_document
+    _by_document = torch.compiler.disable(_by_document)
+
+
 def _by_document(
     query: Tensor,
     key: Tensor,

@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from prm.attention import route_attention
+from prm.attention import keep_out_of_compiled_layers, route_attention
 from prm.config import Precision, TrainConfig
 from prm.encoding import Layout
 from prm.errors import ModelFileError, TrainingError
@@ -233,6 +233,8 @@ def _wrap_layers(backbone: Backbone, config: TrainConfig) -> None:
     """Compile each layer once for all lengths, or store only its inputs for the backward pass."""
     if not backbone.layers:
         raise ModelFileError(Message("no_list_of_layers", name=backbone.name))
+    if config.compile:
+        keep_out_of_compiled_layers()
     for layer in backbone.layers:
         forward: Any = layer.forward
         if config.compile:

@@ -73,7 +73,10 @@ class Reliability(Measured, frozen=True):
 
 
 class Fit(Protocol):
-    """What a model learned. `parameters` are plain values for JSON, from which `restore` makes an equal fit."""
+    """What a model learned. `parameters` are plain values for JSON, from which `restore` makes an equal fit.
+
+    A fit may also have a `temperature`, by which it divides its evidence, and `groups` of people who err alike.
+    """
 
     @property
     def parameters(self) -> Mapping[str, Any]: ...

@@ -16,15 +16,21 @@ from prm.messages import Message
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between attempts, doubled each time
 BUSY = frozenset({408, 409, 425, 429})  # and every 5xx
 EXCERPT = 300
+UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
 Answer = TypeVar("Answer")
 Item = TypeVar("Item")
 
 
+class Unanswered(PolicyError):
+    """A request was sent and not answered: the server may have worked on it."""
+
+
 class Server:
     """One server: `timeout` in seconds of an attempt, `retries` after the first, and concurrent requests.
 
-    Every failure is raised as `error`.
+    Without `resend`, a request that the server may have answered is not repeated: the answer may have cost money. Every
+    failure is raised as `error`.
     """
 
     def __init__(
@@ -35,12 +41,13 @@ class Server:
         timeout: float = 120.0,
         retries: int = 5,
         concurrency: int = 8,
+        resend: bool = True,
         error: type[PRMError] = PolicyError,
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise error(Message("not_a_server_address", url=url))
         self.url, self.timeout, self.retries, self.concurrency = url.rstrip("/"), timeout, retries, concurrency
-        self._error = error
+        self._resend, self._error = resend, error
         self._client = httpx2.Client(
             timeout=timeout,
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
@@ -55,10 +62,10 @@ class Server:
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2**tried) * random.uniform(0.5, 1.0)
             try:
                 response = self._client.request(method, self.url + path, content=body, headers=headers)
-            except httpx2.TimeoutException:
-                fault = Message("server_timed_out", url=self.url, path=path, timeout=self.timeout)
             except httpx2.TransportError as error:
-                fault = Message("server_error", url=self.url, path=path, error=str(error) or type(error).__name__)
+                fault = self._unanswered(path, error)
+                if not (self._resend or isinstance(error, UNSENT)):
+                    raise Unanswered(fault) from error
             else:
                 if response.status_code < 400:
                     try:
@@ -76,6 +83,11 @@ class Server:
             if tried < self.retries:
                 time.sleep(wait)
         raise self._error(fault)
+
+    def _unanswered(self, path: str, error: httpx2.TransportError) -> Message:
+        if isinstance(error, httpx2.TimeoutException):
+            return Message("server_timed_out", url=self.url, path=path, timeout=self.timeout)
+        return Message("server_error", url=self.url, path=path, error=str(error) or type(error).__name__)
 
     def each(self, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """`ask(item)` of every item, in order, several at a time. The first error stops items that have not started."""

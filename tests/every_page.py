@@ -9,10 +9,12 @@ from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 
 from annotation.core.webhooks.events import EVENTS
+from annotation.labels.consensus.fits import fit_for, scope_of
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import (
     ExportJob,
     ImportJob,
+    JudgingRun,
     Project,
     SamplingRun,
     ServedScore,
@@ -22,7 +24,7 @@ from annotation.models import (
 )
 from labelling_ui import urls
 from labelling_ui.pages.settings.views import PAGES as SETTINGS
-from tests.factories import SnapshotFactory
+from tests.factories import MachineAnnotatorFactory, SnapshotFactory
 
 # What answers with a file.
 FILES = {
@@ -44,12 +46,20 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
     """The arguments of the addresses of pages that show one row, by URL name."""
     solution = {"solution_id": project.solutions.order_by("pk").first().pk}
     snapshot = SnapshotFactory(project=project)
+    fit = fit_for(by=None, project=project, scope=scope_of(project))
     older, newer = (create_snapshot(by=None, project=project, filters={"min_annotations": n}) for n in (0, 1))
     simulation = SimulationRun.objects.create(
         project=project, snapshot=snapshot, functions=["random"], seeds=2, budget=5, state="running", progress=0.5
     )
     export = ExportJob.objects.create(project=project, target="/exports", state="running", total=9, done=4)
     sampling = SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=4, prompt="Go: {problem}")
+    judging = JudgingRun.objects.create(
+        project=project, method="judge", endpoint="e", model="m", template="first_error", prompt="{problem} {steps}",
+        prompt_version="first_error/1", currency="EUR", seed=4, left_out={"holdout": 3}, solutions=1,
+    )  # fmt: skip
+    judging.judged.create(solution_id=solution["solution_id"], position=0).calls.create(
+        prefix=3, attempt=0, prompt_tokens=90, completion_tokens=20, replies=[{"text": "It is right.", "cut": False}]
+    )
     served = ServedScore.objects.create(
         request=uuid.uuid4(),
         project=project,
@@ -76,17 +86,21 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "revise": [solution],
         "solution": [solution],
         "review-case": [solution],
+        "annotator": [{"member_id": project.memberships.get(user__username="annotator").pk}],
         "member": [{"member_id": project.memberships.first().pk}],
+        "machine": [{"member_id": MachineAnnotatorFactory(membership__project=project).membership_id}],
         "generation": [{"number": 0}],
         "model": [{"number": 1}],
         "settings-page": [{"name": kind.name} for kind in SETTINGS],
         "api-resource": [{"name": "labels"}, {"name": "snapshots"}],
+        "consensus-fit": [{"number": fit.number}],
         "contamination": [{"snapshot_id": newer.pk}],
         "export-job": [{"job_id": export.pk}],
         "snapshot-diff": [{"snapshot_id": newer.pk, "old_id": older.pk}],
         "simulation": [{"simulation_id": simulation.pk}],
         "snapshot": [{"snapshot_id": snapshot.pk}],
         "sampling-run": [{"run_id": sampling.pk}],
+        "judging-run": [{"run_id": judging.pk}],
         "served-score": [{"row_id": served.pk}],
         "run": [{"number": TrainingRun.objects.get().number}],
         "webhook": [{"webhook_id": webhook.pk}],

@@ -13,6 +13,7 @@ from annotation.models import (
     Annotation,
     Generation,
     LabelSource,
+    MachineAnnotator,
     Membership,
     ModelVersion,
     Problem,
@@ -130,6 +131,23 @@ class LabelSourceFactory(DjangoModelFactory):
     project = factory.SubFactory(ProjectFactory)
     kind = "human"
     name = ""
+
+
+class MachineAnnotatorFactory(DjangoModelFactory):
+    class Meta:
+        model = MachineAnnotator
+
+    membership = factory.SubFactory(MembershipFactory, kind="machine")
+    model_name = "judge-7b"
+    prompt_version = "1"
+    family = "judge-7b"
+    source = factory.SubFactory(
+        LabelSourceFactory,
+        project=factory.SelfAttribute("..membership.project"),
+        kind="model_judge",
+        name="judge-7b, prompt 1",
+        detail={"model": "judge-7b", "prompt_version": "1"},
+    )
 
 
 class SnapshotFactory(DjangoModelFactory):

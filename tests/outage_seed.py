@@ -27,7 +27,7 @@ def main(solutions: int) -> None:
     browser = Client()
     browser.force_login(person, backend=settings.AUTHENTICATION_BACKENDS[0])
     told = {
-        "token": issue_token(by=program, name="outage", for_person=True)[1],
+        "token": issue_token(by=program, name="outage", scopes=("claim", "submit", "read"), for_person=True)[1],
         "cookie": settings.SESSION_COOKIE_NAME,
         "session": browser.cookies[settings.SESSION_COOKIE_NAME].value,
     }

@@ -23,7 +23,7 @@ def project_of_two_lanes(by: User, **policy) -> Project:
     generation = open_by_hand(project, by, number=1)
     people = {profile: UserFactory() for profile in PACE}
     for user in people.values():
-        add_member(by=by, project=project, user=user, role=Membership.Role.ANNOTATOR, simulated=True)
+        add_member(by=by, project=project, user=user, role=Membership.Role.ANNOTATOR, kind="simulated")
     assert generation.items.filter(lane="control").count() >= 25
     sandbox = Sandbox(solutions=LABELLED + UNLABELLED, seed=0)
     work_through_queue(project=project, annotators=people, sandbox=sandbox, seed=1)

@@ -1,69 +1,116 @@
-"""Agreement of people on the first error."""
+"""Agreement of annotators, by what their labels and solutions are."""
 
-from datetime import date
 from typing import Annotated
-from uuid import UUID
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.core.bounds import Count
-from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.agreement import (
-    Agreement,
-    agreement_by_day,
-    agreement_by_member,
-    first_error_agreement,
-)
+from annotation.api.boundary import Row, invalid, read_query
+from annotation.api.schema import query_of
+from annotation.core.bounds import Count, one_of
+from annotation.core.membership.access import STAFF, find_project, visible_projects
+from annotation.labels.agreement.cube import Compared, Cube, Dimension
+from annotation.labels.agreement.measures import MEASURES
+from annotation.labels.agreement.shared_labels import Between
+from prm.messages import Message
+
+MeasureName = Annotated[
+    str,
+    one_of(MEASURES),
+    Meta(
+        description="`exact` and `within_one` are shares of pairs of labels with the same first error, or at most one "
+        "step apart. The others correct for chance: `alpha` is Krippendorff's, `kappa` Cohen's (averaged over pairs of "
+        "annotators) and `fleiss` Fleiss' kappa, of first errors or of ratings of steps."
+    ),
+]
+Rows = Annotated[Dimension | UnsetType, Meta(description="The dimension of the rows; one cell if left out.")]
 
 
-class AgreementOfDay(msgspec.Struct):
-    """Pairs of labels on the solutions whose latest label is of this day."""
-
-    day: Annotated[date, Meta(description="The day, in UTC.")]
-    pairs: Annotated[Count, Meta(description="Pairs of people on one solution.")]
-    exact: Annotated[Count, Meta(description="Pairs with the same first error, or both with none.")]
-    within_one: Annotated[Count, Meta(description="Pairs with the same or a neighbouring first error.")]
+class ProjectsQuery(msgspec.Struct):
+    measure: MeasureName = "exact"
+    between: Annotated[Between, Meta(description="Whose labels are compared.")] = "people"
+    rows: Rows = UNSET
 
 
-class AgreementOfPerson(msgspec.Struct):
-    """One annotator's agreement with others."""
+class AgreementQuery(Compared, kw_only=True):
+    measure: MeasureName = "exact"
+    rows: Rows = UNSET
+    columns: Annotated[
+        Dimension | UnsetType, Meta(description="The dimension of the columns; needs `rows`, and differs from it.")
+    ] = UNSET
 
-    annotator: Annotated[UUID, Meta(description="The annotator's pseudonym.")]
-    exact: Annotated[float, Meta(ge=0, le=1, description="Share of pairs with others with the same first error.")]
+
+class AgreementCell(Row):
+    """The agreement of the labels in a cell."""
+
+    row: Annotated[str, Meta(description="The value of `rows`; a pair has two annotators with a space between.")]
+    column: Annotated[str, Meta(description="The value of `columns`.")]
+    value: Annotated[float | None, Meta(description="The agreement; null if the labels do not define it.")]
+    low: Annotated[
+        float | None, Meta(description="Lower end of the 95 % interval, from resampled solutions; null for too few.")
+    ]
+    high: Annotated[float | None, Meta(description="Upper end of the interval.")]
+    solutions: Annotated[Count, Meta(description="Solutions that two of the annotators labelled.")]
+    pairs: Annotated[Count, Meta(description="Pairs of labels, or of ratings of a step, that are compared.")]
 
 
 class AgreementReport(msgspec.Struct):
-    """Agreement of people on the first error; machines, gold and adjudications are left out."""
+    """Agreement of annotators; gold, screening and adjudications are left out."""
 
-    overall: Annotated[Agreement, Meta(description="Over all solutions.")]
-    by_day: Annotated[list[AgreementOfDay], Meta(description="Earliest first.")]
-    by_person: Annotated[list[AgreementOfPerson], Meta(description="By pseudonym.")]
+    measure: MeasureName
+    whole: Annotated[AgreementCell | None, Meta(description="All cells together; null if nothing is compared.")]
+    cells: Annotated[list[AgreementCell], Meta(description="The cells with labels, in order; empty without `rows`.")]
+
+
+class ProjectAgreement(msgspec.Struct):
+    """The agreement in one of several projects."""
+
+    project: Annotated[str, Meta(description="The project's slug.")]
+    cells: Annotated[list[AgreementCell], Meta(description="The cells with labels, in order.")]
 
 
 class AgreementOfProject(APIView):
     """The agreement in a project."""
 
-    @extend_schema(operation_id="get_agreement", responses=AgreementReport)
-    def get(self, request: Request, slug: str) -> Response:
-        """Agreement overall, by day and by person. Reviewers and managers only.
+    scopes = {"GET": "read"}
 
+    @extend_schema(operation_id="get_agreement", parameters=query_of(AgreementQuery), responses=AgreementReport)
+    def get(self, request: Request, slug: str) -> Response:
+        """Agreement of the whole project, and by one or two dimensions. Reviewers and managers only.
+
+        Every solution is in one cell of a dimension, except of `annotator` and `pair`, which compare two annotators at
+        a time.
+        `solutions/` with the same parameters lists the solutions of a cell; it needs `between`.
         `contrasts/` has the agreement between label sources.
         """
-        project = find_project(request.user, slug, *STAFF)
-        pseudonyms = dict(project.memberships.values_list("pk", "pseudonym"))
-        people = [AgreementOfPerson(pseudonyms[pk], share) for pk, share in agreement_by_member(project).items()]
-        return Response(
-            AgreementReport(
-                overall=first_error_agreement(project),
-                by_day=[
-                    AgreementOfDay(day, pairs.all, pairs.exact, pairs.within_one)
-                    for day, pairs in agreement_by_day(project)
-                ],
-                by_person=sorted(people, key=lambda person: person.annotator),
-            )
-        )
+        query = read_query(request, AgreementQuery)
+        if query.columns is not UNSET and query.rows in (UNSET, query.columns):
+            raise invalid("columns", Message("columns_need_other_rows"))
+        by = [name for name in (query.rows, query.columns) if name is not UNSET]
+        cube = Cube(find_project(request.user, slug, *STAFF), query)
+        [whole] = cube.cells(query.measure) or [None]
+        cells = [AgreementCell.of(cell) for cell in cube.cells(query.measure, *by)] if by else []
+        return Response(AgreementReport(query.measure, whole and AgreementCell.of(whole), cells))
+
+
+class AgreementByProject(APIView):
+    """The agreement in several projects."""
+
+    scopes = {"GET": "read"}
+
+    @extend_schema(
+        operation_id="compare_agreement", parameters=query_of(ProjectsQuery), responses=list[ProjectAgreement]
+    )
+    def get(self, request: Request) -> Response:
+        """Agreement in each project that the caller reviews or manages, by at most one dimension."""
+        query = read_query(request, ProjectsQuery)
+        projects = visible_projects(request.user).order_by("slug")
+        if not request.user.is_superuser:
+            projects = projects.filter(memberships__user=request.user.pk, memberships__role__in=STAFF)
+        by = [] if query.rows is UNSET else [query.rows]
+        cells = {of.slug: Cube(of, Compared(between=query.between)).cells(query.measure, *by) for of in projects}
+        return Response([ProjectAgreement(slug, [AgreementCell.of(cell) for cell in of]) for slug, of in cells.items()])

@@ -69,6 +69,8 @@ class OwnProgress(msgspec.Struct):
 class Annotations(APIView):
     """Submissions of a project."""
 
+    scopes = {"POST": "submit"}
+
     @extend_schema(operation_id="submit", request=Submission, responses={201: Receipt, 200: Receipt})
     def post(self, request: Request, slug: str) -> Response:
         """Submit an annotation. Returns 201 the first time, 200 with the same body if the submission is repeated.
@@ -88,6 +90,8 @@ class Annotations(APIView):
 class OwnWork(APIView):
     """The caller's own label on a solution."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="own_work", responses=LabelToRevise)
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
         """The caller's latest revision on a solution, with the solution as a task and the draft of a revision."""
@@ -101,6 +105,8 @@ class OwnWork(APIView):
 
 class MyProgress(APIView):
     """The caller's own work."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="my_progress", responses=OwnProgress)
     def get(self, request: Request, slug: str) -> Response:

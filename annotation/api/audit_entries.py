@@ -49,6 +49,8 @@ LOOKUPS = {"by": "by__username", "since": "at__gte", "until": "at__lt"}
 class Audit(PagedView):
     """The audit log of a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_audit", parameters=query_of(AuditQuery), responses=Page[AuditRow])
     def get(self, request: Request, slug: str) -> Response:
         """The changes in the project, latest first. Managers only."""

@@ -47,6 +47,8 @@ class BatchRow(Row):
 class Batches(PagedView):
     """The batches of a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_batches", parameters=query_of(BatchFilter), responses=Page[BatchRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's batches, latest first. Reviewers and managers only."""

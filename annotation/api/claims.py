@@ -152,6 +152,8 @@ class ClaimAnswer(msgspec.Struct):
 class ClaimNext(APIView):
     """The next task."""
 
+    scopes = {"POST": "claim"}
+
     @extend_schema(operation_id="claim", request=Holding, responses=ClaimAnswer)
     def post(self, request: Request, slug: str) -> Response:
         """A solution that the caller has leased and `holding` does not name, else the next solution in the queue."""

@@ -54,6 +54,8 @@ class DisputeDecision(msgspec.Struct):
 class Disputes(PagedView):
     """The disputes of a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_disputes", parameters=query_of(DisputesQuery), responses=Page[DisputeRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's disputes, earliest first. Reviewers and managers only."""
@@ -66,6 +68,8 @@ class Disputes(PagedView):
 
 class ResolveDispute(APIView):
     """Resolving a dispute."""
+
+    scopes = {"POST": "submit"}
 
     @extend_schema(operation_id="resolve_dispute", request=DisputeDecision, responses=DisputeRow)
     def post(self, request: Request, dispute_id: int) -> Response:

@@ -120,6 +120,8 @@ class ScheduleChange(msgspec.Struct):
 class Exports(PagedView):
     """The exports of a project that a worker makes."""
 
+    scopes = {"GET": "read", "POST": "export"}
+
     @extend_schema(operation_id="list_exports", request=None, responses=Page[ExportJobRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's exports, latest first. Managers only."""
@@ -149,6 +151,8 @@ class Exports(PagedView):
 class ExportRoots(APIView):
     """Storage that exports may write to."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_export_roots", responses=list[ImportRoot])
     def get(self, request: Request, slug: str) -> Response:
         """The export roots that the operator configured. Managers only."""
@@ -158,6 +162,8 @@ class ExportRoots(APIView):
 
 class ExportSchedules(PagedView):
     """The exports of a project that repeat."""
+
+    scopes = {"GET": "read", "POST": "export"}
 
     @extend_schema(operation_id="list_export_schedules", request=None, responses=Page[ExportScheduleRow])
     def get(self, request: Request, slug: str) -> Response:
@@ -179,6 +185,8 @@ class ExportSchedules(PagedView):
 
 class ExportScheduleDetail(APIView):
     """One scheduled export."""
+
+    scopes = {"PATCH": "export", "DELETE": "export"}
 
     @extend_schema(operation_id="pause_export_schedule", request=ScheduleChange, responses=ExportScheduleRow)
     def patch(self, request: Request, schedule_id: int) -> Response:

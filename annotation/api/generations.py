@@ -40,6 +40,8 @@ class GenerationRow(Row):
 class Generations(PagedView):
     """The generations of a project."""
 
+    scopes = {"GET": "read", "POST": "train"}
+
     @extend_schema(operation_id="list_generations", responses=Page[GenerationRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's generations, latest first. Reviewers and managers only."""

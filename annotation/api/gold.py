@@ -86,6 +86,8 @@ class ScreeningToDecide(msgspec.Struct):
 class Gold(PagedView):
     """The gold solutions of a project."""
 
+    scopes = {"GET": "read", "POST": "admin"}
+
     @extend_schema(operation_id="list_gold", request=None, responses=Page[GoldRow])
     def get(self, request: Request, slug: str) -> Response:
         """Active and retired gold, latest first. Reviewers and managers only."""
@@ -112,6 +114,8 @@ class Gold(PagedView):
 class RetireGold(APIView):
     """Retiring gold."""
 
+    scopes = {"POST": "admin"}
+
     @extend_schema(operation_id="retire_gold", request=GoldToRetire, responses=GoldRow)
     def post(self, request: Request, gold_id: int) -> Response:
         """Make a gold solution an ordinary one again. Reviewers and managers only."""
@@ -124,6 +128,8 @@ class RetireGold(APIView):
 class GoldAccuracy(APIView):
     """Annotators' accuracy on hidden gold."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_gold_accuracy", request=None, responses=list[GoldAccuracyRow])
     def get(self, request: Request, slug: str) -> Response:
         """Every annotator who answered hidden gold, by name. Reviewers and managers only."""
@@ -135,6 +141,8 @@ class GoldAccuracy(APIView):
 
 class ScreeningDecisions(PagedView):
     """Screening decisions on a member."""
+
+    scopes = {"GET": "read", "POST": "admin"}
 
     @extend_schema(operation_id="list_screening_decisions", request=None, responses=Page[ScreeningDecisionRow])
     def get(self, request: Request, slug: str, member_id: int) -> Response:

@@ -110,6 +110,7 @@ def options_in(mapping: str, options: str) -> ImportOptions:
 class Imports(PagedView):
     """The imports of a project."""
 
+    scopes = {"GET": "read", "POST": "admin"}
     parser_classes = (MultiPartParser,)
 
     @extend_schema(operation_id="list_imports", request=None, responses=Page[ImportRow])
@@ -137,6 +138,8 @@ class Imports(PagedView):
 class Rejections(APIView):
     """The records that an import rejected."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_rejections", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, job_id: int) -> StreamingHttpResponse:
         """The first 10,000 rejected records as JSON Lines of `{line, field, reason, excerpt}`. Managers only."""
@@ -147,6 +150,8 @@ class Rejections(APIView):
 
 class RejectedOriginals(APIView):
     """The records that an import rejected, as in the file."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(
         operation_id="get_rejected_originals", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY}
@@ -228,6 +233,8 @@ class ImportRoot(msgspec.Struct):
 class ImportGroups(APIView):
     """Starting imports of several files."""
 
+    scopes = {"POST": "admin"}
+
     @extend_schema(operation_id="import_files", request=FilesToImport, responses={202: StartedImports})
     def post(self, request: Request, slug: str) -> Response:
         """Import uploaded files or files in storage. Managers only."""
@@ -245,6 +252,8 @@ class ImportGroups(APIView):
 class ImportGroupDetail(APIView):
     """One group of imports."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_import_group", responses=ImportGroupRow)
     def get(self, request: Request, group_id: int) -> Response:
         """The report of each file and the totals. Managers only."""
@@ -255,6 +264,8 @@ class ImportGroupDetail(APIView):
 
 class ImportRoots(APIView):
     """Storage that imports may read, besides uploads."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="list_import_roots", responses=list[ImportRoot])
     def get(self, request: Request, slug: str) -> Response:

@@ -6,9 +6,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.consensus_fits import FitRow
 from annotation.api.exports import ExportJobRow
 from annotation.api.imports import ImportRow
 from annotation.api.job_rows import JobRow
+from annotation.api.judgings import JudgingRow
 from annotation.api.model_jobs import ModelJobRow
 from annotation.api.outcomes import AnswerCheckRow
 from annotation.api.paging import Page, PagedView
@@ -20,11 +22,13 @@ from annotation.core.membership.access import STAFF, find_project
 from annotation.loop import resuming
 from annotation.models import (
     AnswerCheck,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportJob,
     Job,
     JobEntry,
+    JudgingRun,
     ModelJob,
     SamplingRun,
     TrainingRun,
@@ -33,18 +37,33 @@ from annotation.models import (
 # Kinds that show more than every job does.
 ROWS: dict[str, type[JobRow]] = {
     AnswerCheck.KIND: AnswerCheckRow,
+    ConsensusFit.KIND: FitRow,
     ContaminationCheck.KIND: ContaminationRow,
     ExportJob.KIND: ExportJobRow,
     ImportJob.KIND: ImportRow,
+    JudgingRun.KIND: JudgingRow,
     ModelJob.KIND: ModelJobRow,
     SamplingRun.KIND: SamplingRow,
     TrainingRun.KIND: WatchedRun,
 }
-AnyJob = AnswerCheckRow | ContaminationRow | ExportJobRow | ImportRow | ModelJobRow | SamplingRow | WatchedRun | JobRow
+AnyJob = (
+    AnswerCheckRow
+    | ContaminationRow
+    | ExportJobRow
+    | FitRow
+    | ImportRow
+    | JudgingRow
+    | ModelJobRow
+    | SamplingRow
+    | WatchedRun
+    | JobRow
+)
 
 
 class Jobs(PagedView):
     """The background work of a project."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="list_jobs", responses=Page[JobRow])
     def get(self, request: Request, slug: str) -> Response:
@@ -57,6 +76,8 @@ class Jobs(PagedView):
 class JobDetail(APIView):
     """One job."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_job", responses=AnyJob)
     def get(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
         """A job with the details of its kind. Reviewers and managers; what moves data: managers only."""
@@ -65,6 +86,8 @@ class JobDetail(APIView):
 
 class CancelJob(APIView):
     """Cancelling a job."""
+
+    scopes = {"POST": "train"}
 
     @extend_schema(operation_id="cancel_job", request=None, responses=AnyJob)
     def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
@@ -75,12 +98,14 @@ class CancelJob(APIView):
 class ResumeJob(APIView):
     """Resuming a job."""
 
+    scopes = {"POST": "train"}
+
     @extend_schema(operation_id="resume_job", request=None, responses={202: AnyJob})
     def post(self, request: Request, slug: str, kind: str, job_id: int) -> Response:
         """Enqueue the remaining work of a failed or cancelled job. Managers only.
 
-        Rounds (the latest only), pool scorings, samplings and simulations can be resumed. For other kinds: 404
-        `job_not_resumable`.
+        Rounds (the latest only), judgings, pool scorings, samplings and simulations can be resumed. For other kinds:
+        404 `job_not_resumable`.
         """
         return _answer(resuming.resume(by=caller(request), job=_find(request, slug, kind, job_id)), status=202)
 

@@ -18,8 +18,8 @@ from annotation.api.schema import query_of
 from annotation.core.bounds import Count, FirstError, Id, JSONObject, Milliseconds, Position
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, require_role
+from annotation.labels.annotators.batches import is_set_aside
 from annotation.labels.list_filters import LabelFilter, ListFilter, OwnLabelFilter
-from annotation.labels.quality.batches import is_set_aside
 from annotation.models import Annotation, Membership, PathStep, StepRating
 from annotation.work.annotations import current_annotations
 from prm.messages import Message
@@ -151,6 +151,8 @@ def _facts(row: Annotation) -> dict[str, Any]:
 class Labels(PagedView):
     """The labels of a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_labels", parameters=query_of(LabelFilter), responses=Page[LabelRow])
     def get(self, request: Request, slug: str) -> Response:
         """Each annotator's latest revision, and the labels from files, latest first.
@@ -166,6 +168,8 @@ class Labels(PagedView):
 
 class LabelDetail(APIView):
     """One label."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="get_label", responses=LabelRow)
     def get(self, request: Request, slug: str, label_id: int) -> Response:

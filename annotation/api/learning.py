@@ -49,6 +49,8 @@ class LearningReport(msgspec.Struct):
 class Learning(APIView):
     """Whether active learning pays in a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_learning", responses=LearningReport)
     def get(self, request: Request, slug: str) -> Response:
         """Acquisition against control on equal time, estimates for the pool, and the stopping advice.

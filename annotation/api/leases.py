@@ -47,6 +47,8 @@ class HintScoreOfStep(msgspec.Struct):
 class Heartbeat(APIView):
     """Keep a lease."""
 
+    scopes = {"POST": "claim"}
+
     @extend_schema(operation_id="heartbeat", request=None, responses=Expiry)
     def post(self, request: Request, lease_id: int) -> Response:
         """Extend the lease to its full time from now."""
@@ -55,6 +57,8 @@ class Heartbeat(APIView):
 
 class Release(APIView):
     """Skip a solution."""
+
+    scopes = {"POST": "claim"}
 
     @extend_schema(operation_id="release", request=Skip, responses={204: None})
     def post(self, request: Request, lease_id: int) -> Response:
@@ -69,6 +73,8 @@ class Release(APIView):
 class DraftOfLease(APIView):
     """Unsubmitted work."""
 
+    scopes = {"PUT": "claim"}
+
     @extend_schema(operation_id="save_draft", request=DraftToSave, responses=SavedDraft)
     def put(self, request: Request, lease_id: int) -> Response:
         """Store the draft. Returns 409 `draft_conflict` if another tab has saved since; `extra` holds that draft."""
@@ -79,6 +85,8 @@ class DraftOfLease(APIView):
 
 class HintScore(APIView):
     """The model's score of one step."""
+
+    scopes = {"GET": "claim"}
 
     @extend_schema(operation_id="get_hint_score", responses=HintScoreOfStep)
     def get(self, request: Request, lease_id: int, position: int) -> Response:

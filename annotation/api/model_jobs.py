@@ -42,6 +42,8 @@ class ModelJobRow(JobRow):
 class Audit(APIView):
     """Auditing a model."""
 
+    scopes = {"POST": "train"}
+
     @extend_schema(operation_id="audit_model", request=None, responses={202: ModelJobRow})
     def post(self, request: Request, version_id: int) -> Response:
         """Audit the model on the holdout that it was measured on. `audits` then has the findings. Managers only."""
@@ -56,6 +58,8 @@ class ModelExportState(msgspec.Struct):
 
 class ModelExport(APIView):
     """The export of a model."""
+
+    scopes = {"GET": "read", "POST": "export"}
 
     @extend_schema(operation_id="get_model_export", responses=ModelExportState)
     def get(self, request: Request, version_id: int) -> Response:
@@ -73,6 +77,8 @@ class ModelExport(APIView):
 
 class DownloadModel(APIView):
     """The export as a file."""
+
+    scopes = {"GET": "export"}
 
     @extend_schema(
         operation_id="download_model", request=None, responses={(200, "application/x-tar"): OpenApiTypes.BINARY}
@@ -98,6 +104,8 @@ class ModelFolder(msgspec.Struct):
 class ModelImports(PagedView):
     """The imports of models into a project."""
 
+    scopes = {"GET": "read", "POST": "train"}
+
     @extend_schema(operation_id="list_model_imports", responses=Page[ModelJobRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's model imports, latest first. Managers only."""
@@ -117,6 +125,8 @@ class ModelImports(PagedView):
 class ImportableModels(APIView):
     """The folders that can be imported."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_importable_models", responses=list[str])
     def get(self, request: Request, slug: str) -> Response:
         """The folders that the operator provides for import, by name. Managers only."""
@@ -126,6 +136,8 @@ class ImportableModels(APIView):
 
 class Measure(APIView):
     """Measuring an imported model."""
+
+    scopes = {"POST": "train"}
 
     @extend_schema(operation_id="measure_model", request=None, responses={202: RunRow})
     def post(self, request: Request, version_id: int) -> Response:

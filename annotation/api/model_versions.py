@@ -103,6 +103,8 @@ class DescribedModel(ModelVersionRow):
 class ModelVersions(PagedView):
     """The models of a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_models", responses=Page[ModelVersionRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's models, latest first. Reviewers and managers only."""
@@ -113,6 +115,8 @@ class ModelVersions(PagedView):
 class ModelVersionDetail(APIView):
     """One model."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_model", responses=DescribedModel)
     def get(self, request: Request, version_id: int) -> Response:
         """A model with its manifest, metrics, verdict, lineage and audits. Reviewers and managers only."""
@@ -121,6 +125,8 @@ class ModelVersionDetail(APIView):
 
 class Promote(APIView):
     """Promoting a model by hand."""
+
+    scopes = {"POST": "train"}
 
     @extend_schema(operation_id="promote_model", request=None, responses=ModelVersionRow)
     def post(self, request: Request, version_id: int) -> Response:
@@ -132,6 +138,8 @@ class Promote(APIView):
 class Confirm(APIView):
     """Confirming a model that the gate could not measure."""
 
+    scopes = {"POST": "train"}
+
     @extend_schema(operation_id="confirm_model", request=None, responses=ModelVersionRow)
     def post(self, request: Request, version_id: int) -> Response:
         """Let an unmeasured model answer /score, sessions and /pooling. Managers only."""
@@ -141,6 +149,8 @@ class Confirm(APIView):
 
 class Pin(APIView):
     """Pinning a model."""
+
+    scopes = {"PUT": "train", "DELETE": "train"}
 
     @extend_schema(operation_id="pin_model", request=None, responses=ModelVersionRow)
     def put(self, request: Request, version_id: int) -> Response:
@@ -177,6 +187,8 @@ class ChosenDomain(msgspec.Struct):
 class DomainChampions(PagedView):
     """The domains of a project that have their own champion."""
 
+    scopes = {"GET": "read", "DELETE": "train"}
+
     @extend_schema(operation_id="list_domain_champions", responses=Page[DomainChampionRow])
     def get(self, request: Request, slug: str) -> Response:
         """Domain champions, sorted by domain. Reviewers and managers only."""
@@ -195,6 +207,8 @@ class DomainChampions(PagedView):
 
 class ServeDomain(APIView):
     """Promoting a model for one domain."""
+
+    scopes = {"POST": "train"}
 
     @extend_schema(operation_id="serve_domain", request=ChosenDomain, responses=DomainChampionRow)
     def post(self, request: Request, version_id: int) -> Response:
@@ -215,6 +229,8 @@ class Retention(msgspec.Struct):
 
 class ModelRetention(APIView):
     """The effect of a project's retention policy."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="get_model_retention", responses=Retention)
     def get(self, request: Request, slug: str) -> Response:
@@ -250,6 +266,8 @@ class PoolScoringRow(Row):
 
 class PoolScores(APIView):
     """A model's scores of the pool."""
+
+    scopes = {"GET": "read", "POST": "train"}
 
     @extend_schema(operation_id="get_pool_scoring", responses=PoolScoringRow)
     def get(self, request: Request, version_id: int) -> Response:

@@ -36,6 +36,7 @@ class ResultsOfTests(msgspec.Struct):
 class TestResults(APIView):
     """Test results."""
 
+    scopes = {"POST": "admin"}
     parser_classes = (JSONParser, LinesParser, XMLParser)
 
     @extend_schema(
@@ -81,6 +82,8 @@ class AnswerCheckToStart(msgspec.Struct):
 
 class AnswerChecks(PagedView):
     """The answer checks of a project."""
+
+    scopes = {"GET": "read", "POST": "admin"}
 
     @extend_schema(operation_id="list_answer_checks", request=None, responses=Page[AnswerCheckRow])
     def get(self, request: Request, slug: str) -> Response:

@@ -51,6 +51,8 @@ class OwnFigures(Row):
 class MyWork(APIView):
     """The caller's own work."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="my_work", request=None, responses=OwnFigures)
     def get(self, request: Request, slug: str) -> Response:
         """The caller's labels in the project, their time, accuracy on gold and agreement with others."""

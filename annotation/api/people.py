@@ -17,7 +17,7 @@ from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import find_project
 from annotation.labels.quality.statistics import members_with_figures
 from annotation.models import Membership, ScreeningDecision
-from annotation.models.choices import Role
+from annotation.models.choices import MemberKind, Role
 
 
 class PersonRow(Row):
@@ -33,8 +33,7 @@ class PersonRow(Row):
     ]
     role: Annotated[Role, Meta(description="The role in the project.")]
     active: Annotated[bool, Meta(description="False for a former member, whose labels stay.")]
-    machine: Annotated[bool, Meta(description="Whether the member is a program.")]
-    simulated: Annotated[bool, Meta(description="Whether a program simulates the member.")]
+    kind: Annotated[MemberKind, Meta(description="A person, a machine, or a simulated person.")]
     domains: Annotated[list[str] | None, Meta(description="The domains that they label; null for all.")]
     labels: Annotated[Count, Meta(description="Number of labels, without earlier revisions.")]
     median_seconds: Annotated[float | None, Meta(description="Median active time per label; null if unknown.")]
@@ -51,10 +50,13 @@ class PersonRow(Row):
 
 class PeopleQuery(msgspec.Struct):
     active: Annotated[bool | UnsetType, Meta(description="Only present, or only former members.")] = UNSET
+    kind: Annotated[MemberKind | UnsetType, Meta(description="Only members of this kind.")] = UNSET
 
 
 class People(PagedView):
     """The members of a project."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="list_people", parameters=query_of(PeopleQuery), responses=Page[PersonRow])
     def get(self, request: Request, slug: str) -> Response:

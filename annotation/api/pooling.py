@@ -113,6 +113,7 @@ class PoolingAnswer(msgspec.Struct, kw_only=True):
 class Pooling(APIView):
     """vLLM's pooling route."""
 
+    scopes = {"POST": "score"}
     asks_a_worker = True
 
     @extend_schema(operation_id="pooling", request=PromptsToPool, responses=PoolingAnswer)
@@ -199,6 +200,8 @@ class ServedModelList(msgspec.Struct):
 
 class ServedModels(APIView):
     """The models that serve the pooling route."""
+
+    scopes = {"GET": "score"}
 
     @extend_schema(operation_id="list_served_models", responses=ServedModelList)
     def get(self, request: Request) -> Response:

@@ -17,6 +17,8 @@ from annotation.work.practice.explanations import Explanation
 class Practice(APIView):
     """The practice set of a project."""
 
+    scopes = {"GET": "read", "POST": "read"}
+
     @extend_schema(operation_id="list_practice", request=None, responses=list[Place])
     def get(self, request: Request, slug: str) -> Response:
         """The practice solutions in order, and the caller's progress. For every member."""
@@ -41,6 +43,8 @@ class Practice(APIView):
 
 class PracticeWork(APIView):
     """One solution of the practice set."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="get_practice", request=None, responses=Work)
     def get(self, request: Request, slug: str, solution_id: int) -> Response:

@@ -95,6 +95,8 @@ class GuidelineVersionRow(Row):
 class ProjectList(PagedView):
     """The projects of the caller."""
 
+    scopes = {"GET": "read", "POST": "admin"}
+
     @extend_schema(operation_id="list_projects", responses=Page[ProjectRow], request=None)
     def get(self, request: Request) -> Response:
         """The projects in which the caller has a role, by name."""
@@ -111,6 +113,8 @@ class ProjectList(PagedView):
 
 class ProjectDetail(APIView):
     """One project."""
+
+    scopes = {"GET": "read", "PATCH": "admin", "DELETE": "admin"}
 
     @extend_schema(operation_id="get_project", responses=ProjectRow)
     def get(self, request: Request, slug: str) -> Response:
@@ -132,6 +136,8 @@ class ProjectDetail(APIView):
 
 class GuidelineVersions(PagedView):
     """The versions of a project's guidelines."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="list_guideline_versions", responses=Page[GuidelineVersionRow])
     def get(self, request: Request, slug: str) -> Response:

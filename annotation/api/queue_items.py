@@ -15,7 +15,7 @@ from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
-from annotation.models import Lane, Membership, Project, QueueItem
+from annotation.models import Lane, Membership, Project, QueueItem, Route, Taker
 from annotation.work.queue import managing
 from prm.messages import Message
 
@@ -29,6 +29,10 @@ class QueueItemRow(Row):
     lane: Lane
     rank: Count
     state: QueueItem.State
+    route: Route
+    taker: Taker
+    handed_over: str
+    predicted_error: float | None
     wanted: Count
     leased: Count
     done: Count
@@ -54,6 +58,10 @@ class QueueChanged(msgspec.Struct):
     changed: Annotated[int, Meta(description="Items that changed; ended items stay unchanged.")]
 
 
+class HandedOver(msgspec.Struct):
+    handed_over: Annotated[Count, Meta(description="Items that now wait for a person.")]
+
+
 class SolutionToQueue(msgspec.Struct):
     solution: Annotated[Id, Meta(description="A solution in the pool.")]
     to: Annotated[str | None, Meta(description="User name of the member who gets the item.")] = None
@@ -61,6 +69,8 @@ class SolutionToQueue(msgspec.Struct):
 
 class QueueItems(PagedView):
     """The items of a project that wait or are leased."""
+
+    scopes = {"GET": "read", "POST": "admin"}
 
     @extend_schema(operation_id="list_queue_items", responses=Page[QueueItemRow])
     def get(self, request: Request, slug: str) -> Response:
@@ -85,6 +95,8 @@ class QueueItems(PagedView):
 class ChangeQueue(APIView):
     """Changing many items at once."""
 
+    scopes = {"POST": "admin"}
+
     @extend_schema(operation_id="change_queue", request=QueueChange, responses=QueueChanged)
     def post(self, request: Request, slug: str) -> Response:
         """Pin, pause, move or assign items, or undo it. Changes all items or none. Managers only."""
@@ -95,6 +107,18 @@ class ChangeQueue(APIView):
             by=caller(request), project=project, change=body.change, items=body.items, to=to
         )
         return Response(QueueChanged(changed))
+
+
+class HandOverQueue(APIView):
+    """Handing the items that wait for machines to people."""
+
+    scopes = {"POST": "admin"}
+
+    @extend_schema(operation_id="hand_over_queue", request=None, responses=HandedOver)
+    def post(self, request: Request, slug: str) -> Response:
+        """Give all items that wait for a machine to people; items that a machine holds stay. Managers only."""
+        project = find_project(request.user, slug)
+        return Response(HandedOver(managing.hand_over_waiting(by=caller(request), project=project)))
 
 
 def _member(project: Project, name: str | None) -> Membership | None:

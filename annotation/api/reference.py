@@ -14,7 +14,8 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Operation:
-    """One request: its query parameters, and the schemas of its bodies by content type and of its responses by status.
+    """One request: the scope of its token, its query parameters, and the schemas of its bodies by content type and of
+    its responses by status.
 
     An example has the request and the JSON of its response.
     """
@@ -22,6 +23,7 @@ class Operation:
     method: str
     path: str
     description: str
+    scope: str
     parameters: list[Schema]
     bodies: dict[str, Schema]
     responses: dict[str, list[Schema]]
@@ -96,6 +98,7 @@ def _read_operation(method: str, path: str, operation: Schema) -> Operation:
         method=method.upper(),
         path=path,
         description=operation["description"],
+        scope=next(way["token"][0] for way in operation["security"] if "token" in way),
         parameters=[one for one in operation.get("parameters", []) if one["in"] == "query"],
         bodies={kind: body["schema"] for kind, body in operation.get("requestBody", {}).get("content", {}).items()},
         responses={status: [body["schema"] for body in bodies] for status, bodies in answers.items()},

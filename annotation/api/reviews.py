@@ -106,6 +106,8 @@ class LabelToAccept(msgspec.Struct):
 class ReviewQueue(PagedView):
     """The review queue."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_reviews", parameters=query_of(ReviewsQuery), responses=Page[WaitingSolution])
     def get(self, request: Request, slug: str) -> Response:
         """Disagreements first, then disputed references, then steps in doubt. Reviewers and managers only."""
@@ -117,6 +119,8 @@ class ReviewQueue(PagedView):
 
 class ReviewCase(APIView):
     """The labels of one solution."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="get_review", responses=CaseToReview)
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
@@ -130,6 +134,8 @@ class ReviewCase(APIView):
 
 class Adjudications(APIView):
     """Deciding with one's own label."""
+
+    scopes = {"POST": "submit"}
 
     @extend_schema(
         operation_id="adjudicate",
@@ -157,6 +163,8 @@ class Adjudications(APIView):
 
 class AcceptLabel(APIView):
     """Deciding with an existing label."""
+
+    scopes = {"POST": "submit"}
 
     @extend_schema(
         operation_id="accept_label",
@@ -224,6 +232,8 @@ class LabelToSendBack(msgspec.Struct):
 class SentBackList(PagedView):
     """Labels that were sent back."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_sent_back", parameters=query_of(SentBackQuery), responses=Page[SentBackRow])
     def get(self, request: Request, slug: str) -> Response:
         """Labels sent back, latest first. Annotators see their own, reviewers and managers all."""
@@ -239,6 +249,8 @@ class SentBackList(PagedView):
 class SendBack(APIView):
     """Sending a label back."""
 
+    scopes = {"POST": "submit"}
+
     @extend_schema(operation_id="send_back", request=LabelToSendBack, responses={201: SentBackRow})
     def post(self, request: Request, slug: str, annotation_id: int) -> Response:
         """Ask the annotator to revise the label. Reviewers and managers only."""
@@ -249,6 +261,8 @@ class SendBack(APIView):
 
 class TakeBack(APIView):
     """Withdrawing the request to revise a label."""
+
+    scopes = {"POST": "submit"}
 
     @extend_schema(operation_id="take_back", request=None, responses=SentBackRow)
     def post(self, request: Request, sent_id: int) -> Response:

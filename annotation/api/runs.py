@@ -77,6 +77,8 @@ class WatchedRun(RunRow):
 class Runs(PagedView):
     """The rounds of a project."""
 
+    scopes = {"GET": "read", "POST": "train"}
+
     @extend_schema(operation_id="list_runs", responses=Page[RunRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's runs, latest first. Reviewers and managers only."""

@@ -92,6 +92,8 @@ class PolicyEndpoint(msgspec.Struct):
 class Samplings(PagedView):
     """The sampling runs of a project."""
 
+    scopes = {"GET": "read", "POST": "train"}
+
     @extend_schema(operation_id="list_samplings", request=None, responses=Page[SamplingRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's sampling runs, latest first. Managers only."""
@@ -110,6 +112,8 @@ class Samplings(PagedView):
 
 class PolicyEndpoints(APIView):
     """The policy endpoints that the operator configured."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="list_policy_endpoints", responses=list[PolicyEndpoint])
     def get(self, request: Request, slug: str) -> Response:

@@ -13,10 +13,12 @@ from drf_spectacular.plumbing import ResolvedComponent, build_parameter_type
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 from msgspec.inspect import StructType, Type, type_info
 
+from annotation.api.authentication import TokenScheme
 from annotation.api.errors import ErrorBody
 from annotation.api.examples import find_example
 from annotation.api.field_texts import text_of
 from annotation.api.paging import PagedView, PageQuery
+from annotation.api.scopes import scope_of
 from prm.messages import Message
 
 Direction = Literal["request", "response"]
@@ -39,6 +41,14 @@ class EndpointSchema(AutoSchema):
     Every endpoint returns errors with the same body. An endpoint that waits for a worker (`asks_a_worker`) can also
     fail because there is no worker, or time out.
     """
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        """The ways to authenticate; a token needs the scope of the request."""
+        scope = scope_of(self.view, self.method) if hasattr(self.view, "scopes") else None
+        return [
+            {name: [scope] if name == TokenScheme.name and scope else needed for name, needed in way.items()}
+            for way in super().get_auth()
+        ]
 
     def get_responses_of_errors(self) -> dict[str, dict]:
         codes = ("4XX", "5XX") if getattr(self.view, "asks_a_worker", False) else ("4XX",)

@@ -110,6 +110,7 @@ class Scoring(msgspec.Struct):
 class Scores(APIView):
     """Scoring with the champion."""
 
+    scopes = {"POST": "score"}
     asks_a_worker = True
 
     @extend_schema(operation_id="score", request=SolutionsToScore, responses=Scoring)

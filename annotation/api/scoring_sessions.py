@@ -69,6 +69,7 @@ class GrownSession(SessionSoFar):
 class ScoringSessions(APIView):
     """Starting a session."""
 
+    scopes = {"POST": "score"}
     asks_a_worker = True
 
     @extend_schema(operation_id="begin_scoring_session", request=SessionToBegin, responses={201: SessionSoFar})
@@ -89,6 +90,7 @@ class ScoringSessions(APIView):
 class ScoringSessionDetail(APIView):
     """One session of the caller's."""
 
+    scopes = {"GET": "score", "DELETE": "score"}
     asks_a_worker = True
 
     @extend_schema(operation_id="get_scoring_session", responses=SessionSoFar)
@@ -106,6 +108,7 @@ class ScoringSessionDetail(APIView):
 class AppendSteps(APIView):
     """Appending to a session."""
 
+    scopes = {"POST": "score"}
     asks_a_worker = True
 
     @extend_schema(operation_id="append_steps", request=StepsToAppend, responses=GrownSession)
@@ -125,6 +128,7 @@ class AppendSteps(APIView):
 class ForkSession(APIView):
     """Branching a session, for example in a beam search."""
 
+    scopes = {"POST": "score"}
     asks_a_worker = True
 
     @extend_schema(operation_id="fork_scoring_session", request=None, responses={201: SessionSoFar})

@@ -46,7 +46,8 @@ Filters = Annotated[
         "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
         "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
         "`min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), `set_aside`, "
-        "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or reliability), "
+        "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or a consensus model), "
+        "`fit` (the number of a consensus fit of that model; by default one of the labels as they are now), "
         "`agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or "
         "differing)."
     ),
@@ -98,11 +99,12 @@ class ExportPlan(Row):
 class SnapshotRow(Row):
     """A snapshot. `counts` describes its contents, `exports` what a download in each format contains."""
 
-    paths: ClassVar[dict[str, str]] = {"project": "project.slug"}
+    paths: ClassVar[dict[str, str]] = {"project": "project.slug", "fit": "fit.number"}
 
     id: Id
     project: str
     sha256: str
+    fit: Annotated[int | None, Meta(description="The number of its consensus fit; null for shares of votes.")]
     filters: dict[str, Any]
     counts: dict[str, Any]
     exports: list[ExportPlan]
@@ -140,11 +142,13 @@ class DownloadQuery(CardQuery, kw_only=True):
 class Snapshots(PagedView):
     """The snapshots of a project."""
 
+    scopes = {"GET": "read", "POST": "export"}
+
     @extend_schema(operation_id="list_snapshots", request=None, responses=Page[SnapshotRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's snapshots, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        snapshots = Snapshot.objects.filter(project=project).select_related("project")
+        snapshots = Snapshot.objects.filter(project=project).select_related("project", "fit")
         return self.page_of(snapshots, request, SnapshotRow.of)
 
     @extend_schema(operation_id="create_snapshot", request=SnapshotToCreate, responses={201: SnapshotRow})
@@ -161,6 +165,8 @@ class Snapshots(PagedView):
 class SnapshotDetail(APIView):
     """One snapshot."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_snapshot", responses=SnapshotRow)
     def get(self, request: Request, snapshot_id: int) -> Response:
         """The contents of the snapshot. Managers only."""
@@ -169,6 +175,8 @@ class SnapshotDetail(APIView):
 
 class Download(APIView):
     """A snapshot as a file."""
+
+    scopes = {"GET": "export"}
 
     @extend_schema(
         operation_id="download_snapshot",
@@ -205,6 +213,8 @@ class Download(APIView):
 class Card(APIView):
     """The dataset card of a snapshot."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(
         operation_id="get_card",
         parameters=query_of(CardQuery),
@@ -230,6 +240,8 @@ class DiffBody(SnapshotDiff, kw_only=True):
 
 class SnapshotDifference(APIView):
     """Two snapshots of a project."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="diff_snapshots", parameters=query_of(DiffQuery), responses=DiffBody)
     def get(self, request: Request, snapshot_id: int, old_id: int) -> Response:
@@ -274,6 +286,8 @@ class CheckToStart(msgspec.Struct):
 
 class ContaminationChecks(PagedView):
     """The contamination checks of a snapshot."""
+
+    scopes = {"GET": "read", "POST": "export"}
 
     @extend_schema(operation_id="list_contamination_checks", request=None, responses=Page[ContaminationRow])
     def get(self, request: Request, snapshot_id: int) -> Response:

@@ -92,6 +92,8 @@ class SolutionWithSteps(SolutionRow):
 class Solutions(PagedView, PostSolutions):
     """The solutions of a project."""
 
+    scopes = {"GET": "read", "POST": "admin"}
+
     @extend_schema(
         operation_id="list_solutions", parameters=query_of(SolutionFilter), responses=Page[SolutionRow], request=None
     )
@@ -104,6 +106,8 @@ class Solutions(PagedView, PostSolutions):
 
 class SolutionDetail(APIView):
     """One solution."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="get_solution", responses=SolutionWithSteps)
     def get(self, request: Request, slug: str, solution_id: int) -> Response:

@@ -1,4 +1,4 @@
-"""Statistics of a project's work: labels, agreement of people and of sources, effects of hints."""
+"""Statistics of a project's work: labels, agreement of sources, effects of hints."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -13,8 +13,7 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row
 from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.agreement import Agreement, first_error_agreement
-from annotation.labels.quality.anchoring import Arm, Gaps
+from annotation.labels.quality.anchoring import Arm, Gaps, WeekOfHints
 from annotation.labels.quality.contrast import contrasts
 from annotation.labels.quality.hint_effects import compare_hints
 from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation
@@ -39,21 +38,21 @@ class LabelFigures(msgspec.Struct):
 class Statistics(msgspec.Struct):
     labels: LabelFigures
     lanes: list[LaneFigures]
-    agreement: Agreement
 
 
 class ProjectStatistics(APIView):
     """Progress of the project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="get_statistics", responses=Statistics)
     def get(self, request: Request, slug: str) -> Response:
-        """Labels so far, the open generation by lane, and agreement. Reviewers and managers only."""
+        """Labels so far, and the open generation by lane. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
         return Response(
             Statistics(
                 labels=LabelFigures(**labels_of(project)),
                 lanes=[LaneFigures(**row) for row in lanes_of_open_generation(project)],
-                agreement=first_error_agreement(project),
             )
         )
 
@@ -82,6 +81,8 @@ class ContrastOfSources(Row):
 class Contrasts(APIView):
     """Agreement between label sources."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_contrasts", responses=list[ContrastOfSources])
     def get(self, request: Request, slug: str) -> Response:
         """Every two sources that labelled a common solution. Reviewers and managers only."""
@@ -106,10 +107,13 @@ class HintComparison(Row):
     gaps: Gaps
     opened: Annotated[Share, Meta(description="Labels in the hint arm whose annotator saw a score.")]
     changed: Annotated[Share, Meta(description="Ratings made before the score was seen and changed after it.")]
+    weeks: Annotated[list[WeekOfHints], Meta(description="Accuracy on gold with and without hints, by week.")]
 
 
 class HintComparisons(APIView):
     """The effect of hints on labels."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="compare_hints", responses=list[HintComparison])
     def get(self, request: Request, slug: str) -> Response:

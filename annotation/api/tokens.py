@@ -13,9 +13,10 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
+from annotation.api.scopes import require_scopes
 from annotation.core.bounds import Id, NonBlank
-from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
-from annotation.models import ApiToken
+from annotation.core.membership.tokens import LARGEST_LIMIT, OWN_SCOPES, issue_token, limit_token, revoke_token
+from annotation.models import ApiToken, Scope
 
 Limit = Annotated[int, Meta(ge=1, le=LARGEST_LIMIT)]
 
@@ -23,6 +24,7 @@ Limit = Annotated[int, Meta(ge=1, le=LARGEST_LIMIT)]
 class TokenRow(Row):
     id: Id
     name: str
+    scopes: Annotated[list[Scope], Meta(description="What it may do, within the role of its account.")]
     for_person: bool
     created_at: datetime
     last_used_at: datetime | None
@@ -38,6 +40,9 @@ class IssuedToken(TokenRow):
 
 class TokenToIssue(msgspec.Struct):
     name: Annotated[NonBlank, Meta(max_length=100)]
+    scopes: Annotated[list[Scope], Meta(min_length=1, description="What it may do. By default `read` and `score`.")] = (
+        msgspec.field(default_factory=lambda: list(OWN_SCOPES))
+    )
     for_person: Annotated[bool, Meta(description="Whether its labels count as a person's.")] = False
 
 
@@ -53,6 +58,8 @@ class TokenLimits(msgspec.Struct):
 class Tokens(PagedView):
     """API tokens of the caller."""
 
+    scopes = {"GET": "read", "POST": "admin"}
+
     @extend_schema(operation_id="list_tokens", responses=Page[TokenRow])
     def get(self, request: Request) -> Response:
         """The caller's valid tokens."""
@@ -63,15 +70,21 @@ class Tokens(PagedView):
     def post(self, request: Request) -> Response:
         """Make a token. Its secret is shown only once.
 
-        The source kind of labels submitted with it is model judge, unless it is `for_person`.
+        The source kind of labels submitted with it is model judge, unless it is `for_person`. A token cannot make a
+        token with a scope that it lacks.
         """
         body = read_body(request, TokenToIssue)
-        token, secret = issue_token(by=caller(request), name=body.name.strip(), for_person=body.for_person)
+        require_scopes(request, body.scopes)
+        token, secret = issue_token(
+            by=caller(request), name=body.name.strip(), scopes=body.scopes, for_person=body.for_person
+        )
         return Response(IssuedToken.of(token, secret=secret), status=201)
 
 
 class TokenDetail(APIView):
     """One token."""
+
+    scopes = {"PATCH": "admin", "DELETE": "admin"}
 
     @extend_schema(operation_id="limit_token", request=TokenLimits, responses=TokenRow)
     def patch(self, request: Request, token_id: int) -> Response:
@@ -81,6 +94,6 @@ class TokenDetail(APIView):
 
     @extend_schema(operation_id="revoke_token", responses={204: None})
     def delete(self, request: Request, token_id: int) -> Response:
-        """Revoke a token. It stops working immediately."""
+        """Revoke a token of the caller, or of a machine annotator that they manage. It stops working immediately."""
         revoke_token(by=caller(request), token_id=token_id)
         return Response(status=204)

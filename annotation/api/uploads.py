@@ -69,6 +69,8 @@ def _header(name: str, description: str) -> OpenApiParameter:
 class Uploads(APIView):
     """The caller's unfinished uploads into a project."""
 
+    scopes = {"GET": "read", "POST": "admin"}
+
     @extend_schema(operation_id="list_uploads", responses=list[UploadRow])
     def get(self, request: Request, slug: str) -> Response:
         """The uploads that the caller can resume. Managers only."""
@@ -109,6 +111,7 @@ class Uploads(APIView):
 class UploadDetail(APIView):
     """One upload."""
 
+    scopes = {"HEAD": "admin", "PATCH": "admin", "DELETE": "admin"}
     parser_classes = (StreamParser,)
 
     @extend_schema(operation_id="get_upload_offset", responses={200: None})

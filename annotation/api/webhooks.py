@@ -82,6 +82,8 @@ class DeliveryRow(Row):
 class Webhooks(PagedView):
     """The webhooks of a project."""
 
+    scopes = {"GET": "read", "POST": "admin"}
+
     @extend_schema(operation_id="list_webhooks", responses=Page[WebhookRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's webhooks. Managers only."""
@@ -101,6 +103,8 @@ class Webhooks(PagedView):
 
 class WebhookDetail(APIView):
     """One webhook."""
+
+    scopes = {"GET": "read", "PATCH": "admin", "DELETE": "admin"}
 
     @extend_schema(operation_id="get_webhook", responses=WebhookRow)
     def get(self, request: Request, webhook_id: int) -> Response:
@@ -124,6 +128,8 @@ class WebhookDetail(APIView):
 class ReplaceSecret(APIView):
     """Replacing the secret."""
 
+    scopes = {"POST": "admin"}
+
     @extend_schema(operation_id="replace_webhook_secret", request=None, responses=NewSecret)
     def post(self, request: Request, webhook_id: int) -> Response:
         """Make a new secret, which is shown only once. The old one is invalid at once. Managers only."""
@@ -133,6 +139,8 @@ class ReplaceSecret(APIView):
 
 class SendTest(APIView):
     """A test event."""
+
+    scopes = {"POST": "admin"}
 
     @extend_schema(operation_id="test_webhook", request=None, responses={202: DeliveryRow})
     def post(self, request: Request, webhook_id: int) -> Response:
@@ -144,6 +152,8 @@ class SendTest(APIView):
 class Deliveries(PagedView):
     """The deliveries to a webhook."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_deliveries", responses=Page[DeliveryRow])
     def get(self, request: Request, webhook_id: int) -> Response:
         """The deliveries of the last 30 days, latest first. Managers only."""
@@ -152,6 +162,8 @@ class Deliveries(PagedView):
 
 class Redeliver(APIView):
     """Delivering again."""
+
+    scopes = {"POST": "admin"}
 
     @extend_schema(operation_id="redeliver", request=None, responses={202: DeliveryRow})
     def post(self, request: Request, webhook_id: int, delivery_id: int) -> Response:

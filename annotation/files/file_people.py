@@ -41,8 +41,7 @@ def find_or_create(project: Project, kinds: Mapping[str, SourceKind]) -> dict[st
             role=Membership.Role.ANNOTATOR,
             active=False,
             pseudonym=pseudonyms.get(name) or uuid.uuid4(),
-            simulated=kind == "simulated",
-            machine=kind in MACHINES,
+            kind=_kind_of(kind),
         )
         for name, kind in kinds.items()
         if name not in people
@@ -50,6 +49,12 @@ def find_or_create(project: Project, kinds: Mapping[str, SourceKind]) -> dict[st
     for member in Membership.objects.bulk_create(new):
         people[str(member.name_in_file)] = FilePerson(member.pk, str(member.pseudonym))
     return people
+
+
+def _kind_of(source: SourceKind) -> str:
+    if source == "simulated":
+        return Membership.Kind.SIMULATED
+    return Membership.Kind.MACHINE if source in MACHINES else Membership.Kind.PERSON
 
 
 def _pseudonym_in(name: str) -> uuid.UUID | None:

@@ -10,21 +10,35 @@ from uuid import UUID
 
 import msgspec
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from msgspec import UNSET, Meta, UnsetType
 
 from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError
-from annotation.labels.quality.agreement import disagreements
-from annotation.labels.quality.batches import labels_of_batch
+from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
+from annotation.labels.agreement.disagreements import disagreements
+from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
+from annotation.labels.annotators.batches import labels_of_batch
 from annotation.labels.quality.contrast import WAYS, contrasted
-from annotation.models import Annotation, LabelBatch, LabelSource, Lane, Project, QueueItem, Solution
+from annotation.models import (
+    Annotation,
+    HandOver,
+    LabelBatch,
+    LabelSource,
+    Lane,
+    Project,
+    QueueItem,
+    Route,
+    Solution,
+)
 from prm.messages import Message
 from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 
 M = TypeVar("M", bound=Model)
 Condition = Callable[[Any], Q]
 CONTRAST = ("one", "other", "way")
+COMPARED = ("length", "labelled_in", "week", "annotator", "peer")  # mean something with `between` only
 
 
 class ListFilter(msgspec.Struct, kw_only=True):
@@ -40,8 +54,8 @@ class ListFilter(msgspec.Struct, kw_only=True):
         return rows
 
 
-class SolutionFilter(ListFilter, kw_only=True):
-    """The solutions of a project; `one`, `other` and `way` go together."""
+class SolutionFilter(Compared, ListFilter, kw_only=True):
+    """The solutions of a project. `one`, `other` and `way` go together; `between` goes with those after it."""
 
     search: Annotated[str | UnsetType, Meta(description="A text in the problem.")] = UNSET
     split: Annotated[Split | UnsetType, Meta(description="The split of the problem.")] = UNSET
@@ -57,6 +71,7 @@ class SolutionFilter(ListFilter, kw_only=True):
     ] = UNSET
     generation: Annotated[Count | UnsetType, Meta(description="The number of a generation that queued it.")] = UNSET
     lane: Annotated[Lane | UnsetType, Meta(description="The lane in which it was queued.")] = UNSET
+    route: Annotated[Route | UnsetType, Meta(description="The route on which it was queued.")] = UNSET
     disagreement: Annotated[bool, Meta(description="Only solutions on which people disagree.")] = False
     one: Annotated[Id | UnsetType, Meta(description="A label source to compare; needs `other` and `way`.")] = UNSET
     other: Annotated[Id | UnsetType, Meta(description="The label source to compare it with.")] = UNSET
@@ -75,16 +90,22 @@ class SolutionFilter(ListFilter, kw_only=True):
             Q(provenance__visibility__isnull=True) if seen == "unknown" else Q(provenance__visibility=seen)
         ),
         "outcome": lambda outcome: Q(final_answer_correct={"correct": True, "wrong": False, "unknown": None}[outcome]),
+        "domain": lambda domain: Q(problem__domain="" if domain == NOT_KNOWN else domain),
+        "generator": lambda generator: Q(generator="" if generator == NOT_KNOWN else generator),
     }
 
     def narrow(self, project: Project, rows: QuerySet[Solution]) -> QuerySet[Solution]:
         rows = super().narrow(project, rows)
-        queued = {"generation__number": self.generation, "lane": self.lane}
+        queued = {"generation__number": self.generation, "lane": self.lane, "route": self.route}
         queued = {name: value for name, value in queued.items() if value is not UNSET}
         if queued:
             rows = rows.filter(pk__in=QueueItem.objects.filter(project=project, **queued).values("solution"))
         if self.disagreement:
             rows = rows.filter(pk__in=disagreements(project).values("pk"))
+        if self.between is not UNSET:
+            rows = rows.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [Cube(project, self).solutions]))
+        elif missing := [name for name in COMPARED if getattr(self, name) is not UNSET]:
+            raise _invalid(missing[0], Message("filter_needs_field", field="between"))
         if missing := [name for name in CONTRAST if getattr(self, name) is UNSET]:
             if len(missing) < len(CONTRAST):
                 raise _invalid(missing[0], Message("filter_needs_fields", fields=", ".join(CONTRAST)))
@@ -120,6 +141,16 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
     ] = UNSET
     solution: Annotated[Id | UnsetType, Meta(description="The id of the solution.")] = UNSET
     batch: Annotated[Id | UnsetType, Meta(description="The id of a batch.")] = UNSET
+    route: Annotated[Route | UnsetType, Meta(description="The route of the queue item.")] = UNSET
+    handed_over: Annotated[
+        HandOver | UnsetType, Meta(description="Why the queue item was handed over to a person.")
+    ] = UNSET
+    domain: Annotated[str | UnsetType, Meta(description="The domain of the problem.")] = UNSET
+    generator: Annotated[str | UnsetType, Meta(description="The policy model that wrote the solution.")] = UNSET
+    figure: Annotated[
+        Annotated[str, one_of(FIGURES)] | UnsetType,
+        Meta(description="The labels behind a figure of the analysis of `annotator`, which it needs."),
+    ] = UNSET
 
     conditions = {
         **OwnLabelFilter.conditions,
@@ -129,6 +160,10 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         "lane": lambda lane: Q(lane=lane),
         "hint": lambda hint: Q(lease__hint__shown=hint == "shown") | Q(stated__hint__shown=hint == "shown"),
         "solution": lambda solution: Q(solution=solution),
+        "route": lambda route: Q(item__route=route),
+        "handed_over": lambda reason: Q(item__handed_over=reason),
+        "domain": lambda domain: Q(solution__problem__domain=domain),
+        "generator": lambda generator: Q(solution__generator=generator),
     }
 
     def narrow(self, project: Project, rows: QuerySet[Annotation]) -> QuerySet[Annotation]:
@@ -136,6 +171,11 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         if isinstance(self.batch, int):
             batch = _of_project(LabelBatch, project, "batch", self.batch)
             rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
+        if isinstance(self.figure, str):
+            annotator = project.memberships.filter(pseudonym=self.annotator or None).first()
+            if annotator is None:
+                raise _invalid("figure", Message("filter_needs_fields", fields="annotator, figure"))
+            rows = rows.filter(pk__in=Analysis(project).rows(who_is(annotator), self.figure))
         return rows
 
 

@@ -6,13 +6,15 @@ from django.contrib.auth.models import User
 
 from annotation.core.errors import Conflict, Missing
 from annotation.core.lifecycle import resume_job
+from annotation.loop.judging.judging_runs import resume_judging
 from annotation.loop.proof.simulations import resume_simulation
 from annotation.loop.rounds.runs import check_resumable, resume_run
 from annotation.loop.sampling.sampling_runs import resume_sampling
-from annotation.models import Job, PoolScoring, SamplingRun, SimulationRun, TrainingRun
+from annotation.models import Job, JudgingRun, PoolScoring, SamplingRun, SimulationRun, TrainingRun
 from prm.messages import Message
 
 SERVICES: dict[str, Callable[..., Job]] = {
+    JudgingRun.KIND: resume_judging,
     PoolScoring.KIND: resume_job,
     SamplingRun.KIND: resume_sampling,
     SimulationRun.KIND: resume_simulation,

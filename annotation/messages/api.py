@@ -10,6 +10,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "More than {n:,} call without a valid token in one minute. Check the token, and try again in {wait} s.",
         "More than {n:,} calls without a valid token in one minute. Check the token, and try again in {wait} s.",
     ),
+    "columns_need_other_rows": "give `rows`, another dimension",
     "dispute_not_found": "There is no such dispute, or you are not a member of its project.",
     "export_schedule_not_found": "There is no such scheduled export, or you are not a member of its project.",
     "file_needed": "Send a file whose name has at most {n} characters.",

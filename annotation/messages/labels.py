@@ -19,7 +19,13 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "export_incomplete": "Name formats and a storage to write to, or only filters for a new snapshot.",
     "export_written": ("{n} file was written to {target}.", "{n} files were written to {target}."),
     "filter_id_unknown": "{name} has none with the id {pk}",
+    "filter_needs_field": "only with {field}",
     "filter_needs_fields": "send all of {fields}, or none of them",
+    "fit_failed": "Fit {number} of the consensus failed: {reason}",
+    "fit_not_found": "This project has no finished consensus fit {number}.",
+    "fit_not_needed": "The consensus by {method} learns nothing from labels. Choose another one in the quality settings.",
+    "fit_of_other_labels": "Fit {number} is by {method} for source kinds: {kinds}. Choose the same `consensus` and `source_kinds`, or leave out `fit`.",
+    "fit_running": "Fit {number} is not finished yet. Wait for it, or cancel it.",
     "guidelines_left_out": (
         "the version of the guidelines of {n} label",
         "the versions of the guidelines of {n} labels",

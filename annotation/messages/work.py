@@ -31,6 +31,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "invalid_outcome": "'{outcome}' is not a screening decision. Choose one of: {known}.",
     "item_done": "Solution {solution} already has all the labels that this generation needs.",
     "item_not_found": "There is no item {missing} in the queue of {name}.",
+    "item_waits_for_machine": "Solution {solution} waits for a machine. Hand the waiting items to people first.",
     "label_needs_membership": "You are not a member of this project, so you cannot label in it.",
     "label_not_sendable": "Only a label from ordinary work in this project can be sent back.",
     "labels_changed": "This solution has a newer label or decision. Look at it again.",
@@ -40,6 +41,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "lease_of_another": "Another annotator has this solution.",
     "lease_of_another_solution": "Lease {lease} is for another solution.",
     "machine_cannot_decide": "A program cannot make this decision. Decide in a browser, or with a token that is marked as a person's tool.",
+    "machines_by_routes": "{name} is a machine. Machines get items by the routes in the settings.",
     "mark_after_text": (
         "The text of step {step} ends after {n} character.",
         "The text of step {step} ends after {n} characters.",

@@ -294,6 +294,24 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=100)),
                 (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(
+                            choices=[
+                                ("claim", "tasks from the queue"),
+                                ("submit", "labels and decisions on labels"),
+                                ("read", "data and results"),
+                                ("score", "scores of the served model"),
+                                ("train", "generations, samples, runs and models"),
+                                ("export", "datasets and models to download"),
+                                ("admin", "imports and all other changes"),
+                            ],
+                            max_length=10,
+                        ),
+                        size=None,
+                    ),
+                ),
+                (
                     "for_person",
                     models.BooleanField(
                         db_default=False,
@@ -318,6 +336,19 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "scopes__contained_by",
+                                ["claim", "submit", "read", "score", "train", "export", "admin"],
+                            )
+                        ),
+                        name="token_scopes_known",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ImportGroup",
@@ -485,11 +516,12 @@ class Migration(migrations.Migration):
                 ),
                 ("name_in_file", models.CharField(blank=True, max_length=200, null=True)),
                 ("pseudonym", models.UUIDField(default=uuid.uuid4, editable=False)),
-                ("simulated", models.BooleanField(default=False, help_text="A program that simulates an annotator.")),
                 (
-                    "machine",
-                    models.BooleanField(
-                        db_default=False, default=False, help_text="A program: its labels are a model judge's."
+                    "kind",
+                    models.CharField(
+                        choices=[("person", "Person"), ("machine", "Machine"), ("simulated", "Simulated person")],
+                        default="person",
+                        max_length=10,
                     ),
                 ),
                 (
@@ -531,6 +563,50 @@ class Migration(migrations.Migration):
                         condition=models.Q(("role__in", ["annotator", "reviewer", "manager"])),
                         name="membership_role_known",
                     ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["person", "machine", "simulated"])),
+                        name="membership_kind_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind", "machine"), _negated=True) | models.Q(("role", "annotator")),
+                        name="membership_machine_labels",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="MachineAnnotator",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("model_name", models.CharField(max_length=100)),
+                ("prompt_version", models.CharField(max_length=50)),
+                ("family", models.CharField(max_length=100)),
+                ("cost_per_label", models.FloatField(blank=True, null=True)),
+                (
+                    "membership",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="machine",
+                        to="annotation.membership",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="machines",
+                        to="annotation.labelsource",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("cost_per_label__isnull", True), ("cost_per_label__gte", 0), _connector="OR"
+                        ),
+                        name="machine_cost_not_negative",
+                    )
                 ],
             },
         ),
@@ -911,7 +987,11 @@ class Migration(migrations.Migration):
                         choices=[
                             ("overlap", "other people's labels"),
                             ("model", "the model that serves"),
-                            ("pace", "the time on a step"),
+                            ("reading", "the time it takes to read"),
+                            ("copy", "another person’s labels"),
+                            ("pattern", "their own earlier answers"),
+                            ("guessing", "guesses"),
+                            ("pace", "other people’s time per step"),
                             ("person", "a person"),
                         ],
                         max_length=8,
@@ -1194,6 +1274,44 @@ class Migration(migrations.Migration):
                 ("inclusion_probability", models.FloatField(blank=True, null=True)),
                 ("gain", models.FloatField(blank=True, help_text="Expected information, nats.", null=True)),
                 ("expected_seconds", models.FloatField(blank=True, null=True)),
+                (
+                    "route",
+                    models.CharField(
+                        choices=[
+                            ("person", "person alone"),
+                            ("judge", "judge alone"),
+                            ("judge_then_person", "judge, then person"),
+                        ],
+                        default="person",
+                        max_length=17,
+                    ),
+                ),
+                (
+                    "taker",
+                    models.CharField(
+                        choices=[("person", "people"), ("machine", "machines")], default="person", max_length=7
+                    ),
+                ),
+                ("rule", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("predicted_error", models.FloatField(blank=True, null=True)),
+                ("audit_probability", models.FloatField(blank=True, null=True)),
+                ("audited", models.BooleanField(default=False)),
+                (
+                    "handed_over",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("gave_up", "a judge gave up"),
+                            ("unsure", "a judge was unsure"),
+                            ("judges_differ", "judges differ"),
+                            ("model_against", "the model contradicts a judge"),
+                            ("model_doubt", "the model is unsure"),
+                            ("audit", "audit"),
+                            ("manager", "by a manager"),
+                        ],
+                        max_length=13,
+                    ),
+                ),
                 ("paused", models.BooleanField(default=False)),
                 ("pinned", models.BooleanField(default=False)),
                 ("reopened", models.BooleanField(db_default=False, default=False, editable=False)),
@@ -1225,14 +1343,14 @@ class Migration(migrations.Migration):
                 "indexes": [
                     models.Index(
                         condition=models.Q(("assigned_to__isnull", True), ("paused", False), ("state", "ready")),
-                        fields=["generation", "lane", "rank", "id"],
+                        fields=["generation", "lane", "taker", "rank", "id"],
                         name="queue_item_in_lane",
                     ),
                     models.Index(
                         condition=models.Q(
                             ("assigned_to__isnull", True), ("paused", False), ("state", "ready"), ("reopened", True)
                         ),
-                        fields=["generation", "lane", "rank", "id"],
+                        fields=["generation", "lane", "taker", "rank", "id"],
                         name="queue_item_reopened",
                     ),
                     models.Index(
@@ -1300,6 +1418,22 @@ class Migration(migrations.Migration):
                             _connector="OR",
                         ),
                         name="queue_item_inclusion_is_probability",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("route", "person"), ("rule__isnull", True), ("taker", "person")),
+                            ("lane__in", ["acquisition", "control"]),
+                            _connector="OR",
+                        ),
+                        name="queue_item_judged_lanes",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("taker", "person"),
+                            models.Q(models.Q(("route", "person"), _negated=True), ("handed_over", "")),
+                            _connector="OR",
+                        ),
+                        name="queue_item_taker_by_route",
                     ),
                 ],
             },
@@ -1666,6 +1800,84 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="ConsensusFit",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("retries", models.PositiveSmallIntegerField(default=0)),
+                ("failure", models.CharField(blank=True, max_length=40)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("number", models.PositiveIntegerField()),
+                ("method", models.CharField(max_length=100)),
+                ("source_kinds", models.JSONField(blank=True, default=list)),
+                ("seen", models.JSONField(default=dict)),
+                ("total", models.PositiveIntegerField(default=0)),
+                ("done", models.PositiveIntegerField(default=0)),
+                ("parameters", models.JSONField(null=True)),
+                ("sha256", models.CharField(blank=True, max_length=64)),
+                ("report", models.JSONField(null=True)),
+                (
+                    "previous",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.consensusfit",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="consensus_fits",
+                        to="annotation.project",
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+                "abstract": False,
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "number"), name="consensus_fit_number_once"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ["queued", "running"])),
+                        fields=("project",),
+                        name="consensus_fit_one_live_per_project",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Snapshot",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -1673,6 +1885,16 @@ class Migration(migrations.Migration):
                 ("path", models.CharField(help_text="Relative to the folder of snapshots.", max_length=300)),
                 ("filters", models.JSONField(default=dict)),
                 ("counts", models.JSONField(default=dict)),
+                (
+                    "fit",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="snapshots",
+                        to="annotation.consensusfit",
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "created_by",
@@ -2724,6 +2946,10 @@ class Migration(migrations.Migration):
                         max_length=12,
                     ),
                 ),
+                (
+                    "taker",
+                    models.CharField(choices=[("person", "people"), ("machine", "machines")], max_length=7),
+                ),
                 ("wanted", models.IntegerField()),
                 ("taken", models.IntegerField()),
                 (
@@ -2735,7 +2961,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "lane tallies",
-                "constraints": [models.UniqueConstraint(fields=("generation", "lane"), name="lane_tally_once")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("generation", "lane", "taker"), name="lane_tally_once")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -3037,6 +3265,228 @@ class Migration(migrations.Migration):
                         name="delivery_waiting_by_time",
                     ),
                     models.Index(fields=["created_at"], name="delivery_by_age"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="JudgingRun",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("retries", models.PositiveSmallIntegerField(default=0)),
+                ("failure", models.CharField(blank=True, max_length=40)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "method",
+                    models.CharField(choices=[("judge", "Judge"), ("monte_carlo", "Monte Carlo")], max_length=12),
+                ),
+                (
+                    "mode",
+                    models.CharField(
+                        choices=[("batch", "a selection"), ("queue", "the queue")], default="batch", max_length=6
+                    ),
+                ),
+                ("endpoint", models.CharField(max_length=100)),
+                ("model", models.CharField(max_length=200)),
+                ("template", models.CharField(blank=True, max_length=20)),
+                ("prompt", models.TextField()),
+                ("prompt_version", models.CharField(max_length=40)),
+                ("temperature", models.FloatField(default=0.0)),
+                ("max_tokens", models.PositiveIntegerField(default=2048)),
+                ("rollouts", models.PositiveSmallIntegerField(default=8, help_text="Rollouts from each prefix.")),
+                (
+                    "threshold",
+                    models.FloatField(
+                        default=0.0, help_text="A step is good if its share of right rollouts is above it."
+                    ),
+                ),
+                (
+                    "search",
+                    models.CharField(
+                        choices=[
+                            ("all", "every prefix"),
+                            ("first", "until the first error"),
+                            ("bisect", "binary search for the first error"),
+                        ],
+                        default="all",
+                        max_length=8,
+                    ),
+                ),
+                ("chosen", models.JSONField(blank=True, default=dict)),
+                ("left_out", models.JSONField(blank=True, default=dict)),
+                ("token_budget", models.PositiveBigIntegerField(default=0)),
+                ("cost_budget", models.DecimalField(decimal_places=9, default=0, max_digits=18)),
+                ("prompt_price", models.DecimalField(decimal_places=9, default=0, max_digits=18)),
+                ("completion_price", models.DecimalField(decimal_places=9, default=0, max_digits=18)),
+                ("currency", models.CharField(max_length=3)),
+                ("seed", models.BigIntegerField()),
+                (
+                    "solutions",
+                    models.PositiveIntegerField(
+                        default=0, help_text="How many solutions were chosen, or claimed so far."
+                    ),
+                ),
+                ("labelled", models.PositiveIntegerField(default=0)),
+                ("failed_solutions", models.PositiveIntegerField(default=0)),
+                ("calls", models.PositiveIntegerField(default=0, help_text="Calls with a reply.")),
+                ("prompt_tokens", models.PositiveBigIntegerField(default=0)),
+                ("completion_tokens", models.PositiveBigIntegerField(default=0)),
+                ("cost", models.DecimalField(decimal_places=9, default=0, max_digits=18)),
+                ("reserved_tokens", models.PositiveBigIntegerField(default=0)),
+                ("reserved_cost", models.DecimalField(decimal_places=9, default=0, max_digits=18)),
+                (
+                    "note",
+                    annotation.models.message_field.MessageField(
+                        blank=True, default=str, help_text="How it ended, if there is more to say than its state."
+                    ),
+                ),
+                (
+                    "annotator",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judging_runs",
+                        to="annotation.membership",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="judging_runs",
+                        to="annotation.project",
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="JudgedSolution",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("waiting", "Waiting"), ("done", "Done"), ("failed", "Failed")],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("first_attempt", models.PositiveIntegerField(default=0)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
+                (
+                    "annotation",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judged",
+                        to="annotation.annotation",
+                    ),
+                ),
+                (
+                    "solution",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="annotation.solution"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="judged", to="annotation.judgingrun"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["position"],
+                "indexes": [models.Index(fields=["run", "state", "position"], name="judged_solution_next")],
+                "constraints": [models.UniqueConstraint(fields=("run", "solution"), name="judged_solution_once")],
+            },
+        ),
+        migrations.CreateModel(
+            name="JudgeCall",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("prefix", models.PositiveIntegerField()),
+                (
+                    "attempt",
+                    models.PositiveIntegerField(help_text="Its number among the calls for the solution, from 0."),
+                ),
+                ("samples", models.PositiveSmallIntegerField(default=1, help_text="How many replies it requests.")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("sent", "in flight"),
+                            ("answered", "answered"),
+                            ("lost", "lost"),
+                            ("failed", "failed"),
+                        ],
+                        default="sent",
+                        max_length=10,
+                    ),
+                ),
+                ("metered", models.BooleanField(default=True)),
+                ("prompt_tokens", models.PositiveIntegerField()),
+                ("completion_tokens", models.PositiveIntegerField()),
+                ("cost", models.DecimalField(decimal_places=9, default=0, max_digits=18)),
+                ("replies", models.JSONField(blank=True, default=list)),
+                ("right", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
+                ("sent_at", models.DateTimeField(auto_now_add=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "judged",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="calls",
+                        to="annotation.judgedsolution",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["id"],
+                "indexes": [
+                    models.Index(condition=models.Q(("state", "sent")), fields=["judged"], name="judge_call_in_flight")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("judged", "attempt"), name="judge_call_attempt_once"),
+                    models.CheckConstraint(condition=models.Q(("samples__gte", 1)), name="judge_call_has_samples"),
                 ],
             },
         ),

@@ -4,7 +4,18 @@ from annotation.models.annotation import IN_DOUBT, Annotation, Dispute, PathStep
 from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
-from annotation.models.choices import HIDDEN_LANES, MEASURING_LANES, Lane, Role
+from annotation.models.choices import (
+    HIDDEN_LANES,
+    JUDGED_LANES,
+    MEASURING_LANES,
+    HandOver,
+    Lane,
+    Role,
+    Route,
+    Scope,
+    Taker,
+)
+from annotation.models.consensus_fit import ConsensusFit
 from annotation.models.contamination_check import ContaminationCheck
 from annotation.models.example import parse_examples
 from annotation.models.export_job import ExportJob, ExportSchedule
@@ -14,8 +25,10 @@ from annotation.models.guideline_version import GuidelineVersion
 from annotation.models.hint import Hint
 from annotation.models.import_job import ImportGroup, ImportJob, ImportOptions, ImportRejection, parse_options
 from annotation.models.job import Job, JobEntry, JobStage, StagedJob
+from annotation.models.judging_run import JudgeCall, JudgedSolution, JudgingRun
 from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
+from annotation.models.machine_annotator import MachineAnnotator
 from annotation.models.model_job import ModelJob
 from annotation.models.model_version import DomainChampion, ModelVersion
 from annotation.models.policy import (

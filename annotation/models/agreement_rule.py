@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from prm.messages import Message
 from prm.vocabulary import SOURCE_KINDS, Split
@@ -18,11 +19,13 @@ class AgreementRule(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     The rule applies to `splits`, or to all of them if the list is empty; solutions of other splits are kept.
     """
 
-    sources: Annotated[list[str], msgspec.Meta(min_length=2)]
-    on: AgreeOn = "first_error"
-    keep: Literal["agreeing", "differing"] = "agreeing"
-    silent: Literal["dropped", "kept"] = "dropped"
-    splits: list[Split] = []
+    sources: Annotated[list[str], Meta(min_length=2, description="Kinds of sources, or single sources of a kind.")]
+    on: Annotated[AgreeOn, Meta(description="What they must agree on.")] = "first_error"
+    keep: Annotated[Literal["agreeing", "differing"], Meta(description="Which solutions are kept.")] = "agreeing"
+    silent: Annotated[Literal["dropped", "kept"], Meta(description="Solutions that a source has not labelled.")] = (
+        "dropped"
+    )
+    splits: Annotated[list[Split], Meta(description="Splits that the rule applies to; empty for all.")] = []
 
     def __post_init__(self) -> None:
         for source in self.sources:

@@ -4,6 +4,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
+from annotation.models.routing_policy import RouteRule
 from annotation.models.struct_field import StructField
 from prm.acquisition import CostModel
 from prm.messages import Message
@@ -28,9 +29,11 @@ class LaneRecipe(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Recipe(msgspec.Struct, omit_defaults=True):
-    """How a generation was drawn; `note` says why it was not drawn as the policy asks."""
+    """How a generation was drawn; `note` says why it was not drawn as the policy asks. Items name their rule of
+    `routes` by its place."""
 
     lanes: dict[str, LaneRecipe] = {}
+    routes: list[RouteRule] = []
     note: Message | None = None
 
 

@@ -12,8 +12,14 @@ class LabelBatch(models.Model):
 
     A suspected batch waits for a decision and still counts. A batch set aside is left out of consensus, training and
     measuring. A batch in use was reviewed and counts. The labels themselves never change. `evidence` has the numbers of
-    labels that were judged, that differed, and that usually differ. For a pace, it has the number of labels, their
-    milliseconds per step (`step_ms`) and other people's (`usual_ms`, null for too few people).
+    labels that were judged, that differed (were unread, equal to another person's, or as their pattern predicts), and
+    that usually do. Some checks add figures:
+
+    - `reading`: the median `label_ms` of the labels, and the median `characters` that they rate
+    - `copy`: whose labels they equal (`original`), and how many comments are equal (`comments`)
+    - `pattern`: the `pattern`: `none`, `same` or `turns`
+    - `guessing` and `pace`: milliseconds per step (`step_ms`), and other people's (`usual_ms`). `pace` has the number
+      of `labels` instead of the others
     """
 
     class State(models.TextChoices):
@@ -24,7 +30,11 @@ class LabelBatch(models.Model):
     class Judge(models.TextChoices):
         OVERLAP = "overlap", _("other people's labels")
         MODEL = "model", _("the model that serves")
-        PACE = "pace", _("the time on a step")
+        READING = "reading", _("the time it takes to read")
+        COPY = "copy", _("another person’s labels")
+        PATTERN = "pattern", _("their own earlier answers")
+        GUESSING = "guessing", _("guesses")
+        PACE = "pace", _("other people’s time per step")
         PERSON = "person", _("a person")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_batches")

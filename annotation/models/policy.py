@@ -8,6 +8,7 @@ import msgspec
 from annotation.models.agreement_rule import AgreementRule
 from annotation.models.choices import MEASURING_LANES, Lane, Role
 from annotation.models.rounds_policy import RoundsPolicy
+from annotation.models.routing_policy import RoutingPolicy
 from prm.acquisition.functions import FUNCTIONS
 from prm.consensus import CONSENSUS
 from prm.errors import UnknownNameError
@@ -163,9 +164,9 @@ class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
     """How labels are weighted and monitored.
 
     The `consensus` of training labels weights each rating by its annotator's "reliability", or counts all equally
-    ("shares"). The threshold of the alarm is such that at least `labels_between_false_alarms` judged labels lie between
-    two false alarms on average. With `hold_rounds`, no round starts automatically while a suspected batch waits for a
-    decision. With `set_aside`, batches that other people's labels reveal are set aside at once.
+    ("shares"). The thresholds of the alarms are such that at least `labels_between_false_alarms` labels lie between two
+    false alarms of all checks together on average. With `hold_rounds`, no round starts automatically while a suspected
+    batch waits for a decision. With `set_aside`, batches that other people's labels reveal are set aside at once.
     """
 
     consensus: str = "reliability"
@@ -191,6 +192,17 @@ class CardPolicy(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError(Message("licence_not_identifier", licence=self.licence[:60]))
         if unknown := next((code for code in self.languages if not re.fullmatch(r"[a-z]{2,3}", code)), None):
             raise ValueError(Message("language_not_code", language=unknown[:60]))
+
+
+class CostsPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """What labels cost: an `hour` of an annotator's time (None if not stated) in a `currency`, a code of ISO 4217."""
+
+    hour: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    currency: str = "EUR"
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Z]{3}", self.currency):
+            raise ValueError(Message("currency_not_code", currency=self.currency[:60]))
 
 
 class Caps(msgspec.Struct, forbid_unknown_fields=True):
@@ -239,6 +251,8 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     screening: ScreeningPolicy = msgspec.field(default_factory=ScreeningPolicy)
     feedback: FeedbackPolicy = msgspec.field(default_factory=FeedbackPolicy)
     hints: HintsPolicy = msgspec.field(default_factory=HintsPolicy)
+    routing: RoutingPolicy = msgspec.field(default_factory=RoutingPolicy)
+    costs: CostsPolicy = msgspec.field(default_factory=CostsPolicy)
     shadow_models: bool = True
     training: dict[str, Any] = {}
     serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)

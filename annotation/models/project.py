@@ -60,16 +60,14 @@ class Membership(models.Model):
     """
 
     Role = choices.Role
+    Kind = choices.MemberKind
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="memberships")
     name_in_file = models.CharField(max_length=200, null=True, blank=True)
     role = models.CharField(max_length=10, choices=Role)
     pseudonym = models.UUIDField(default=uuid.uuid4, editable=False)
-    simulated = models.BooleanField(default=False, help_text="A program that simulates an annotator.")
-    machine = models.BooleanField(
-        default=False, db_default=False, help_text="A program: its labels are a model judge's."
-    )
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERSON)
     domains = ArrayField(models.CharField(max_length=100, blank=True), null=True, blank=True)
     active = models.BooleanField(default=True)
     joined_at = models.DateTimeField(auto_now_add=True)
@@ -87,6 +85,12 @@ class Membership(models.Model):
             models.CheckConstraint(
                 condition=Q(role__in=["annotator", "reviewer", "manager"]), name="membership_role_known"
             ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["person", "machine", "simulated"]), name="membership_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind="machine") | Q(role="annotator"), name="membership_machine_labels"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -99,5 +103,7 @@ class Membership(models.Model):
 
     @property
     def shown_name(self) -> str:
-        """The name on pages, which says so if the person's labels came in a file."""
-        return gettext("%(name)s (from a file)") % {"name": self.name} if self.user is None else self.name
+        """The name on pages, which says so if the member is a machine or its labels came in a file."""
+        if self.user is None:
+            return gettext("%(name)s (from a file)") % {"name": self.name}
+        return gettext("%(name)s (machine)") % {"name": self.name} if self.kind == self.Kind.MACHINE else self.name

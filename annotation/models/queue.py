@@ -3,7 +3,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import choices
-from annotation.models.choices import HIDDEN_LANES, Lane
+from annotation.models.choices import HIDDEN_LANES, JUDGED_LANES, HandOver, Lane, Route, Taker
 from annotation.models.generation import Generation
 from annotation.models.project import Membership, Project
 from annotation.models.solution import Solution
@@ -21,6 +21,11 @@ class QueueItem(models.Model):
     `pinned` item is served before unpinned ones. `reopened` marks an item that somebody's frontier may have passed
     while it was not available: the database sets it when a place is freed, a pause or an assignment ends, or the item
     moves ahead.
+
+    `route` and the `rule` that chose it (its place in the generation's recipe) are drawn with the generation. `taker`
+    may lease the item now. `wanted` of an item on a judge's route counts judges until it is handed over to people, for
+    the reason `handed_over`. `predicted_error` is the champion's probability of an error when the route was chosen. An
+    item is `audited` if a person labels it whatever the judges say, drawn with `audit_probability`.
     """
 
     class State(models.TextChoices):
@@ -42,6 +47,13 @@ class QueueItem(models.Model):
     inclusion_probability = models.FloatField(null=True, blank=True)
     gain = models.FloatField(null=True, blank=True, help_text="Expected information, nats.")
     expected_seconds = models.FloatField(null=True, blank=True)
+    route = models.CharField(max_length=17, choices=Route, default=Route.PERSON)
+    taker = models.CharField(max_length=7, choices=Taker, default=Taker.PERSON)
+    rule = models.PositiveSmallIntegerField(null=True, blank=True)
+    predicted_error = models.FloatField(null=True, blank=True)
+    audit_probability = models.FloatField(null=True, blank=True)
+    audited = models.BooleanField(default=False)
+    handed_over = models.CharField(max_length=13, choices=HandOver, blank=True)
     assigned_to = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.SET_NULL, related_name="assigned_items"
     )
@@ -81,11 +93,20 @@ class QueueItem(models.Model):
                 | Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
                 name="queue_item_inclusion_is_probability",
             ),
+            models.CheckConstraint(
+                condition=Q(route="person", taker="person", rule__isnull=True) | Q(lane__in=[*JUDGED_LANES]),
+                name="queue_item_judged_lanes",
+            ),
+            models.CheckConstraint(
+                condition=Q(taker="person") | ~Q(route="person") & Q(handed_over=""), name="queue_item_taker_by_route"
+            ),
         ]
         indexes = [
-            models.Index(fields=["generation", "lane", "rank", "id"], condition=OPEN_TO_ALL, name="queue_item_in_lane"),
             models.Index(
-                fields=["generation", "lane", "rank", "id"],
+                fields=["generation", "lane", "taker", "rank", "id"], condition=OPEN_TO_ALL, name="queue_item_in_lane"
+            ),
+            models.Index(
+                fields=["generation", "lane", "taker", "rank", "id"],
                 condition=OPEN_TO_ALL & Q(reopened=True),
                 name="queue_item_reopened",
             ),
@@ -140,19 +161,20 @@ class Lease(models.Model):
 
 
 class LaneTally(models.Model):
-    """The places of a lane in a generation: how many are `wanted`, and how many are `taken` (leased or done).
+    """The places of a lane in a generation for one kind of taker: `wanted`, and `taken` (leased or done).
 
     Triggers on queue items update it, whatever changes an item. Items in the lanes screening and gold are not counted.
     """
 
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="tallies")
     lane = models.CharField(max_length=12, choices=Lane)
+    taker = models.CharField(max_length=7, choices=Taker)
     wanted = models.IntegerField()
     taken = models.IntegerField()
 
     class Meta:
         verbose_name_plural = "lane tallies"
-        constraints = [models.UniqueConstraint(fields=["generation", "lane"], name="lane_tally_once")]
+        constraints = [models.UniqueConstraint(fields=["generation", "lane", "taker"], name="lane_tally_once")]
 
     def __str__(self) -> str:
         return f"{self.taken} of {self.wanted} places of {self.lane}"

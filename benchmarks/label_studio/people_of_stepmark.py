@@ -22,7 +22,7 @@ from django.test import Client  # noqa: E402
 from annotation.core.membership.members import add_member  # noqa: E402
 from annotation.core.membership.tokens import issue_token  # noqa: E402
 from annotation.files.identity import assign_split, source_group_of  # noqa: E402
-from annotation.models import Membership, Project, QueueItem  # noqa: E402
+from annotation.models import Membership, Project, QueueItem, Scope  # noqa: E402
 from benchmarks.label_studio.solutions import solution  # noqa: E402
 
 MANAGER = "manager"
@@ -31,7 +31,7 @@ MANAGER = "manager"
 def people(number: str) -> list[str]:
     users = [User.objects.create_user(MANAGER, is_staff=True)]
     users += [User.objects.create_user(f"annotator{place}") for place in range(int(number))]
-    return [issue_token(by=user, name="benchmark", for_person=True)[1] for user in users]
+    return [issue_token(by=user, name="benchmark", scopes=Scope.values, for_person=True)[1] for user in users]
 
 
 def join(slug: str) -> None:

@@ -5,7 +5,10 @@ REST_FRAMEWORK = {
         "annotation.api.authentication.TokenAuthentication",
         "annotation.api.authentication.BrowserAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.IsAuthenticated",
+        "annotation.api.scopes.HasScope",
+    ],
     "DEFAULT_THROTTLE_CLASSES": ["annotation.api.limits.AccountLimit"],
     "DEFAULT_RENDERER_CLASSES": ["annotation.api.rendering.StructRenderer"],
     "DEFAULT_PARSER_CLASSES": ["annotation.api.parsing.JSONParser"],

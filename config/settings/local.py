@@ -9,5 +9,10 @@ ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", []), "localhost", "127.0.0.1", "[::1
 WEBHOOK_PRIVATE_HOSTS = env.list("WEBHOOK_PRIVATE_HOSTS", ["localhost", "127.0.0.1"])
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-# The demo's policy: the solvers of its generated world, which the sampling process starts.
-POLICY_ENDPOINTS = policy_endpoints({"sandbox": {"url": "sandbox:", "model": "sandbox-medium"}})
+# The demo's policy and judge: those of its generated world, which the process that uses them starts.
+POLICY_ENDPOINTS = policy_endpoints(
+    {
+        "sandbox": {"url": "sandbox:", "model": "sandbox-medium"},
+        "sandbox-judge": {"url": "sandbox:", "model": "sandbox-judge"},
+    }
+)

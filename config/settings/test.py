@@ -8,6 +8,7 @@ ALLOWED_HOSTS = ["*"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True  # else each test client would list every static file at its first request
 # Pages render without a built front end; only browser tests need its files.
 DJANGO_VITE["default"]["dev_mode"] = not FRONT_END_MANIFEST.exists()
 POLICY_ENDPOINTS = {"sandbox": {"url": "sandbox:", "model": "sandbox-medium"}}

@@ -8,15 +8,16 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError, Missing
 from annotation.core.membership.accounts import choose_language
-from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
+from annotation.core.membership.tokens import LARGEST_LIMIT, OWN_SCOPES, issue_token, limit_token, revoke_token
 from annotation.core.wording import in_words
-from annotation.models import ApiToken
+from annotation.models import ApiToken, Scope
 from labelling_ui.pages.access import attempt, signed_in
 from labelling_ui.pages.columns import Column, Control, When
 from labelling_ui.pages.listing import Table
@@ -39,6 +40,13 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         max_length=100, label=_("Name"), help_text=_("What the token is for, such as “sampling job”.")
     )
+    scopes = forms.MultipleChoiceField(
+        choices=[(scope, format_lazy("{}: {}", scope, label)) for scope, label in Scope.choices],
+        initial=OWN_SCOPES,
+        label=_("Scopes"),
+        help_text=_("What the token may do, within your roles. Choose only what the program needs."),
+        widget=forms.CheckboxSelectMultiple,
+    )
     for_person = forms.BooleanField(
         required=False,
         label=_("A person uses this token to label by hand"),
@@ -60,6 +68,7 @@ class LimitsForm(forms.Form):
 
 COLUMNS = [
     Column("name", _("Name"), heading=True),
+    Column("scopes", _("Scopes"), lambda token: ", ".join(token.scopes)),
     When("created", _("Created"), "created_at"),
     When("last_used", _("Last used"), "last_used_at"),
     Control("limits", _("Scoring limits"), hidden=False),

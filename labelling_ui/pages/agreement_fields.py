@@ -3,6 +3,8 @@
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
+from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -54,6 +56,11 @@ class AgreementFields(forms.Form):
         if not self.cleaned_data["agreement_sources"]:
             return None
         return {name: value for name in NAMES if (value := self.cleaned_data[f"agreement_{name}"])}
+
+
+def rule_address(sent: QueryDict) -> str:
+    """The fields of a rule as parameters of an address."""
+    return urlencode([(name, value) for name in FIELDS for value in sent.getlist(name)])
 
 
 def agreement_initial(rule: AgreementRule | None) -> dict[str, Any]:

@@ -68,6 +68,7 @@ def _requests(resource: Resource, project: Project | None) -> list[dict[str, Any
             "method": operation.method,
             "path": operation.path.removeprefix(ROOT),
             "description": _prose(operation.description),
+            "scope": operation.scope,
             "parameters": operation.parameters and Table(list(map(_parameter, operation.parameters)), FIELDS),
             "bodies": [(kind, _type(schema)) for kind, schema in operation.bodies.items()],
             "responses": [(status, list(map(_type, bodies))) for status, bodies in operation.responses.items()],

@@ -16,7 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.quality import contrast
 from annotation.labels.quality.hint_effects import Comparison, compare_hints
 from annotation.models import Membership
-from labelling_ui.numbers import decimal
+from labelling_ui.charts import Chart, Point, Series, line_chart
+from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Column, Number, write_estimate
 from labelling_ui.pages.listing import Table
@@ -76,7 +77,7 @@ def contrasts(request: HttpRequest, member: Membership) -> HttpResponse:
 @project_page(*STAFF)
 def hints(request: HttpRequest, member: Membership) -> HttpResponse:
     designs = [
-        {"comparison": one, "verdict": _verdict(one), "arms": Table(_arms(one), ARMS)}
+        {"comparison": one, "verdict": _verdict(one), "arms": Table(_arms(one), ARMS), "weeks": _weeks(one)}
         for one in compare_hints(member.project)
     ]
     return render(request, "labelling_ui/hints.html", {"designs": designs, "policy": member.project.policies.hints})
@@ -104,6 +105,37 @@ def _arms(comparison: Comparison) -> list[dict[str, Any]]:
             "gap": write_estimate(gaps.pace, lambda value: f"× {ratio(value)}"),
         },
     ]
+
+
+def _weeks(comparison: Comparison) -> Chart:
+    """People's accuracy on gold by week, without and with hints."""
+    arms = (("blind", gettext("without hints"), "first"), ("hinted", gettext("with hints"), "second"))
+    series = [
+        Series(
+            name,
+            look,
+            [
+                Point(day_of_month(week.start), share.value, share.low, share.high, note=_of(share))
+                for week in comparison.weeks
+                for share in (getattr(week, arm),)
+            ],
+        )
+        for arm, name, look in arms
+    ]
+    return line_chart(
+        gettext("Accuracy by week"),
+        series,
+        help=gettext("Share of right labels on solutions with a known first error, by the Monday of each week."),
+        term="blind_arm",
+        places=gettext("week from"),
+        no_values=gettext("This needs labels on gold."),
+        form=percent,
+        top=1.0,
+    )
+
+
+def _of(share: Any) -> str:
+    return gettext("of %(n)s labels") % {"n": count(share.of)} if share.of else ""
 
 
 def _share(share: Any) -> SafeString:

@@ -1,10 +1,9 @@
 """Contamination checks of a snapshot: the form that starts one, and what they found."""
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
@@ -17,12 +16,15 @@ from annotation.labels.datasets.contamination import BenchmarkFile, find_benchma
 from annotation.models import ContaminationCheck, Membership, Snapshot
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.columns import Column, Number, State, When
+from labelling_ui.pages.import_forms import StorageForm
 from labelling_ui.pages.listing import Listing, Table, respond
 from labelling_ui.templatetags.figures import count
 from prm.contamination import ContaminationReport, Overlap
 
 
-class BenchmarkForm(forms.Form):
+class BenchmarkForm(StorageForm):
+    field_order = ("file",)
+
     file = forms.FileField(
         required=False,
         label=_("Benchmark file"),
@@ -30,16 +32,6 @@ class BenchmarkForm(forms.Form):
             "Any format that imports read, such as ProcessBench. Without a file, only near-duplicates are found."
         ),
     )
-    root = forms.ChoiceField(label=_("Storage"), required=False)
-    path = forms.CharField(label=_("Path"), max_length=1000, required=False)
-
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        if settings.IMPORT_ROOTS:
-            root = cast(forms.ChoiceField, self.fields["root"])
-            root.choices = [("", gettext("none: upload")), *((name, name) for name in settings.IMPORT_ROOTS)]
-        else:
-            del self.fields["root"], self.fields["path"]
 
 
 def _report(check: ContaminationCheck) -> ContaminationReport | None:

@@ -23,6 +23,7 @@ from annotation.labels.datasets.snapshot_preview import preview_snapshot
 from annotation.labels.datasets.snapshots import size_of_snapshot
 from annotation.models import ExportJob, Membership, Project, Snapshot
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, whole_number
+from labelling_ui.pages.agreement_fields import rule_address
 from labelling_ui.pages.columns import Column, Control, Number, When
 from labelling_ui.pages.dataset_contents import Contents, grouped_formats, losses, title_of
 from labelling_ui.pages.dataset_filters import SnapshotForm, describe_filters
@@ -92,6 +93,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
             context["error"] = in_reader_words(error.message)
         else:
             context["contents"] = Contents.of_preview(context["preview"])
+            context["rule"] = form.agreement() and rule_address(request.POST)
     return render(request, "labelling_ui/dataset_preview.html", context)
 
 

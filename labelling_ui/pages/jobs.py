@@ -56,6 +56,11 @@ KINDS = {
         lambda job: reverse("sampling-run", args=[job.pk]),
         lambda job: job.model,
     ),
+    "judging": Kind(
+        _("Judging"),
+        lambda job: reverse("judging-run", args=[job.project.slug, job.pk]),
+        lambda job: job.model,
+    ),
     "import": Kind(_("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
     "export": Kind(
         _("Export"),
@@ -66,6 +71,11 @@ KINDS = {
         _("Contamination check"),
         lambda job: reverse("contamination", args=[job.project.slug, job.snapshot_id]),
         lambda job: job.filename,
+    ),
+    "fit": Kind(
+        _("Consensus fit"),
+        lambda job: reverse("consensus-fit", args=[job.project.slug, job.number]),
+        lambda job: job.number,
     ),
     "answers": Kind(_("Answer check"), lambda job: reverse("answers", args=[job.project.slug])),
 }

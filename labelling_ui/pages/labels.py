@@ -4,15 +4,16 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.annotators.analysis import FIGURES
 from annotation.labels.list_filters import LabelFilter, OwnLabelFilter
-from annotation.models import Annotation, LabelBatch, Lane, Membership, choices
+from annotation.models import Annotation, HandOver, LabelBatch, Lane, Membership, Route, choices
 from annotation.work.annotations import current_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, FirstError, Number, Opening, When
 from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Listing, SharedFilters, respond
-from labelling_ui.pages.people import PersonField, people_of
+from labelling_ui.pages.people import PersonField, everyone_in
 
 HINTED = [("shown", _("shown")), ("blind", _("withheld (blind arm)"))]
 
@@ -36,8 +37,13 @@ class LabelFilters(OwnLabelFilters):
     hint = forms.ChoiceField(choices=[words.ALL, *HINTED], label=_("Model’s scores"))
     solution = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     batch = forms.ModelChoiceField(LabelBatch.objects.none(), widget=forms.HiddenInput)
+    route = forms.ChoiceField(choices=[words.ALL, *Route.choices], label=_("Route"))
+    handed_over = forms.ChoiceField(choices=HandOver.choices, widget=forms.HiddenInput)
+    domain = forms.CharField(widget=forms.HiddenInput)
+    generator = forms.CharField(widget=forms.HiddenInput)
+    figure = forms.ChoiceField(choices=[("", ""), *((name, name) for name in FIGURES)], widget=forms.HiddenInput)
 
-    field_order = ("annotator", "source", "lane", "generation", "hint", "since", "until", "finish_reason")
+    field_order = ("annotator", "source", "lane", "route", "generation", "hint", "since", "until", "finish_reason")
 
 
 def _who(label: Annotation) -> str:
@@ -68,7 +74,7 @@ def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
         rows = rows.filter(annotator=member)
         filters, columns = OwnLabelFilters(request.GET, project), OWN_COLUMNS
     else:
-        batches, people = project.label_batches.all(), people_of(project, left=True)
+        batches, people = project.label_batches.all(), everyone_in(project)
         filters, columns = LabelFilters(request.GET, project, COLUMNS, annotator=people, batch=batches), COLUMNS
     rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")
     listing = Listing(request, rows, columns, sort="-submitted", filters=filters)

@@ -73,9 +73,13 @@ class SharedFilters(Filters):
         self.project = project
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return self.shared().narrow(self.project, rows)
+
+    def shared(self) -> ListFilter:
+        """The filter that the API has too."""
         fields: Any = self.fields
         keys = {n: fields[n].prepare_value(v) if isinstance(v, Model) else v for n, v in self.chosen().items()}
-        return self.kind(**keys).narrow(self.project, rows)
+        return self.kind(**keys)
 
 
 class Table:
@@ -97,6 +101,18 @@ class Table:
 
     def heads(self) -> list[dict[str, Any]]:
         return [{"column": c} for c in self.columns]
+
+    def csv(self) -> Iterator[str]:
+        writer = csv.writer(_Echo())
+        columns = [c for c in self.columns if c.downloads]
+        yield writer.writerow([c.name for c in columns])
+        for row in self.downloaded():
+            cells = [c.csv(row) for c in columns]
+            yield writer.writerow(["" if cell is None else guard(cell) for cell in cells])
+
+    def downloaded(self) -> Iterable[Any]:
+        """The rows of the CSV file."""
+        return self.rows
 
 
 class Listing(Table):
@@ -143,13 +159,8 @@ class Listing(Table):
             for c in self.columns
         ]
 
-    def csv(self) -> Iterator[str]:
-        writer = csv.writer(_Echo())
-        columns = [c for c in self.columns if c.downloads]
-        yield writer.writerow([c.name for c in columns])
-        for row in self.all.iterator(chunk_size=CHUNK):
-            cells = [c.csv(row) for c in columns]
-            yield writer.writerow(["" if cell is None else guard(cell) for cell in cells])
+    def downloaded(self) -> Iterable[Any]:
+        return self.all.iterator(chunk_size=CHUNK)
 
 
 def _in_order(rows: QuerySet[Any], columns: Sequence[Column], sort: str) -> QuerySet[Any]:
@@ -159,7 +170,7 @@ def _in_order(rows: QuerySet[Any], columns: Sequence[Column], sort: str) -> Quer
 
 
 def respond(
-    request: HttpRequest, template: str, listing: Listing, name: str, context: dict[str, Any] | None = None
+    request: HttpRequest, template: str, listing: Table, name: str, context: dict[str, Any] | None = None
 ) -> HttpResponseBase:
     """The page, or with `?download=csv` the whole list as a file that is named after the project and `name`."""
     if request.GET.get("download") == "csv":

@@ -7,26 +7,27 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.accounts import invite
-from annotation.core.membership.members import change_role, domains_of, mark_machine, qualify, remove
+from annotation.core.membership.members import change_role, domains_of, qualify, remove
 from annotation.core.wording import in_words
-from annotation.labels.quality.agreement import agreement_by_member
-from annotation.labels.quality.pace import pace_by_person
+from annotation.labels.agreement.cube import Cell, Compared, Cube
+from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.quality.statistics import members_with_figures
 from annotation.models import HIDDEN_LANES, MEMBER_NAME, Lane, Membership, Project, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
 from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers
 from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page, signed_in
-from labelling_ui.pages.columns import Choice, Column, Control, Duration, FirstError, Number, Share, When
-from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.pages.columns import Choice, Column, Control, Duration, Estimate, FirstError, Number, Share, When
+from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.pages.people import ON_GOLD, PACE, Figures
+from labelling_ui.templatetags.figures import percent
 
 REMOVED = "removed"  # what the button sends in place of a role
 
@@ -59,9 +60,11 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             # shown now and never again, so it is not left in a session or an address
             invited = {"username": new.name, "password": password}
             form = InviteForm()
-    agreement, gold = agreement_by_member(member.project), accuracy_by_person(member.project)
+    agreement = {cell.row: cell for cell in Cube(member.project, Compared()).cells("exact", "annotator")}
+    gold = accuracy_by_person(member.project)
     rows = members_with_figures(member.project).filter(Q(active=True) | Q(user=None)).annotate(by_name=MEMBER_NAME)
-    listing = Listing(request, rows, _columns(agreement, gold), sort="name")
+    columns = _columns(agreement, gold)
+    listing = Listing(request, rows, columns, sort="name", filters=Filters(request.GET, columns))
     context = {"form": form, "invited": invited, "roles": Membership.Role.choices}
     return respond(request, "labelling_ui/members.html", listing, "members", context)
 
@@ -80,9 +83,10 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     return redirect("members", member.project.slug)
 
 
-def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Column]:
+def _columns(agreement: dict[str, Cell], gold: dict[int, Accuracy]) -> list[Column]:
     return [
         Column("name", _("Name"), "shown_name", sort="by_name", heading=True),
+        Choice("kind", _("Kind"), sort=True, choices=Membership.Kind.choices, filtered=True),
         Choice("role", _("Role"), sort=True, choices=Membership.Role.choices),
         Number("labels", _("Labels"), lambda m: m.labels or 0, sort="labels"),
         Duration(
@@ -92,12 +96,19 @@ def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Col
             sort="median_ms",
             help=_("The median active time on one label, without breaks."),
         ),
-        Share(
+        Estimate(
             "agreement",
             _("Agreement"),
-            lambda m: agreement.get(m.pk),
+            lambda m: agreement.get(str(m.pseudonym)),
+            write=percent,
             term="agreement",
             help=_("The share of other people’s labels on the same solutions that name the same first error."),
+        ),
+        Number(
+            "compared",
+            _("Compared labels"),
+            lambda m: agreement[str(m.pseudonym)].pairs if str(m.pseudonym) in agreement else 0,
+            help=_("Other people’s labels on the same solutions."),
         ),
         Share(
             "gold",
@@ -177,18 +188,6 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     domains = None if request.POST.get("all") else request.POST.getlist("domains")
     message = gettext("%(name)s gets problems from the domains you chose.") % {"name": person.shown_name}
     attempt(request, message, qualify, membership=person, domains=domains)
-    return redirect("member", member.project.slug, person.pk)
-
-
-@project_action(MANAGER)
-def mark_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
-    """Mark a member as a program or as a person."""
-    person = _find(member, member_id)
-    machine = {"yes": True, "no": False}.get(request.POST.get("machine", ""))
-    if machine is None:
-        return HttpResponseBadRequest("`machine` must be yes or no")
-    texts = {True: gettext("%(name)s is marked as a program."), False: gettext("%(name)s is marked as a person.")}
-    attempt(request, texts[machine] % {"name": person.shown_name}, mark_machine, membership=person, machine=machine)
     return redirect("member", member.project.slug, person.pk)
 
 

@@ -25,7 +25,8 @@ from annotation.files.import_jobs import Manner
 from annotation.files.import_preview import Preview
 from annotation.loop.project_start import FirstFile, Start, start_project, suggest_template
 from labelling_ui.pages.access import View, signed_in
-from labelling_ui.pages.imports import RULES, ImportForm, Sent, format_choices, options_of, preview_of, sent_by
+from labelling_ui.pages.import_forms import RULES, ImportForm, format_choices, options_of
+from labelling_ui.pages.import_previews import Sent, preview_of, sent_by
 from labelling_ui.pages.settings.scheme import TermsField, in_lines
 
 PASTED = "pasted.txt"

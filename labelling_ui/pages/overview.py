@@ -9,19 +9,21 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation.files.answer_checks import outcomes_of
-from annotation.labels.quality.agreement import Pairs, agreement_by_day
 from annotation.labels.quality.statistics import median_seconds
-from annotation.models import Membership, ModelVersion, Project
+from annotation.models import LabelBatch, Membership, ModelVersion, Project
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
 from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import ANYONE, project_page
+from labelling_ui.pages.agreement import Sheet
 from labelling_ui.pages.my_work import own_page
+from labelling_ui.pages.quality import names_of, show_batches
 from labelling_ui.pages.runs import retraining
 from labelling_ui.selectors import attention, progress
 from labelling_ui.templatetags.figures import percent
 
 DAYS = 30
 POSITIONS = 20
+ALARMS = 3
 
 
 @project_page(*ANYONE)
@@ -30,16 +32,16 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     if member.role == Membership.Role.ANNOTATOR:
         return render(request, "labelling_ui/my_work.html", own_page(member))
     by_day = progress.labels_by_day(project, days=DAYS)
-    agreement = agreement_by_day(project)
+    agreement = Sheet(project, {})
     versions = list(project.model_versions.order_by("number").defer("manifest"))
     outcomes = outcomes_of(project)
     context: dict[str, Any] = {
         "progress": progress.progress_of(project, by_day),
-        "agreement": _share(agreement),
-        "pairs": sum(pairs.all for _day, pairs in agreement),
+        "agreement": agreement.figure("exact"),
         "champion": _champion(versions),
         "median_seconds": median_seconds(project),
         "concerns": attention.concerns(member),
+        "alarms": _alarms(project),
         **retraining(project),
         "solutions": outcomes.total,
         "empty": not outcomes.total and not versions,
@@ -47,7 +49,7 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
         "charts": [
             _progress_chart(project, by_day),
             _quality_chart(project, versions),
-            _agreement_chart(agreement),
+            agreement.weeks(),
             _ratings_chart(project),
         ],
     }
@@ -55,6 +57,15 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     if compared:
         context["charts"].append(compared)
     return render(request, "labelling_ui/overview.html", context)
+
+
+def _alarms(project: Project) -> list[LabelBatch]:
+    """The latest open alarms about annotators."""
+    suspected = project.label_batches.filter(state=LabelBatch.State.SUSPECTED, annotator__isnull=False)
+    alarms = list(suspected.select_related("annotator__user")[:ALARMS])
+    if alarms:
+        show_batches(alarms, names_of(project, {one.pk: one for one in project.memberships.select_related("user")}))
+    return alarms
 
 
 def _champion(versions: list[ModelVersion]) -> dict[str, Any] | None:
@@ -70,11 +81,6 @@ def _champion(versions: list[ModelVersion]) -> dict[str, Any] | None:
     f1 = champion.metrics.f1
     change = f1.value - before[-1][1] if f1 and before else None
     return {"version": champion, "score": f1, "change": change}
-
-
-def _share(agreement: list[tuple[date, Pairs]]) -> float | None:
-    pairs = sum(pairs.all for _day, pairs in agreement)
-    return sum(pairs.exact for _day, pairs in agreement) / pairs if pairs else None
 
 
 def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
@@ -119,23 +125,6 @@ def _quality_chart(project: Project, versions: list[ModelVersion]) -> Chart:
         places=_("model"),
         no_values=_("The first model appears here after you retrain."),
         form=lambda share: decimal(100 * share),
-        top=1.0,
-    )
-
-
-def _agreement_chart(agreement: list[tuple[date, Pairs]]) -> Chart:
-    points = [
-        Point(day_of_month(day), pairs.exact / pairs.all, note=_("of %(n)s pairs") % {"n": pairs.all})
-        for day, pairs in agreement
-    ]
-    return line_chart(
-        _("Agreement on the first error"),
-        [Series(_("same first error"), "first", points)],
-        help=_("The share of pairs of people who named the same first error, by day."),
-        term="agreement",
-        places=_("day"),
-        no_values=_("This needs solutions labelled by two people."),
-        form=percent,
         top=1.0,
     )
 

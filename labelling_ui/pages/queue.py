@@ -10,13 +10,13 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Lane, Lease, Membership, Project
+from annotation.models import HandOver, Lane, Lease, Membership, Project, QueueItem, Route, Taker
 from annotation.work.queue import managing
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Choice, Column, Control, Number
 from labelling_ui.pages.listing import Filters, Listing, respond
-from labelling_ui.pages.people import PersonField, people_of
+from labelling_ui.pages.people import PersonField, everyone_in, people_of
 
 HELD = "held"
 MARKS = [
@@ -66,6 +66,9 @@ COLUMNS = [
     Column("solution", _("Solution"), "solution_id", sort="solution", link="solution", heading=True),
     Column("domain", _("Domain"), "solution__problem__domain", sort=True),
     Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True, term="lane"),
+    Choice("route", _("Route"), sort=True, choices=Route.choices, filtered=True, term="route"),
+    Choice("taker", _("Waits for"), sort=True, choices=Taker.choices, filtered=True),
+    Choice("handed_over", _("Handed over"), sort=True, choices=HandOver.choices, filtered=True),
     Number("generation", _("Generation"), "generation__number", sort=True, write=str, term="generation"),
     Column("marks", _("Marks"), lambda i: " ".join(_marks(i))),
     Column("held_by", _("Claimed by"), lambda i: ", ".join(h.annotator.shown_name for h in i.held)),
@@ -85,11 +88,12 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
         .prefetch_related(Prefetch("leases", held, to_attr="held"))
         .annotate(turn=turn)
     )
-    filters = QueueFilters(request.GET, COLUMNS, person=people_of(member.project))
+    filters = QueueFilters(request.GET, COLUMNS, person=everyone_in(member.project).filter(active=True))
     manages = member.role == MANAGER
     columns = [Control("ticked", _("Select")), *COLUMNS] if manages else COLUMNS
     listing = Listing(request, rows, columns, sort="place", filters=filters)
-    context = {"people": people_of(member.project), "manages": manages}
+    waiting = rows.filter(taker=Taker.MACHINE, state=QueueItem.State.READY, leased=0).count()
+    context = {"people": people_of(member.project), "manages": manages, "waiting_for_machines": waiting}
     return respond(request, "labelling_ui/queue.html", listing, "queue", context)
 
 
@@ -115,6 +119,16 @@ def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
     response = redirect("queue", member.project.slug)
     response["Location"] += f"?{request.GET.urlencode()}" if request.GET else ""
     return response
+
+
+@project_action(MANAGER)
+def hand_over(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    """Hand all items that wait for a machine to people."""
+    handed = attempt(request, "", managing.hand_over_waiting, project=member.project)
+    if handed is not None:
+        message = ngettext("%(n)d item now waits for a person.", "%(n)d items now wait for people.", handed)
+        messages.success(request, message % {"n": handed})
+    return redirect("queue", member.project.slug)
 
 
 @project_action(MANAGER)

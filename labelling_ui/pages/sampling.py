@@ -23,7 +23,7 @@ from annotation.loop.sampling.sampling_runs import (
 from annotation.models import Membership, SampledProblem, SamplingRun
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in, slug_of
 from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
-from labelling_ui.pages.imports import ImportForm
+from labelling_ui.pages.import_forms import ImportForm
 from labelling_ui.pages.listing import Listing, respond
 
 

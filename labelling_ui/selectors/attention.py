@@ -42,7 +42,7 @@ def _all(member: Membership) -> Iterator[Concern]:
     project, since = member.project, timezone.now() - FAILURES_COUNT_FOR
     champion, waiting = champion_of(project), review_counts(project)
     suspected = project.label_batches.filter(state=LabelBatch.State.SUSPECTED)
-    hasty = suspected.filter(judge=LabelBatch.Judge.PACE)
+    hasty = suspected.filter(judge__in=[LabelBatch.Judge.READING, LabelBatch.Judge.PACE])
     imports = ImportJob.objects.filter(project=project, created_at__gte=since)
 
     def concern(label: Any, count: int, page: str, *args: object, query: str = "", managers: bool = False) -> Concern:
@@ -79,7 +79,7 @@ def _all(member: Membership) -> Iterator[Concern]:
         "n",
     )
     if len(hasty) == 1:
-        yield concern(label, 1, "member", hasty[0].annotator_id)
+        yield concern(label, 1, "annotator", hasty[0].annotator_id)
     else:
         yield concern(label, len(hasty), "quality", query="?state=suspected")
     label = ngettext_lazy(

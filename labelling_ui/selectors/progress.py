@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Generation, Project, StepRating
 from annotation.work.annotations import latest_annotations
-from prm.vocabulary import WORD_OF
+from prm.vocabulary import MACHINES, WORD_OF
 
 
 def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:
@@ -37,8 +37,9 @@ def forecast(*, remaining: int, labels: list[tuple[date, int]], now: datetime) -
 
 def ratings_by_position(project: Project, *, positions: int) -> list[tuple[int, str, int]]:
     """(position, "good" | "neutral" | "bad" | "unsure", count) of people's ratings, first `positions` only."""
+    labels = latest_annotations(project).exclude(source__kind__in=MACHINES)
     rows = (
-        StepRating.objects.filter(annotation__in=latest_annotations(project), step__position__lt=positions)
+        StepRating.objects.filter(annotation__in=labels, step__position__lt=positions)
         .exclude(state="not_reached")
         .values_list("step__position", "rating")
         .annotate(n=Count("pk"))
@@ -48,9 +49,10 @@ def ratings_by_position(project: Project, *, positions: int) -> list[tuple[int, 
 
 
 def yield_by_generation(project: Project) -> list[tuple[int, str, int, int]]:
-    """(generation, lane, labels that found an error, labels) of the control and acquisition lanes."""
+    """(generation, lane, people's labels that found an error, people's labels), control and acquisition lanes."""
     rows = (
         latest_annotations(project)
+        .exclude(source__kind__in=MACHINES)
         .filter(lane__in=["control", "acquisition"], first_error__isnull=False)
         .values_list("item__generation__number", "lane")
         .annotate(errors=Count("pk", filter=Q(first_error__gte=0)), n=Count("pk"))

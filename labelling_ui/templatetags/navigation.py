@@ -43,12 +43,18 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
     ),
     (
         _("Quality"),
-        [Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "member")), Tab("gold", _("Gold"), STAFF)],
+        [
+            Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "labour", "agreement-filter", "member")),
+            Tab("agreement", _("Agreement"), STAFF),
+            Tab("annotators", _("Annotators"), STAFF, ("annotator",)),
+            Tab("consensus-fits", _("Consensus"), STAFF, ("consensus-fit",)),
+            Tab("gold", _("Gold"), STAFF),
+        ],
     ),
     (
         _("Data"),
         [
-            Tab("solutions", _("Solutions"), STAFF, ("solution", "answers")),
+            Tab("solutions", _("Solutions"), STAFF, ("solution", "answers", "judging", "judging-run")),
             Tab("import", _("Import"), MANAGERS, ("import-job", "sampling", "sampling-run", "test-results")),
             Tab(
                 "datasets",
@@ -65,11 +71,12 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
             Tab("runs", _("Runs"), STAFF, ("run",)),
             Tab("generations", _("Generations"), STAFF, ("generation",)),
             Tab("learning", _("Learning"), STAFF, ("simulations", "simulation")),
+            Tab("planner", _("Planner"), STAFF),
             Tab("serving", _("Serving"), STAFF, ("serving-limits", "served-scores", "served-score")),
             Tab("jobs", _("Jobs"), STAFF),
         ],
     ),
-    (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member",))]),
+    (_("Members"), [Tab("members", _("Members"), MANAGERS, ("member", "machine", "machine-add"))]),
     (_("Settings"), [Tab("settings", _("Settings"), MANAGERS, ("settings-page", "webhooks", "webhook"))]),
 ]
 

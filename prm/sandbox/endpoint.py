@@ -2,8 +2,9 @@
 
 `python -m prm.sandbox.endpoint --port 8765` serves the world's solvers, which know its problems and continue from any
 steps (`sandbox-weak`, `sandbox-medium`, `sandbox-strong`; they ignore the temperature), and `tiny`, the embedded
-backbone as a language model, which continues any text but solves poorly. Responses contain no labels. A token is a word
-or a punctuation mark.
+backbone as a language model, which continues any text but solves poorly. `sandbox-judge` replies with a verdict on the
+steps that a message tags with their numbers (`<step_0>`). It knows the right values and errs at random. Responses
+contain no labels. A token is a word or a punctuation mark.
 """
 
 import argparse
@@ -21,13 +22,14 @@ import msgspec
 
 from prm.encoding import TEXT_SEPARATOR, parse_step, render_step
 from prm.processes import use_half_the_cores
+from prm.sandbox.judge import JudgePolicy
 from prm.sandbox.solvers import SolverPolicy, UnknownProblem
 from prm.sandbox.solving import Policy, Start
 from prm.sandbox.world import GENERATORS
 from prm.traces import Step
 
-TINY = "tiny"
-MODELS = (*GENERATORS, TINY)
+TINY, JUDGE = "tiny", "sandbox-judge"
+MODELS = (*GENERATORS, TINY, JUDGE)
 SEEDS = (0, 20261121)  # the default of `generate`, and the demo project's
 MOST_CHOICES, MOST_BYTES = 128, 4 * 2**20
 
@@ -74,6 +76,7 @@ class Sandbox:
     def __post_init__(self) -> None:
         known = SolverPolicy(GENERATORS["sandbox-medium"], seeds=self.seeds)
         self._solvers = {name: known.with_habits(habits) for name, habits in GENERATORS.items()}
+        self._judge = JudgePolicy(known)
         self._backbone: Any = None
 
     def answer(self, request: Request, *, chat: bool) -> dict[str, Any]:
@@ -106,6 +109,8 @@ class Sandbox:
         }
 
     def _policy(self, request: Request) -> Policy:
+        if request.model == JUDGE:
+            return self._judge
         if request.model != TINY:
             return self._solvers[request.model]
         from prm.backbones import load_backbone
@@ -133,8 +138,8 @@ class Sandbox:
         return Start(problem, _steps(text.partition(problem)[2].partition(TEXT_SEPARATOR)[2]))
 
     def _problem(self, text: str, model: str) -> str:
-        """The world's problem in the text; for the language model, the text itself."""
-        if model == TINY:
+        """The world's problem in the text; for the language model and the judge, the text itself."""
+        if model in (TINY, JUDGE):
             return text
         problem = self._solvers[model].known_in(text)
         if problem is None:

@@ -7,6 +7,7 @@ consistently from an error.
 import copy
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -22,6 +23,7 @@ from prm.traces import Step, StepLabel
 from prm.vocabulary import SPLITS
 
 NUMBER = re.compile(r"\\frac\{(-?\d+)\}\{(\d+)\}|(-?\d+)/(\d+)|(-?\d+)")
+STANDING = "standing"  # the kind of an error in an existing step
 BROKEN = (ArithmeticError, IndexError, KeyError, ValueError, TypeError, RecursionError)
 
 
@@ -49,7 +51,7 @@ class Resumed(Work):
             return super()._settle(right, wrong, kind)
         value = right.value if self.trusted else value_in(self._next.text, (right, *wrong))
         if value != right.value:
-            self.errors.append((len(self.steps), "standing"))
+            self.errors.append((len(self.steps), STANDING))
         self._write("", GOOD)
         self.values.append(value)
         return value
@@ -98,10 +100,21 @@ class SolverPolicy:
             self._known[new[2].problem] = new
         return parts[0]
 
+    def errors_in(self, start: Start) -> list[int]:
+        """The positions of existing steps whose values do not follow from the steps before; raises UnknownProblem."""
+        skill, story, clean = self._find(start.problem)
+        work = Resumed(Random(story), Random(0), self.habits, clean.values, standing=start.steps)
+        with suppress(*BROKEN):  # no further step can be read
+            skill.solve(work)
+        return [position for position, kind in work.errors if kind == STANDING and position < len(start.steps)]
+
+    def _find(self, problem: str) -> tuple[Skill, str, Work]:
+        if self.known_in(problem) != problem:
+            raise UnknownProblem(f"the sandbox poses no such problem: {problem[:80]!r}")
+        return self._known[problem]
+
     def _continue(self, start: Start, seed: str) -> list[Step]:
-        if self.known_in(start.problem) != start.problem:
-            raise UnknownProblem(f"the sandbox poses no such problem: {start.problem[:80]!r}")
-        skill, story, clean = self._known[start.problem]
+        skill, story, clean = self._find(start.problem)
         for trusted in (False, True):
             work = Resumed(
                 Random(story), Random(seed), self.habits, clean.values, standing=start.steps, trusted=trusted

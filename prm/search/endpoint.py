@@ -156,12 +156,15 @@ class Endpoint:
         timeout: float = 120.0,
         retries: int = 5,
         concurrency: int = 8,
+        resend: bool = True,
     ) -> None:
         if PROBLEM not in prompt:
             raise PolicyError(Message("prompt_without_problem", problem=PROBLEM))
         self.model, self.api, self.continuation, self.prompt, self.sampling = model, api, continuation, prompt, sampling
         self.splitting = splitting
-        self._server = Server(url, api_key=api_key, timeout=timeout, retries=retries, concurrency=concurrency)
+        self._server = Server(
+            url, api_key=api_key, timeout=timeout, retries=retries, concurrency=concurrency, resend=resend
+        )
         self.url = self._server.url
 
     def sample(
@@ -186,19 +189,27 @@ class Endpoint:
         """Samples of one prefix, in several requests if necessary: some servers ignore `n` and return one choice."""
         samples: list[Sampled] = []
         cost = Cost()
-        splitting = msgspec.structs.replace(self.splitting, rule=PARAGRAPHS.rule) if stop else self.splitting
         while len(samples) < n:
-            question = self._question(prefix, n - len(samples), stop, longest) | {
-                "seed": (seed + len(samples) * 7919) % 2**31
-            }
-            path = "/completions" if self.api == "completions" else "/chat/completions"
-            answer = self._server.ask(path, _Completion, question)
-            if not answer.choices:
-                raise PolicyError(Message("answer_without_choice", url=self.url, path=path))
-            samples += [_sampled(choice, bool(stop), splitting) for choice in answer.choices]
-            usage = answer.usage or _Usage()
-            cost += Cost(1, usage.prompt_tokens, usage.completion_tokens, unmetered=answer.usage is None)
+            more, spent = self.request(
+                prefix, n=n - len(samples), stop=stop, seed=seed + len(samples) * 7919, max_tokens=longest
+            )
+            samples += more
+            cost += spent
         return samples[:n], cost
+
+    def request(
+        self, prefix: Prefix, *, n: int = 1, stop: Sequence[str] = (), seed: int = 0, max_tokens: int | None = None
+    ) -> tuple[list[Sampled], Cost]:
+        """The samples of one request, of which a server may return fewer than `n`, and their cost."""
+        question = self._question(prefix, n, stop, max_tokens or self.sampling.max_tokens) | {"seed": seed % 2**31}
+        path = "/completions" if self.api == "completions" else "/chat/completions"
+        answer = self._server.ask(path, _Completion, question)
+        if not answer.choices:
+            raise PolicyError(Message("answer_without_choice", url=self.url, path=path))
+        splitting = msgspec.structs.replace(self.splitting, rule=PARAGRAPHS.rule) if stop else self.splitting
+        usage = answer.usage or _Usage()
+        cost = Cost(1, usage.prompt_tokens, usage.completion_tokens, unmetered=answer.usage is None)
+        return [_sampled(choice, bool(stop), splitting) for choice in answer.choices[:n]], cost
 
     def _question(self, prefix: Prefix, n: int, stop: Sequence[str], longest: int) -> dict[str, Any]:
         message = self.prompt.replace(PROBLEM, prefix.problem)

@@ -51,11 +51,11 @@ def hire(
             users.append(users[SECOND_TAB_OF[number]])
         else:
             users.append(User.objects.create_user(f"soak-{number}-{profile}"))
-            add_member(by=manager, project=project, user=users[-1], role="annotator", simulated=True)
+            add_member(by=manager, project=project, user=users[-1], role="annotator", kind="simulated")
         person = Person(
             name=f"{number}-{profile}",
             profile=profile,
-            token=issue_token(by=users[-1], name="soak")[1],
+            token=issue_token(by=users[-1], name="soak", scopes=("claim", "submit"))[1],
             address=address,
             project=project.slug,
             folder=str(folder),

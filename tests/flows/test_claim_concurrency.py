@@ -17,11 +17,14 @@ from rest_framework.test import APIClient
 
 from annotation.core.membership.tokens import issue_token
 from annotation.models import Annotation, AuditEntry, Draft, Lease, QueueItem
+from annotation.models.generation import Recipe
+from annotation.models.routing_policy import RouteRule
 from annotation.work.queue.items import Selection, replace_items
 from annotation.work.queue.leases import expire_leases
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
 from tests.waiting import PATIENCE
 
+LABELLING = ("claim", "submit")
 PEOPLE = 12
 WITH_TWO_TABS = 4  # so sixteen processes
 SOLUTIONS = 48
@@ -57,6 +60,40 @@ def test_a_generation_may_be_replaced_meanwhile(generation):
     assert QueueItem.objects.exclude(generation=generation).filter(state="done").count() == len(later)
 
 
+def test_eight_machines_hand_items_to_eight_people_while_all_claim_and_submit():
+    recipe = Recipe(routes=[RouteRule(route="judge"), RouteRule(route="judge_then_person")])
+    generation = GenerationFactory(recipe=recipe, project__policy={"queue": {"prefetch_depth": 2}})
+    for number in range(SOLUTIONS):
+        rule = number % 2
+        QueueItemFactory(
+            generation=generation,
+            rank=number,
+            wanted=1 + number // 2 % 2,
+            lane="acquisition",
+            route=recipe.routes[rule].route,
+            rule=rule,
+            taker="machine",
+            audited=number % 3 == 0,
+            predicted_error=0.9 if number % 4 == 1 else 0.1,  # every judge says that there is no error
+        )
+    members = [MembershipFactory(project=generation.project, kind=kind) for kind in ("machine", "person") * 8]
+    secrets = [issue_token(by=member.user, name="tab", scopes=LABELLING, for_person=True)[1] for member in members]
+    reports = in_processes(work, [(generation.project.slug, secret, seed) for seed, secret in enumerate(secrets)])
+
+    check_the_books(generation.project, reports)
+    counted = Annotation.objects.filter(counted=True)
+    for item in QueueItem.objects.filter(project=generation.project):
+        by_people = counted.filter(item=item, annotator__kind="person").count()
+        follows = item.audited or (item.rule == 1 and item.predicted_error == 0.9)
+        assert (item.state, item.leased, by_people, item.taker) == (
+            "done",
+            0,
+            int(follows),
+            "person" if follows else "machine",
+        )
+        assert item.done == item.wanted == 1 + item.rank // 2 % 2 + follows
+
+
 @pytest.mark.parametrize(
     ("rule", "most"), [({"daily_cap": 5}, 5), ({"problem_again": "never"}, 4), ({"cool_down_minutes": 60}, 4)]
 )
@@ -67,7 +104,7 @@ def test_a_person_s_tabs_together_keep_the_project_s_rules(rule, most):
         for _ in range(3):
             QueueItemFactory(generation=generation, solution=SolutionFactory(project=problem.project, problem=problem))
     person = MembershipFactory(project=generation.project)
-    secret = issue_token(by=person.user, name="tab", for_person=True)[1]
+    secret = issue_token(by=person.user, name="tab", scopes=LABELLING, for_person=True)[1]
     reports = in_processes(work_by_the_rules, [(generation.project.slug, secret)] * 3)
 
     mine = Annotation.objects.filter(annotator=person)
@@ -79,7 +116,8 @@ def test_a_person_s_tabs_together_keep_the_project_s_rules(rule, most):
 def tabs(project):
     """(secret, seed) of each process: twelve people, four of them in two tabs."""
     secrets = [
-        issue_token(by=MembershipFactory(project=project).user, name="tab", for_person=True)[1] for _ in range(PEOPLE)
+        issue_token(by=MembershipFactory(project=project).user, name="tab", scopes=LABELLING, for_person=True)[1]
+        for _ in range(PEOPLE)
     ]
     return [(secret, seed) for seed, secret in enumerate(secrets + secrets[:WITH_TWO_TABS])]
 
@@ -143,7 +181,7 @@ def _run(target, job, results):
 
 
 def work(slug, secret, seed):
-    """One tab: claims until nothing is left; each submission is sent twice, some at the same moment."""
+    """One tab: claims until nothing is left or can follow; each submission is sent twice, some at the same moment."""
     chance = random.Random(seed)
     client = APIClient(headers={"Authorization": f"Token {secret}"})
     report = {"sent": [], "statuses": []}
@@ -152,7 +190,8 @@ def work(slug, secret, seed):
         claim = client.post(f"/api/v1/projects/{slug}/claim/", {"holding": []}).json()
         task = claim["task"]
         if task is None:
-            if claim["reason"] == "done":
+            waiting = QueueItem.objects.filter(project__slug=slug, state__in=["ready", "full"], taker="machine")
+            if claim["reason"] == "done" and not waiting.exists():
                 return report
             time.sleep(0.05)
             continue

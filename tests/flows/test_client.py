@@ -7,7 +7,7 @@ import pytest
 
 from annotation.core.membership.tokens import issue_token
 from annotation.files import import_body
-from annotation.models import Lease
+from annotation.models import Lease, Scope
 from stepmark import ApiError, Client
 from stepmark import client as module
 from tests.factories import UserFactory
@@ -17,7 +17,7 @@ SUMS = '{"problem": "What is 1 + %d?", "steps": ["1 + %d = 9.", "So 9."], "sourc
 
 @pytest.fixture
 def client(live_server):
-    _token, secret = issue_token(by=UserFactory(is_staff=True), name="program")
+    _token, secret = issue_token(by=UserFactory(is_staff=True), name="program", scopes=Scope.values)
     with Client(live_server.url, secret) as client:
         yield client
 
@@ -85,6 +85,9 @@ def test_what_the_api_rejects_is_an_error_with_its_code(client, project, tmp_pat
     with pytest.raises(ApiError) as error:
         client.project("another")
     assert (error.value.code, error.value.status) == ("project_not_found", 404)
+    with pytest.raises(ApiError) as error:
+        client.judge(project, "nowhere", template="critic", cost_budget=1.0)
+    assert error.value.code == "unknown_endpoint"
 
 
 def test_a_webhook_is_registered(client, project):

@@ -11,6 +11,7 @@ from annotation.management.demo.demo_accounts import accounts_file
 from annotation.models import ModelVersion
 from annotation.work.claiming import claim_next
 from annotation.work.gold.gold_answers import accuracy_by_person
+from tests.library import stay_in_process
 from tests.rounds_world import folders
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def small(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
+    stay_in_process(monkeypatch)
     monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     monkeypatch.setattr(creation.create_demo, "__kwdefaults__", {"solutions": 150, "first_budget": 80})
 
@@ -31,14 +33,14 @@ def test_a_newcomer_finds_labels_a_model_and_work_waiting(small, capsys):
     # Accounts: their passwords work, and only the owner of the installation can read them.
     assert accounts_file().stat().st_mode & 0o777 == 0o600
     passwords = dict(line.split() for line in said.splitlines()[1:] if line.strip())
-    roles = dict(project.memberships.filter(simulated=False).values_list("user__username", "role"))
+    roles = dict(project.memberships.filter(kind="person").values_list("user__username", "role"))
     assert roles == {"annotator": "annotator", "reviewer": "reviewer", "manager": "manager"}
     people = {name: authenticate(username=name, password=password) for name, password in passwords.items()}
     assert set(people) == set(roles)
     assert None not in people.values()
 
     # Labels by simulated annotators, named as such, through the queue.
-    simulated = project.memberships.filter(simulated=True)
+    simulated = project.memberships.filter(kind="simulated")
     assert all(m.user.username.startswith("simulated-") and not m.user.has_usable_password() for m in simulated)
     labels = project.annotations.filter(annotator__isnull=False)
     assert {label.source.kind for label in labels.select_related("source")} == {"simulated"}

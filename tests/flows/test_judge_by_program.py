@@ -20,7 +20,8 @@ MOST_LINES = 50
 def test_the_judge_of_the_guide_creates_labels_trains_and_exports(celery_workers, live_server, tmp_path):
     [program] = re.findall(r"^## A judge by program\n.*?^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     assert len(program.splitlines()) <= MOST_LINES
-    _token, secret = issue_token(by=UserFactory(is_staff=True), name="judge")
+    scopes = ("read", "train", "export", "admin")
+    _token, secret = issue_token(by=UserFactory(is_staff=True), name="manager", scopes=scopes)
     named = {"PYTHONPATH": str(BASE_DIR), "STEPMARK_URL": live_server.url, "STEPMARK_TOKEN": secret}
     outcome = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=os.environ | named, capture_output=True, text=True
@@ -36,8 +37,11 @@ def test_the_judge_of_the_guide_creates_labels_trains_and_exports(celery_workers
     project = Project.objects.get()
     labelled = Annotation.objects.filter(project=project)
     # A generation takes at most its share of the calibration and holdout solutions, which are drawn by their text.
-    assert labelled.count() == QueueItem.objects.filter(generation__project=project, generation__number=0).count() > 80
-    assert set(labelled.values_list("source__kind", flat=True)) == {"model_judge"}
+    first = QueueItem.objects.filter(generation__project=project, generation__number=0)
+    assert labelled.count() == first.filter(lane__in=["control", "acquisition"]).count() > 40
+    assert set(labelled.values_list("source__kind", "source__name", "annotator__kind")) == {
+        ("model_judge", "sum-checker, prompt 1", "machine")
+    }
     assert (WebhookDelivery.objects.get().state, WebhookDelivery.objects.get().status) == ("delivered", 204)
     exported = (tmp_path / "labels.jsonl").read_bytes().splitlines()
     assert len([msgspec.json.decode(line, type=Record) for line in exported]) == labelled.count()

@@ -21,6 +21,7 @@ from annotation.models import (
     TrainingRun,
 )
 from tests.factories import UserFactory, make_comparison
+from tests.library import stay_in_process
 from tests.rounds_world import folders, labelled_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,6 +51,7 @@ class DiesAtWrite:
 def project(settings, tmp_path, monkeypatch):
     """Its trainings end at once, with the model of its first run, which serves."""
     folders(settings, tmp_path)
+    stay_in_process(monkeypatch)
     monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     config = training.training_config
     monkeypatch.setattr(train, "training_config", lambda policy, seed: config(policy, seed=seed) | {"epochs": 1})

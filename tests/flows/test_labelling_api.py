@@ -186,7 +186,7 @@ def test_ones_own_label_is_opened_changed_and_handed_in_again(client, item):
 
 def test_a_request_beyond_all_measure_is_not_read(client, annotator, item, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 500
-    _, secret = issue_token(by=annotator.user, name="script")
+    _, secret = issue_token(by=annotator.user, name="script", scopes=["claim"])
     program = APIClient(headers={"authorization": f"Token {secret}"})
     for caller in (client, program):
         refused = caller.post(f"/api/v1/projects/{item.project.slug}/claim/", {"holding": [1] * 500})
@@ -223,7 +223,7 @@ def test_a_browser_needs_its_csrf_token(annotator, item):
 @pytest.mark.parametrize(("for_person", "kind"), [(False, "model_judge"), (True, "human")])
 def test_a_label_that_comes_with_a_token_is_a_program_s_unless_the_token_is_a_person_s_tool(item, for_person, kind):
     annotator = MembershipFactory(project=item.project, role="manager")
-    _, secret = issue_token(by=annotator.user, name="program", for_person=for_person)
+    _, secret = issue_token(by=annotator.user, name="program", scopes=("claim", "submit"), for_person=for_person)
     client = APIClient(headers={"authorization": f"Token {secret}"})
     task = client.post(address(item.project, "claim/"), {}).json()["task"]
     receipt = client.post(address(item.project, "annotations/"), finished(task))

@@ -9,6 +9,7 @@ from annotation.loop.rounds import pipeline
 from annotation.models import ModelJob, ModelVersion, RunStage, TrainingRun
 from prm.evaluation.metrics import short
 from tests.factories import UserFactory
+from tests.library import stay_in_process
 from tests.rounds_world import folders, labelled_project, serving_version
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def _quiet(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
+    stay_in_process(monkeypatch)
     monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
 
 

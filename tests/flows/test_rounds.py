@@ -33,6 +33,7 @@ from tests.factories import (
     UserFactory,
     make_comparison,
 )
+from tests.library import stay_in_process
 from tests.rounds_world import folders, labelled_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,6 +44,7 @@ Run, Version = TrainingRun.State, ModelVersion.State
 def _quiet(settings, tmp_path, monkeypatch):
     """Folders of the test's own, nothing sent to workers, and a training of a few epochs."""
     folders(settings, tmp_path)
+    stay_in_process(monkeypatch)
     monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     config = training.training_config
     monkeypatch.setattr(train, "training_config", lambda policy, seed: config(policy, seed=seed) | {"epochs": 3})

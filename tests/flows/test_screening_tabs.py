@@ -13,6 +13,7 @@ from tests.unit.annotation.work.queue.gold_world import make_gold
 
 ITEMS, PASS_MARK, TABS = 4, 3, 3
 
+LABELLING = ("claim", "submit")
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -30,7 +31,7 @@ def generation():
 @pytest.mark.parametrize(("right", "outcome"), [(True, "passed"), (False, "failed")])
 def test_three_tabs_of_one_person_get_one_screening_and_nothing_else_before_it_is_decided(generation, right, outcome):
     person = MembershipFactory(project=generation.project)
-    secrets = [issue_token(by=person.user, name="tab", for_person=True)[1] for _ in range(TABS)]
+    secrets = [issue_token(by=person.user, name="tab", scopes=LABELLING, for_person=True)[1] for _ in range(TABS)]
     reasons = in_processes(tab, [(generation.project.slug, secret, right) for secret in secrets])
 
     answers = Annotation.objects.filter(annotator=person).order_by("pk")

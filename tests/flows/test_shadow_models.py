@@ -1,7 +1,5 @@
 """The live comparison: two models on equal time of acquisition and control, measured, kept, and gone again."""
 
-import signal
-
 import pytest
 from django.db import Error
 
@@ -10,8 +8,8 @@ from annotation.loop.proof.lane_estimates import estimates_of
 from annotation.loop.rounds import trainer
 from annotation.loop.rounds.stages import shadow
 from annotation.models import ModelVersion, ShadowComparison
-from prm.__main__ import main
 from tests.factories import UserFactory
+from tests.library import stay_in_process
 from tests.rounds_world import folders
 from tests.shadow_world import CHANCES, project_of_two_lanes, shadow_work
 
@@ -22,18 +20,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def project(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
     monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
-    monkeypatch.setattr(trainer, "watch", in_this_process)
-    monkeypatch.setattr(shadow, "watch", in_this_process)
+    stay_in_process(monkeypatch)
     return project_of_two_lanes(UserFactory(is_staff=True))
-
-
-def in_this_process(command, *, log, on_tick, on_line=None):
-    """Run a command of the library here: six processes would take longer to start than to do their work."""
-    handler = signal.getsignal(signal.SIGTERM)
-    try:
-        assert main(command[command.index("--die-with-parent") + 1 :]) == 0
-    finally:
-        signal.signal(signal.SIGTERM, handler)
 
 
 def left_behind(settings):

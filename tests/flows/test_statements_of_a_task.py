@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 from annotation.core.membership.tokens import issue_token
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
+LABELLING = ("claim", "submit")
 pytestmark = pytest.mark.django_db
 # Who calls, the project, and BEGIN and COMMIT are among them.
 MOST_OF_A_CLAIM = 14
@@ -37,7 +38,9 @@ def statements(monkeypatch):
 @pytest.fixture
 def post(generation, statements):
     """POST as an annotator's program does; returns the answer's body and the statements that it took."""
-    _, secret = issue_token(by=MembershipFactory(project=generation.project).user, name="work", for_person=True)
+    _, secret = issue_token(
+        by=MembershipFactory(project=generation.project).user, name="work", scopes=LABELLING, for_person=True
+    )
     client = APIClient(headers={"Authorization": f"Token {secret}"})
 
     def send(rest, body):

@@ -11,8 +11,10 @@ from playwright.sync_api import Page, expect
 from annotation.core.membership.projects import create_project
 from annotation.files.record_import import import_records
 from annotation.loop.gateway.sandbox import Sandbox
+from annotation.loop.judging.templates import TEMPLATES
 from annotation.models import (
     Annotation,
+    JudgingRun,
     Membership,
     ModelVersion,
     Problem,
@@ -22,6 +24,7 @@ from annotation.models import (
     ServedScore,
     SimulationRun,
 )
+from prm.messages import Message
 from tests.factories import SnapshotFactory
 from tests.screenshots import given
 from tests.screenshots.acts import keys
@@ -35,6 +38,7 @@ RECORDS = [
     {"problem": "What is $2 + 2$?", "steps": ["It is $4$."], "answer": "4"},
     {"problem": "What is $3 + 3$?", "steps": "six"},
 ]
+CRITIQUE = '{"steps": [{"step": 0, "rating": 1}, {"step": 1, "rating": -1, "reason": "7 times 8 is 56."}]}'
 TABLE = 'frage,loesung,ergebnis\nWhat is 2 + 2?,"We add.\n\nIt is 4.",4\nWhat is 3 + 3?,"It is 7.",6\n'
 OUTCOMES = [{"id": "a-1", "passed": 4, "failed": 0}, {"id": "", "passed": 1}]
 CURVE = {"value": 0.51, "low": 0.4, "high": 0.6}
@@ -131,6 +135,23 @@ def sampled(world: World, **fields: object) -> None:
         )
 
 
+def judged(_world: World) -> None:
+    """A judging run that its budget ended, with a reply that could not be read."""
+    run = JudgingRun.objects.create(
+        project=algebra(), method="judge", endpoint="qwen", model="Qwen/Qwen3-8B", template="critic", state="done",
+        prompt=TEMPLATES["critic"].text, prompt_version="critic/1", currency="EUR", seed=4, solutions=120, labelled=84,
+        failed_solutions=2, calls=90, prompt_tokens=60_400, completion_tokens=21_300, cost="0.021840",
+        cost_budget="0.022", prompt_price="0.15", completion_price="0.6", left_out={"holdout": 31, "gold": 4},
+        note=Message("judging_budget_spent", tokens=81_700, cost="0.02 EUR"),
+    )  # fmt: skip
+    for position, solution in enumerate(algebra().solutions.order_by("pk")[:2]):
+        judged = run.judged.create(solution=solution, position=position, state="failed" if position else "done")
+        judged.calls.create(
+            prefix=4, attempt=0, state="answered", prompt_tokens=671, completion_tokens=240, cost="0.000245",
+            replies=[{"text": "I am not sure what to make of this." if position else CRITIQUE, "cut": False}],
+        )  # fmt: skip
+
+
 def over(world: World) -> None:
     counts = {"sampled": 476, "accepted": 431, "duplicates": 41, "refused": 4, "right": 260, "wrong": 160}
     sampled(
@@ -223,6 +244,11 @@ def sampling_previewed(page: Page) -> None:
     expect(page.locator("#sampling-preview article").first).to_be_visible()
 
 
+def rolled_out(page: Page) -> None:
+    page.get_by_role("button", name="Try one solution").click()
+    expect(page.locator("#judging-preview article")).to_be_visible()
+
+
 def why(page: Page) -> None:
     """Asks for the reasons, and waits until the page has looked for them once."""
     ask = page.get_by_role("button", name="Why this score?")
@@ -304,6 +330,9 @@ STATES = [
     State("project-sampling-under-way", "/samplings/{sampling}/", given=under_way),
     State("project-samplings", "/p/algebra/sample/", given=over),
     State("project-sample-preview", "/p/sandbox/sample/", act=sampling_previewed, given=sandbox),
+    State("project-judging", "/p/algebra/judge/{judging}/", given=judged),
+    State("project-judgings", "/p/algebra/judge/", given=judged),
+    State("project-rollouts", "/p/sandbox/judge/?method=monte_carlo", act=rolled_out, given=sandbox),
     State("project-simulation", "/p/algebra/simulations/{simulation}/", given=simulation_over),
     State("project-simulation-under-way", "/p/algebra/simulations/{simulation}/", given=simulation_under_way),
     State("project-served-score", "/p/algebra/serving/log/{served}/", given=served),

@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from annotation.models import Project
+from tests.labour_world import COSTS, divide_labour
 from tests.screenshots import datasets, desk, outside
-from tests.screenshots.state import State, from_right_to_left
+from tests.screenshots.state import State, World, from_right_to_left
 
 
 def on_case(*pressed: str) -> Callable[[Page], None]:
@@ -34,6 +36,14 @@ def unsaved(page: Page) -> None:
     page.locator("[name=guidelines]").fill("Count again.")
 
 
+def divided(_world: World) -> None:
+    """People and a judge have divided the labour of the project."""
+    project = Project.objects.get(slug="algebra")
+    project.policy |= {"costs": COSTS, "routing": {"rules": [{"route": "judge", "domains": ["algebra"]}]}}
+    project.save()
+    divide_labour(project.generations.get(state="open"))
+
+
 def _pages(project: str, prefix: str, *paths: str) -> list[State]:
     return [
         State(f"{prefix}-{path.strip('/').replace('/', '-').split('?')[0] or 'overview'}", f"/p/{project}/{path}")
@@ -42,13 +52,14 @@ def _pages(project: str, prefix: str, *paths: str) -> list[State]:
 
 
 PROJECT = (
-    "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/sources/", "quality/hints/", "gold/",
-    "generations/", "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/", "import/", "sample/",
-    "datasets/", "members/", "learning/", "simulations/", "review/", "my-work/",
+    "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/agreement/", "quality/annotators/",
+    "quality/sources/", "quality/hints/", "quality/labour/", "quality/agreement-filter/", "gold/", "generations/",
+    "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/", "import/", "sample/", "datasets/", "members/",
+    "learning/", "planner/", "simulations/", "review/", "my-work/",
 )  # fmt: skip
 SETTINGS = (
-    "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/work/",
-    "settings/quality/", "settings/training/", "settings/rounds/", "settings/webhooks/",
+    "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/labour/",
+    "settings/work/", "settings/quality/", "settings/training/", "settings/rounds/", "settings/webhooks/",
 )  # fmt: skip
 STATES = [
     State("account-sign-in", "/accounts/login/", None),
@@ -67,12 +78,21 @@ STATES = [
     *_pages("algebra", "project", *PROJECT, "generations/0/", "models/1/", "models/compare/?a=1&b=1"),
     *_pages("algebra", "project", *SETTINGS),
     *_pages("empty", "empty", *PROJECT, "settings/"),
+    State("project-labour-divided", "/p/algebra/quality/labour/", given=divided),
+    State(
+        "project-agreement-filter-rule",
+        "/p/algebra/quality/agreement-filter/?agreement_sources=human&agreement_sources=model_judge",
+        given=divided,
+    ),
+    State("project-labour-settings", "/p/algebra/settings/labour/", given=divided),
     State("project-run", "/p/algebra/runs/1/"),
     State("project-import-job", "/imports/{job}/"),
     State("project-solution", "/p/algebra/solutions/{solution}/"),
     State("project-settings-refused", "/p/algebra/settings/work/", act=wrong_share),
     State("project-settings-unsaved", "/p/algebra/settings/guidelines/", act=unsaved),
     State("project-member", "/p/algebra/members/{member}/gold/"),
+    State("project-machine", "/p/algebra/members/{machine}/machine/"),
+    State("project-machine-add", "/p/algebra/members/new-machine/"),
     State("project-gold-in-use", "/p/practice/gold/"),
     State("annotator-overview", "/p/algebra/", "annotator"),
     State("annotator-my-work", "/p/algebra/my-work/", "annotator"),

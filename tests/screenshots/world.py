@@ -10,7 +10,14 @@ from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import change_project, create_project
 from annotation.models import Critique, Hint, Lease, Membership, ModelVersion, Preference, Project
 from tests import manager_world
-from tests.factories import GenerationFactory, ProblemFactory, QueueItemFactory, SolutionFactory, UserFactory
+from tests.factories import (
+    GenerationFactory,
+    MachineAnnotatorFactory,
+    ProblemFactory,
+    QueueItemFactory,
+    SolutionFactory,
+    UserFactory,
+)
 from tests.screenshots.state import World
 from tests.unit.annotation.work.queue.gold_world import make_gold
 
@@ -68,6 +75,7 @@ def make_world() -> World:
         solution = SolutionFactory(project=project, problem=problem, steps=STEPS)
         QueueItemFactory(generation=generation, solution=solution, rank=rank, wanted=9)
     people["hinted"] = _hinted(project)
+    MachineAnnotatorFactory(membership__project=project, membership__user__username="judge")
     people["german"] = add_member(by=people["manager"], project=project, user=_german(), role="manager").user
     for slug, scheme in SCHEMES.items():
         _asking(people, slug, scheme)

@@ -30,7 +30,7 @@ def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Mem
     username = User.normalize_username(username.strip())
     user, created, password = User.objects.filter(username=username).first(), False, None
     if user is None:
-        _check_username(username)
+        check_username(username)
         user, created = User.objects.get_or_create(username=username)  # another manager may invite the same person
     if created:
         password = secrets.token_urlsafe(12)
@@ -55,7 +55,8 @@ def has_first_password(user: User) -> bool:
     return Preference.objects.filter(user=user, first_password=True).exists()
 
 
-def _check_username(username: str) -> None:
+def check_username(username: str) -> None:
+    """Refuse a name that no account can have, with DomainError (`invalid_username`)."""
     try:
         UnicodeUsernameValidator()(username)
     except ValidationError:

@@ -4,24 +4,27 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role, role_in_words
-from annotation.models import Membership, Project
+from annotation.models import ApiToken, Membership, Project
 from prm.messages import Message
 
 
 @transaction.atomic
-def add_member(*, by: User, project: Project, user: User, role: str, simulated: bool = False) -> Membership:
-    """Add a user to a project, or add them again; `simulated` marks a program that simulates an annotator.
+def add_member(*, by: User, project: Project, user: User, role: str, kind: str = Membership.Kind.PERSON) -> Membership:
+    """Add a user to a project, or add them again.
 
-    Raises Forbidden, DomainError (`invalid_role`), Conflict (`already_member`).
+    Raises Forbidden, DomainError (`invalid_role`), Conflict (`already_member`, `machine_account`).
     """
     require_role(by, project, Membership.Role.MANAGER)
     _check_role(role)
+    if Membership.objects.filter(user=user, kind=Membership.Kind.MACHINE).exists():
+        raise Conflict(Message("machine_account", name=user.username))
     membership, created = Membership.objects.select_for_update(no_key=True).get_or_create(
-        project=project, user=user, defaults={"role": role, "simulated": simulated}
+        project=project, user=user, defaults={"role": role, "kind": kind}
     )
     if not created:
         if membership.active:
@@ -36,11 +39,14 @@ def add_member(*, by: User, project: Project, user: User, role: str, simulated: 
 def change_role(*, by: User, membership: Membership, role: str) -> Membership:
     """Change a member's role.
 
-    Raises Forbidden, DomainError (`invalid_role`, `person_from_file`), Conflict (`last_manager`).
+    Raises Forbidden, DomainError (`invalid_role`, `person_from_file`, `machine_only_labels`), Conflict
+    (`last_manager`).
     """
     require_role(by, membership.project, Membership.Role.MANAGER)
     _check_role(role)
     membership = _lock(membership)
+    if membership.kind == Membership.Kind.MACHINE:
+        raise DomainError(Message("machine_only_labels", name=membership.name), {"field": "role"})
     if role != Membership.Role.MANAGER:
         _check_other_manager(membership)
     before = {"role": membership.role}
@@ -79,22 +85,6 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
     return membership
 
 
-@transaction.atomic
-def mark_machine(*, by: User, membership: Membership, machine: bool) -> Membership:
-    """Mark a member as a program or as a person, which decides the source kind of their future labels.
-
-    Stored labels keep their kind. Raises Forbidden, DomainError (`person_from_file`).
-    """
-    require_role(by, membership.project, Membership.Role.MANAGER)
-    membership = _lock(membership)
-    before, membership.machine = membership.machine, machine
-    membership.save(update_fields=["machine"])
-    audit.record(
-        by=by, action="member.mark_machine", target=membership, before={"machine": before}, after={"machine": machine}
-    )
-    return membership
-
-
 def domains_of(project: Project) -> list[str]:
     """The domains of a project's problems, sorted by name."""
     return sorted(project.problems.order_by().values_list("domain", flat=True).distinct())
@@ -103,6 +93,8 @@ def domains_of(project: Project) -> list[str]:
 @transaction.atomic
 def remove(*, by: User, membership: Membership) -> None:
     """End a membership; a second time changes nothing. Annotations stay, and active leases run until they expire.
+
+    The tokens of a machine annotator are revoked.
 
     Raises Forbidden, DomainError (`person_from_file`), Conflict (`last_manager`).
     """
@@ -113,6 +105,8 @@ def remove(*, by: User, membership: Membership) -> None:
     _check_other_manager(membership)
     membership.active = False
     membership.save(update_fields=["active"])
+    if membership.kind == Membership.Kind.MACHINE:
+        ApiToken.objects.filter(user=membership.user_id, revoked_at=None).update(revoked_at=timezone.now())
     audit.record(by=by, action="member.remove", target=membership, before={"active": True}, after={"active": False})
 
 

@@ -2,20 +2,25 @@
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.core import audit
-from annotation.core.errors import DomainError, Missing
+from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.membership.access import require_role
 from annotation.core.statements import columns, fetch_one, instance
-from annotation.models import ApiToken
+from annotation.models import ApiToken, MachineAnnotator, Membership, Scope
 from prm.messages import Message
 
 PREFIX = "stepmark_"
 LARGEST_LIMIT = 2**31 - 1
+OWN_SCOPES = (Scope.READ, Scope.SCORE)  # of a person's token, unless its owner chooses others
+MACHINE_SCOPES = (Scope.CLAIM, Scope.SUBMIT)  # of every token of a machine annotator
 LAST_USED_PRECISION = timedelta(minutes=5)  # so that most calls write nothing
 FIND = f"""
 SELECT {columns(ApiToken)}, {columns(User)}
@@ -25,24 +30,55 @@ WHERE annotation_apitoken.digest = %(digest)s AND annotation_apitoken.revoked_at
 
 
 @transaction.atomic
-def issue_token(*, by: User, name: str, for_person: bool = False) -> tuple[ApiToken, str]:
+def issue_token(
+    *, by: User, name: str, scopes: Collection[str] = OWN_SCOPES, for_person: bool = False
+) -> tuple[ApiToken, str]:
     """A new API token of the user, and its secret, which cannot be shown again.
 
     With `for_person`, labels submitted with it count as the user's own, made by hand in another tool. Raises
-    DomainError (`invalid_name`).
+    DomainError (`invalid_name`, `invalid_scopes`).
     """
+    return _issue(by, by, name, scopes, for_person=for_person)
+
+
+@transaction.atomic
+def issue_machine_token(*, by: User, machine: MachineAnnotator, name: str) -> tuple[ApiToken, str]:
+    """A new token of a machine annotator, which only claims and submits, and its secret.
+
+    Raises Forbidden, Conflict (`machine_retired`), DomainError (`invalid_name`).
+    """
+    member = machine.membership
+    require_role(by, member.project, Membership.Role.MANAGER)
+    if not member.active or member.user is None:
+        raise Conflict(Message("machine_retired", name=member.name))
+    return _issue(by, member.user, name, MACHINE_SCOPES, for_person=False)
+
+
+def _issue(by: User, user: User, name: str, scopes: Collection[str], *, for_person: bool) -> tuple[ApiToken, str]:
     if not name.strip() or len(name) > 100:
         raise DomainError(Message("token_name_length"), {"field": "name"}, code="invalid_name")
+    if not scopes or not set(scopes) <= set(Scope.values):
+        raise DomainError(Message("invalid_scopes", known=", ".join(Scope.values)), {"field": "scopes"})
     secret = PREFIX + secrets.token_urlsafe(32)
-    token = ApiToken.objects.create(user=by, name=name, for_person=for_person, digest=digest_of(secret))
-    audit.record(by=by, action="token.issue", target=token, after={"name": name, "for_person": for_person})
+    chosen = [scope for scope in Scope.values if scope in scopes]
+    token = ApiToken.objects.create(
+        user=user, name=name, scopes=chosen, for_person=for_person, digest=digest_of(secret)
+    )
+    after = {"name": name, "user": user.username, "scopes": chosen, "for_person": for_person}
+    audit.record(by=by, action="token.issue", target=token, after=after)
     return token, secret
 
 
 @transaction.atomic
 def revoke_token(*, by: User, token_id: int) -> None:
-    """Revoke one of the user's own tokens; a second time changes nothing. Raises Missing."""
-    token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by).first()
+    """Revoke a token of the user, or of a machine annotator that they manage; a second time changes nothing.
+
+    Raises Missing.
+    """
+    managed = Membership.objects.filter(user=by, role=Membership.Role.MANAGER, active=True).values("project")
+    machines = Membership.objects.filter(kind=Membership.Kind.MACHINE, project__in=managed).values("user")
+    theirs = Q(user=by) | Q(user__in=machines)
+    token = ApiToken.objects.select_for_update().filter(theirs, pk=token_id).first()
     if token is None:
         raise Missing(Message("token_not_found"))
     if token.revoked_at is None:

@@ -21,6 +21,8 @@ EVENTS: dict[str, Any] = {
     "snapshot.create": _("Snapshot created"),
     "export.done": _("Export finished"),
     "export.failed": _("Export failed"),
+    "judging.done": _("Judging finished"),
+    "judging.failed": _("Judging failed"),
     "sampling.done": _("Sampling finished"),
     "sampling.failed": _("Sampling failed"),
     "model.export.done": _("Export of a model finished"),

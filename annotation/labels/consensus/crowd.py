@@ -67,6 +67,14 @@ class Crowd(msgspec.Struct, frozen=True, dict=True):
         places = [(step[1], step[2]) for steps, _ in linked for step in steps]
         return {place: Posterior(*row) for place, row in zip(places, rows, strict=True)}
 
+    @property
+    def groups(self) -> list[list[str]]:
+        """The people of each group of several, declared or found."""
+        members: dict[int, list[str]] = {}
+        for name in sorted(self.people):
+            members.setdefault(self.people[name].group, []).append(name)
+        return sorted(names for names in members.values() if len(names) > 1)
+
     def judge(self, chains: Sequence[Chain]) -> tuple[Array, Array, Array]:
         """The posterior [steps, classes] of each step if no earlier one is bad, without the floor.
 

@@ -40,7 +40,7 @@ Reason = Literal[
     "label_removed",
     "labels",
     "method",
-    "reliability",
+    "fit",
     "edited",
 ]
 EXCERPT = 200  # characters of a problem
@@ -136,7 +136,7 @@ class _Comparison:
             yield Change(of="solution", kind="changed", reason="edited", fields=edited, **_named(after))
         if steps := _consensus_changes(before, after):
             method = "consensus" in self.filters
-            reason: Reason = "labels" if labels else "method" if method else "reliability"
+            reason: Reason = "labels" if labels else "method" if method else "fit"
             yield Change(of="consensus", kind="changed", reason=reason, steps=steps, **_named(after))
 
     def _label_changes(self, before: Record | None, after: Record | None) -> Iterator[Change]:
@@ -274,7 +274,7 @@ def _index() -> Iterator[sqlite3.Connection]:
 
 
 def _add_places(index: sqlite3.Connection, side: Literal["old", "new"], file: BinaryIO) -> None:
-    """Add the place of every line; equal solutions of a file are told apart by their order."""
+    """Store where each line begins. Equal solutions of one file are matched in their order."""
     place = 0
     for line in file:
         record = _decode(line)

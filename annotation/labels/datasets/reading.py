@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from annotation.core.statements import fetch_named
+from annotation.labels.annotators.batches import is_set_aside
 from annotation.labels.consensus.consensus import person_of
-from annotation.labels.quality.batches import is_set_aside
 from annotation.models import Annotation
 from prm.consensus import Vote
 from prm.formats.record import (

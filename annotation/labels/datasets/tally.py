@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 from annotation.labels.datasets.losses import ExportCounts
-from annotation.labels.quality.agreement import count_pairs
+from annotation.labels.quality.contrast import agree
 from prm.exporters import EXPORTERS
 from prm.formats.identity import text_hash
 from prm.formats.path import taken_path
@@ -117,9 +118,9 @@ class Tally:
         self._add_draws(record.annotations)
         own = (a for a in record.annotations if a.source_kind == "human" and not a.adjudicates)
         known = {_person(a): a.first_error for a in own if a.first_error is not None}
-        pairs = count_pairs(known.values())
-        if pairs.all:
-            self._count["agreement"].update(pairs=pairs.all, exact=pairs.exact, within_one=pairs.within_one)
+        for one, other in combinations(known.values(), 2):
+            exact, near = agree(one, other, "first_error"), agree(one, other, "within_one")
+            self._count["agreement"].update(pairs=1, exact=int(exact), within_one=int(near))
 
     def _add_draws(self, labels: Iterable[RecordAnnotation]) -> None:
         drawn = {
@@ -141,7 +142,7 @@ class Tally:
                 "shared_steps": annotation.shared_steps,
             }
         self._count["source_kinds"][annotation.source_kind] += 1
-        if annotation.annotator is None and annotation.source_kind != "human":
+        if annotation.source_kind != "human" and (annotation.source_name or annotation.annotator is None):
             self._count["sources"][annotation.source_name] += 1
         self._count["finish_reasons"][annotation.finish_reason] += 1
         self._count["lanes"][annotation.lane] += 1

@@ -1,1 +1,1 @@
-"""The quality of labels, the analysis of annotators, and statistics of the work."""
+"""The quality of labels, the effects of hints, review, and statistics of the work."""

@@ -3,8 +3,9 @@
 A hint is drawn at random for each person and solution, so the arms differ only by chance and by the hint.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from math import exp, sqrt
 
 from annotation.work.gold.gold_accuracy import Answer, Share, Z, is_right, share_of
@@ -73,6 +74,33 @@ class Known:
 
     answer: Answer
     verdict: int | None
+
+
+@dataclass(frozen=True)
+class WeekOfHints:
+    """The shares of labels that are right on gold, of the week from Monday `start` on."""
+
+    start: date
+    hinted: Share
+    blind: Share
+
+
+def right_by_week(
+    hinted: Iterable[Known], blind: Iterable[Known], *, day_of: Callable[[datetime], date], tolerance: int = 0
+) -> list[WeekOfHints]:
+    """The accuracy of both arms in each week with labels, oldest first; `day_of` is the project's day of a time."""
+    weeks: dict[date, tuple[list[bool], list[bool]]] = {}
+    for arm, labels in enumerate((hinted, blind)):
+        for label in labels:
+            if label.answer.at is not None:
+                day = day_of(label.answer.at)
+                start = day - timedelta(days=day.weekday())
+                right = label.answer.is_right(tolerance=tolerance)
+                weeks.setdefault(start, ([], []))[arm].append(right)
+    return [
+        WeekOfHints(start, *(share_of(sum(right), len(right)) for right in arms))
+        for start, arms in sorted(weeks.items())
+    ]
 
 
 def on_known(labels: Iterable[Known], *, tolerance: int = 0) -> tuple[Share, Share]:

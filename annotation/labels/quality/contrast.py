@@ -67,13 +67,18 @@ def agree(one: int, other: int, on: AgreeOn) -> bool:
 
 def passes_rule(rule: AgreementRule, labels: Iterable[SourceVerdict]) -> bool:
     """Whether the rule keeps a solution with these labels."""
-    known = [(label, label.first_error) for label in labels if label.first_error is not None]
-    by_source = [{error for label, error in known if _is_of(label, source)} for source in rule.sources]
+    by_source = errors_by_source(rule, labels)
     if not all(by_source):
         return rule.silent == "kept"
     errors = set().union(*by_source)
     agreeing = all(agree(one, other, rule.on) for one, other in combinations(errors, 2))
     return agreeing == (rule.keep == "agreeing")
+
+
+def errors_by_source(rule: AgreementRule, labels: Iterable[SourceVerdict]) -> list[set[int]]:
+    """The known first errors by each source of the rule, empty for a silent one."""
+    known = [(label, label.first_error) for label in labels if label.first_error is not None]
+    return [{error for label, error in known if _is_of(label, source)} for source in rule.sources]
 
 
 def _is_of(label: SourceVerdict, source: str) -> bool:

@@ -10,7 +10,18 @@ from django.db.models import Avg, Case, Count, F, FloatField, Max, Min, Q, Query
 from django.db.models.functions import Cast, Ln
 
 from annotation.core.statements import fetch_one
-from annotation.labels.quality.anchoring import Arm, Gaps, Known, Logs, difference, on_known, pace_of, ratio
+from annotation.labels.quality.anchoring import (
+    Arm,
+    Gaps,
+    Known,
+    Logs,
+    WeekOfHints,
+    difference,
+    on_known,
+    pace_of,
+    ratio,
+    right_by_week,
+)
 from annotation.models import Annotation, Project
 from annotation.work.annotations import first_annotations
 from annotation.work.gold.gold_accuracy import Answer, Share, share_of
@@ -26,7 +37,8 @@ class Design(NamedTuple):
 @dataclass(frozen=True)
 class Comparison:
     """The two arms of one design. `opened` is the share of hinted labels in which a score was seen, `changed` the share
-    of ratings before the step's score was seen that were changed afterwards."""
+    of ratings before the step's score was seen that were changed afterwards. `weeks` shows whether people become worse
+    without hints."""
 
     design: Design
     since: datetime
@@ -36,6 +48,7 @@ class Comparison:
     gaps: Gaps
     opened: Share
     changed: Share
+    weeks: list[WeekOfHints]
 
 
 CHANGED = """
@@ -70,11 +83,19 @@ def compare_hints(project: Project) -> list[Comparison]:
     for design, rows in groupby(_figures(project), key=lambda row: Design(row["share"], row["reveal"])):
         figures = {row["shown"]: row for row in rows}
         arms = {shown: _arm(figures.get(shown), known.get((design, shown), []), project) for shown in (True, False)}
-        comparisons.append(_comparison(project, design, figures, arms[True], arms[False]))
+        weeks = right_by_week(
+            known.get((design, True), []),
+            known.get((design, False), []),
+            day_of=lambda at: project.policies.rounds.start_of_day(at).date(),
+            tolerance=project.policies.gold.tolerance,
+        )
+        comparisons.append(_comparison(project, design, figures, arms[True], arms[False], weeks))
     return sorted(comparisons, key=lambda comparison: comparison.until, reverse=True)
 
 
-def _comparison(project: Project, design: Design, figures: dict[bool, Any], hinted: Arm, blind: Arm) -> Comparison:
+def _comparison(
+    project: Project, design: Design, figures: dict[bool, Any], hinted: Arm, blind: Arm, weeks: list[WeekOfHints]
+) -> Comparison:
     parameters = {"project": project.pk, "share": design.share, "reveal": design.reveal}
     changed, could_change = fetch_one(CHANGED, parameters) or (0, 0)
     return Comparison(
@@ -92,6 +113,7 @@ def _comparison(project: Project, design: Design, figures: dict[bool, Any], hint
         ),
         opened=share_of(figures[True]["opened"] if True in figures else 0, hinted.labels),
         changed=share_of(changed, could_change),
+        weeks=weeks,
     )
 
 
@@ -154,11 +176,12 @@ def _known(project: Project) -> dict[tuple[Design, bool], list[Known]]:
             "first_error",
             "solution__gold_answer__annotation__first_error",
             "solution__gold_answer__accepted",
+            "submitted_at",
         )
     )
     by_arm: dict[tuple[Design, bool], list[Known]] = {}
-    for share, reveal, shown, verdict, person, solution, first_error, known, accepted in rows:
+    for share, reveal, shown, verdict, person, solution, first_error, known, accepted, at in rows:
         if person is not None and known is not None:
-            answer = Answer(person, solution, first_error, known, frozenset(accepted))
+            answer = Answer(person, solution, first_error, known, frozenset(accepted), at=at)
             by_arm.setdefault((Design(share, reveal), shown), []).append(Known(answer, verdict))
     return by_arm

@@ -12,6 +12,7 @@ from annotation.models import HIDDEN_LANES, Membership
 from annotation.work.annotations import latest_annotations
 from annotation.work.gold.gold_accuracy import Share, share_of
 from annotation.work.gold.gold_answers import answers_to, read_answers
+from prm.vocabulary import MACHINES
 
 DAYS = 30
 # A share of today's answers, or of a few, would reveal which solution was gold, or how others labelled it.
@@ -82,7 +83,7 @@ def _on_gold(membership: Membership, before: datetime) -> Share:
 
 def _with_peers(membership: Membership, before: datetime) -> Share:
     labels = latest_annotations(membership.project).filter(first_error__isnull=False, submitted_at__lt=before)
-    labels = labels.exclude(lane__in=HIDDEN_LANES).exclude(adjudicates=True)
+    labels = labels.exclude(lane__in=HIDDEN_LANES).exclude(adjudicates=True).exclude(source__kind__in=MACHINES)
     own = dict(labels.filter(annotator=membership.pk).values_list("solution", "first_error"))
     shared = labels.filter(solution__in=labels.filter(annotator=membership.pk).values("solution"))
     others = shared.exclude(annotator=membership.pk).values_list("solution", "first_error")

@@ -2,10 +2,11 @@
 
 from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, When
 
-from annotation.labels.quality.agreement import disagreements
+from annotation.labels.agreement.disagreements import disagreements
 from annotation.models import HIDDEN_LANES, IN_DOUBT, Annotation, Dispute, Project, SentBack, Solution, StepRating
 from annotation.work.annotations import is_adjudicated, latest_annotations
 from annotation.work.gold.designation import is_gold
+from prm.vocabulary import MACHINES
 
 REASONS = ("disagreement", "dispute", "doubt")
 
@@ -52,6 +53,7 @@ def sent_back(project: Project) -> QuerySet[SentBack]:
 
 
 def _in_doubt(project: Project) -> QuerySet[Annotation]:
-    """Labels with a flagged or unsure step."""
+    """Labels by people with a flagged or unsure step. A route decides on the solutions of unsure judges."""
     doubts = StepRating.objects.filter(IN_DOUBT).values("annotation")
-    return latest_annotations(project).filter(pk__in=doubts).exclude(lane__in=HIDDEN_LANES)
+    labels = latest_annotations(project).filter(pk__in=doubts).exclude(lane__in=HIDDEN_LANES)
+    return labels.exclude(source__kind__in=MACHINES)

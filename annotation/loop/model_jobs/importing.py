@@ -59,11 +59,12 @@ def perform(job: ModelJob) -> None:
 def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRun:
     """Start a round without training: the gate measures the imported version, which serves if it is better.
 
-    Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`,
-    `not_imported`).
+    Raises Forbidden, Conflict (`run_in_progress`, `weights_deleted`), DomainError (`too_few_labels`,
+    `no_errors_labelled`, `not_imported`).
     """
     if version.origin != ModelVersion.Origin.IMPORTED or version.gate is not None:
         raise DomainError(Message("not_imported", n=version.number))
+    registry.require_weights(version)
     run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
     TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed round
     run.model_version = version

@@ -12,6 +12,7 @@ from annotation.core import audit
 from annotation.core.errors import Conflict
 from annotation.core.lifecycle import Postponed, run_job, send
 from annotation.core.membership.access import require_role
+from annotation.loop import registry
 from annotation.loop.model_jobs import auditing, exporting, importing
 from annotation.loop.processes.devices import give_way
 from annotation.models import Membership, ModelJob, ModelVersion, Project
@@ -81,8 +82,8 @@ def _request(
 ) -> ModelJob:
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
-    if version is not None and version.weights_deleted_at is not None:
-        raise Conflict(Message("weights_deleted_by_retention", n=version.number), code="weights_deleted")
+    if version is not None:
+        registry.require_weights(version)
     try:
         with transaction.atomic():
             job = ModelJob.objects.create(

@@ -40,14 +40,14 @@ def run_scoring(scoring_id: int, seat: str) -> None:
 
 
 def help_scoring(version: ModelVersion, *, seat: str = "here") -> PoolScoring:
-    """Start a version's scoring, or resume one that ended early, and score a slice of it; returns the scoring.
+    """Start a version's scoring, or resume one that failed, and score a slice of it; returns the scoring.
 
-    Raises DomainError if it fails.
+    One that a person cancelled stays cancelled. Raises DomainError if it fails.
     """
     begin_scoring(version)
     scoring = PoolScoring.objects.get(model_version=version)
     if not scoring.live:
-        if not version.pool_shards.exists():
+        if scoring.state == State.CANCELLED or not version.pool_shards.exists():
             return scoring
         scoring.reopen()
         scoring.save()
@@ -77,8 +77,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
     Raises Forbidden, Conflict (`weights_deleted`, `pool_busy`).
     """
     require_role(by, version.project, Membership.Role.MANAGER)
-    if version.weights_deleted_at is not None:
-        raise Conflict(Message("cannot_score_without_weights", n=version.number), code="weights_deleted")
+    registry.require_weights(version)
     with advisory_lock(ENDING, version.pk) as free:
         if not free:
             raise Conflict(Message("pool_busy"))

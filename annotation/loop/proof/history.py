@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import BigIntegerField, Count, F, Func, IntegerField, Sum
 from django.db.models.functions import Least
 
-from annotation.labels.quality.batches import in_use
+from annotation.labels.annotators.batches import in_use
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import HIDDEN_LANES, Generation, ModelVersion, PoolScore, Project, ShadowComparison
 from prm.acquisition import stopping

@@ -8,7 +8,7 @@ from statistics import fmean
 import msgspec
 from django.db.models import Max
 
-from annotation.labels.quality.batches import in_use
+from annotation.labels.annotators.batches import in_use
 from annotation.loop.proof.arms import ARMS
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import Annotation, Generation, ModelVersion, PoolScore, Project, QueueItem

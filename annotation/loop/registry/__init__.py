@@ -9,6 +9,7 @@ from annotation.loop.registry.champions import (
     confirm_version,
     crown,
     promote_version,
+    require_weights,
     set_domain_champion,
 )
 from annotation.loop.registry.versions import pin_version, record_verdict, register_version, unpin_version

@@ -155,8 +155,13 @@ def _to_serve(version: ModelVersion) -> ModelVersion:
     version = (
         ModelVersion.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=version.pk)
     )
-    if version.weights_deleted_at is not None:
-        raise Conflict(Message("cannot_serve_without_weights", n=version.number), code="weights_deleted")
+    require_weights(version)
     if version.origin == ModelVersion.Origin.IMPORTED and version.gate is None:
         raise Conflict(Message("not_measured", n=version.number))
     return version
+
+
+def require_weights(version: ModelVersion) -> None:
+    """Raises Conflict (`weights_deleted`)."""
+    if version.weights_deleted_at is not None:
+        raise Conflict(Message("weights_deleted", n=version.number))

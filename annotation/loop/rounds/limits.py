@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import Sum
 
-from annotation.labels.quality.agreement import first_error_agreement
-from annotation.labels.quality.batches import waits_for_decision
+from annotation.labels.agreement.cube import agreement_of
+from annotation.labels.annotators.batches import waits_for_decision
 from annotation.models import Project, RunStage
 from prm.messages import Message
 
@@ -59,6 +59,6 @@ def below_floor(project: Project) -> float | None:
     floor = project.policies.rounds.agreement_floor
     if not floor:
         return None
-    agreement = first_error_agreement(project)
-    too_low = agreement.exact is not None and agreement.pairs >= LEAST_PAIRS and agreement.exact < floor
-    return agreement.exact if too_low else None
+    agreement = agreement_of(project, resamples=0)
+    too_low = agreement.value is not None and agreement.pairs >= LEAST_PAIRS and agreement.value < floor
+    return agreement.value if too_low else None

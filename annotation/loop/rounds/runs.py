@@ -10,7 +10,7 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import locked, resume_job, send
 from annotation.core.membership.access import require_role
 from annotation.core.stages import create_stages
-from annotation.labels.quality.batches import in_use
+from annotation.labels.annotators.batches import in_use
 from annotation.loop.rounds import limits, pipeline
 from annotation.loop.selection.generations import new_seed
 from annotation.models import HIDDEN_LANES, Annotation, Membership, Project, TrainingRun

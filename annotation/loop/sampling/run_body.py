@@ -11,10 +11,9 @@ from itertools import accumulate
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Postponed, raise_if_cancelled, run_job, save_progress, send
 from annotation.files.store import store_chunk
-from annotation.loop.gateway.policies import CONCURRENCY, PolicyClient, Reply
+from annotation.loop.gateway.policies import CONCURRENCY, PolicyClient, Reply, check_answering
 from annotation.loop.sampling.following import follow
 from annotation.loop.sampling.policy_records import record_of
 from annotation.loop.sampling.sampling_runs import most_tokens
@@ -23,7 +22,6 @@ from prm.formats.record import Record, Rejection
 from prm.messages import Message, joined
 
 SLICE_SECONDS = 20.0  # of one task; other tasks of the queue run in between
-FAILURES_IN_A_ROW = 10  # problems, after which the endpoint counts as down
 State = SampledProblem.State
 OnProgress = Callable[[SamplingRun], None]
 
@@ -66,8 +64,7 @@ def _sample(run: SamplingRun, seconds: float | None, on_progress: OnProgress) ->
 
 def _next(run: SamplingRun) -> list[SampledProblem]:
     """The next few problems, as many as the budget allows at their longest. Raises DomainError (`policy_away`)."""
-    if errors := _failed_in_a_row(run):
-        raise DomainError(Message("problems_failed_in_a_row", n=len(errors), error=errors[0]), code="policy_away")
+    check_answering(run.sampled_problems.exclude(state=State.WAITING), of=run.problems)
     some = list(_waiting(run)[:CONCURRENCY])
     if not run.token_budget:
         return some
@@ -122,11 +119,3 @@ def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> Non
         sorted({Message("sample_rejected", reason=rejection.reason) for rejection in rejections}), "semicolon_list"
     )
     chosen.save(update_fields=["state", "accepted", "error"])
-
-
-def _failed_in_a_row(run: SamplingRun) -> list[str]:
-    """The errors of the last FAILURES_IN_A_ROW problems, the latest first, if all of them failed; else nothing."""
-    finished = run.sampled_problems.exclude(state=State.WAITING).order_by("-position")
-    last = list(finished.values_list("state", "error")[:FAILURES_IN_A_ROW])
-    is_down = len(last) == min(FAILURES_IN_A_ROW, run.problems) and all(state == State.FAILED for state, _ in last)
-    return [error for _, error in last] if is_down else []

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from annotation.core.errors import DomainError
-from annotation.labels.quality.batch_watch import watch
+from annotation.labels.annotators.batch_watch import watch
 from annotation.loop.rounds import limits
 from annotation.loop.rounds.limits import Hold
 from annotation.loop.rounds.runs import request_run, training_labels

@@ -9,8 +9,8 @@ from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
-from annotation.labels.quality.batches import in_use
-from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, Solution, Step
+from annotation.labels.annotators.batches import in_use
+from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, QueueItem, Route, Solution, Step
 from annotation.work.annotations import is_adjudicated
 from annotation.work.gold.designation import is_gold, is_practised
 from prm.vocabulary import SPLITS
@@ -52,13 +52,19 @@ class Candidates:
 
 
 def candidates_of(project: Project) -> Candidates:
-    """Every solution that lacks labels, is not leased or adjudicated, and is neither gold nor used in practice."""
+    """Every solution that lacks labels, is not leased or adjudicated, and is neither gold nor used in practice.
+
+    A solution whose judges are done lacks none.
+    """
     policy = project.policies
     active = Lease.objects.filter(solution=OuterRef("pk"), state=Lease.State.ACTIVE)
+    judged = Annotation.objects.filter(
+        solution=OuterRef("pk"), project=project, counted=True, item__state=QueueItem.State.DONE
+    ).exclude(item__route=Route.PERSON)
     most = max(msgspec.structs.astuple(policy.queue.wanted))
     rows = (
         Solution.objects.filter(project=project)
-        .filter(~Exists(active), ~is_gold(), ~is_practised(), ~is_adjudicated())
+        .filter(~Exists(active), ~Exists(in_use(judged)), ~is_gold(), ~is_practised(), ~is_adjudicated())
         .annotate(
             labels=Count(
                 "annotations",

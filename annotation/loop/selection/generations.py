@@ -17,6 +17,7 @@ from annotation.loop import registry
 from annotation.loop.selection import ranking
 from annotation.loop.selection.cold_start import SURPRISAL, rank_by_surprise
 from annotation.loop.selection.composition import Plan, compose
+from annotation.loop.selection.routing import route_selections
 from annotation.models import Generation, Membership, ModelVersion, Project, TrainingRun
 from annotation.work.queue.items import replace_items
 from prm.messages import Message
@@ -137,6 +138,7 @@ def _open(
     earlier = project.generations.filter(state=Generation.State.OPEN)
     earlier.update(state=Generation.State.RETIRED, retired_at=timezone.now())
     last = project.generations.aggregate(last=Max("number"))["last"]
+    plan.recipe.routes = project.policies.routing.rules
     generation = Generation.objects.create(
         project=project,
         number=0 if last is None else last + 1,
@@ -149,7 +151,8 @@ def _open(
         budget=project.policies.generation_budget,
         pool_size=plan.pool_size,
     )
-    replace_items(generation=generation, selections=plan.selections, by=by)
+    selections = route_selections(project, plan.selections, model=model, seed=seed)
+    replace_items(generation=generation, selections=selections, by=by)
     audit.record(
         by=by,
         action="generation.open",

@@ -81,11 +81,11 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
 def _add_members(project: Project, people: dict[str, User]) -> dict[str, User]:
     users = demo_accounts.create_accounts(f"simulated-{name}" for name in PACE)
     simulated = {name: users[f"simulated-{name}"] for name in PACE}
-    wanted = [(people[name], name, False) for name in ("annotator", "reviewer")]
-    wanted += [(user, Membership.Role.ANNOTATOR, True) for user in simulated.values()]
-    for user, role, is_simulated in wanted:
+    wanted = [(people[name], name, Membership.Kind.PERSON) for name in ("annotator", "reviewer")]
+    wanted += [(user, Membership.Role.ANNOTATOR, Membership.Kind.SIMULATED) for user in simulated.values()]
+    for user, role, kind in wanted:
         if not project.memberships.filter(user=user).exists():
-            add_member(by=people["manager"], project=project, user=user, role=role, simulated=is_simulated)
+            add_member(by=people["manager"], project=project, user=user, role=role, kind=kind)
     return simulated
 
 

@@ -49,7 +49,7 @@ NOTHING_YET = Hidden(reason="done", message=_("There is no work in this project 
 def lease_due(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:
     """Lease gold that comes before ordinary work; None if ordinary work is next. The caller has locked the membership.
 
-    Without an open generation no gold is leased, because there is no ordinary work to hide it in.
+    Without an open generation no gold is leased, because there is no ordinary work to hide it in. A machine gets none.
     """
     status = screening.settle(membership)
     if status == Outcome.FAILED:
@@ -58,6 +58,8 @@ def lease_due(membership: Membership, *, now: datetime, until: datetime) -> Hidd
         return PAUSED
     if status == Outcome.AGAIN:
         return _screen(membership, now, until)
+    if membership.kind == Membership.Kind.MACHINE:
+        return None
     solution = gold.due(membership)
     generation = _open_generation(membership) if solution is not None else None
     if solution is None or generation is None:

@@ -89,7 +89,8 @@ def accuracy_by_gold(project: Project) -> dict[int, Accuracy]:
 def wear_of(project: Project) -> dict[int, Wear]:
     """The wear of each hidden gold solution, by solution id."""
     policy = project.policies.gold
-    people = Membership.objects.filter(project=project, active=True, role=Membership.Role.ANNOTATOR).count()
+    annotators = Membership.objects.filter(project=project, active=True, role=Membership.Role.ANNOTATOR)
+    people = annotators.exclude(kind=Membership.Kind.MACHINE).count()
     gold = list(hidden_gold(project).values_list("solution", flat=True))
     seen = dict(
         Lease.objects.filter(solution__in=gold, annotator__active=True, annotator__role=Membership.Role.ANNOTATOR)

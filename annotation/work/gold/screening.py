@@ -52,7 +52,7 @@ class Attempt:
 def standing(membership: Membership) -> str | None:
     """The latest decision on a person: "passed", "failed", "paused", or "again" while they are being screened.
 
-    None for people who are not screened.
+    None for members who are not screened. A machine never is.
     """
     return standing_by(latest_decision(membership), membership)
 
@@ -62,7 +62,8 @@ def standing_by(latest: ScreeningDecision | None, membership: Membership) -> str
     policy = membership.project.policies.screening
     if latest is not None and (latest.outcome != Outcome.AGAIN or policy.items):
         return latest.outcome
-    if not policy.items or membership.role in policy.exempt or _has_worked(membership):
+    machine = membership.kind == Membership.Kind.MACHINE
+    if machine or not policy.items or membership.role in policy.exempt or _has_worked(membership):
         return None
     return Outcome.AGAIN
 
@@ -110,8 +111,8 @@ def excluded_members(project: Project) -> QuerySet[Membership]:
 def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") -> ScreeningDecision:
     """Let a person label (`passed`), screen them (`again`), or stop them from labelling (`failed`, `paused`).
 
-    Raises Forbidden, DomainError (`person_from_file`, `invalid_outcome`), Conflict (`screening_off`,
-    `already_decided`).
+    Raises Forbidden, DomainError (`person_from_file`, `invalid_outcome`, `machine_only_labels`), Conflict
+    (`screening_off`, `already_decided`).
     """
     require_role(by, membership.project, Membership.Role.MANAGER)
     check_account(membership)
@@ -121,6 +122,8 @@ def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") 
     membership = (
         Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
     )
+    if outcome == Outcome.AGAIN and membership.kind == Membership.Kind.MACHINE:
+        raise DomainError(Message("machine_only_labels", name=membership.name), {"field": "outcome"})
     if outcome == Outcome.AGAIN and not membership.project.policies.screening.items:
         raise Conflict(Message("screening_off"))
     if outcome == standing(membership) != Outcome.AGAIN:

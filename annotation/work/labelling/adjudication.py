@@ -108,7 +108,8 @@ def _decide(
     before = _decided_so_far(submission.solution, seen)
     annotation = write_annotation(
         submission,
-        membership,
+        project.pk,
+        membership.pk,
         None,
         None,
         kind=labeller.kind,

@@ -1,14 +1,18 @@
 """Inserts an annotation with its path and ratings."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 from django.utils import timezone
 
 from annotation.core.statements import columns, fetch_one, instance
-from annotation.models import Annotation, LabelSource, Lease, Membership, QueueItem
+from annotation.models import Annotation, LabelSource, Lease, QueueItem
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.refusing import refuse
 from prm.messages import Message
 
+NOTHING: Mapping[str, Any] = {}
 # One statement inserts all rows, from the path as JSON. It returns no row if the submission's id is already used.
 INSERT = f"""
 WITH label AS (
@@ -19,7 +23,7 @@ WITH label AS (
     VALUES (
         %(project)s, %(solution)s, %(source)s, %(annotator)s, %(item)s, %(lease)s, %(lane)s, %(submission)s::uuid,
         %(payload_hash)s, %(revision)s, %(counted)s, %(adjudicates)s, %(finish_reason)s, %(reason)s, %(first_error)s,
-        %(progress)s, %(total_ms)s, %(comment)s, '{{}}', '{{}}', %(now)s, (
+        %(progress)s, %(total_ms)s, %(comment)s, %(native)s::jsonb, '{{}}', %(now)s, (
             SELECT version.id FROM annotation_guidelineversion version
             WHERE version.project_id = %(project)s AND CASE WHEN %(guidelines)s::bigint IS NULL
                 THEN version.created_at <= %(begun)s::timestamptz ELSE version.number = %(guidelines)s::bigint END
@@ -52,7 +56,8 @@ SELECT {columns(Annotation)} FROM label AS annotation_annotation
 
 def write_annotation(
     submission: Submission,
-    membership: Membership,
+    project: int,
+    annotator: int | None,
     lease: Lease | None,
     item: QueueItem | None,
     *,
@@ -62,22 +67,24 @@ def write_annotation(
     counted: bool,
     adjudicates: bool,
     first_error: int | None,
+    native: Mapping[str, Any] = NOTHING,
 ) -> Annotation | None:
     """Insert the rows of a valid submission; None, and no rows, if its id is already used.
 
     `source` is the project's label source of this `kind`, None if it does not exist yet. An adjudication has neither
-    lease nor item. A submission that does not name its version of the guidelines has the one that applied when its
-    lease was claimed. Raises DomainError (`invalid_submission`) for a version that the project does not have.
+    lease nor item, and an estimate no annotator. A submission that does not name its version of the guidelines has the
+    one that applied when its lease was claimed. Raises DomainError (`invalid_submission`) for a version that the
+    project does not have.
     """
     now = timezone.now()
     guidelines = None if submission.guidelines is msgspec.UNSET else submission.guidelines
     row = fetch_one(
         INSERT,
         {
-            "project": membership.project_id,
+            "project": project,
             "solution": submission.solution,
-            "source": source or _new_source(membership.project_id, kind),
-            "annotator": membership.pk,
+            "source": source or _new_source(project, kind),
+            "annotator": annotator,
             "item": item and item.pk,
             "lease": lease and lease.pk,
             "lane": item.lane if item else "",
@@ -92,6 +99,7 @@ def write_annotation(
             "progress": None if submission.progress is msgspec.UNSET else submission.progress,
             "total_ms": submission.total_ms,
             "comment": submission.comment,
+            "native": msgspec.json.encode(native).decode(),
             "path": msgspec.json.encode(submission.path).decode(),
             "now": now,
             "guidelines": guidelines,

@@ -72,7 +72,7 @@ def _reviser(annotation: Annotation) -> Membership:
     annotator = annotation.annotator
     if annotator is None or annotation.lease_id is None or annotation.lane in HIDDEN_LANES:
         raise DomainError(Message("label_not_sendable"), code="not_revisable")
-    if annotator.simulated or annotation.source.kind in MACHINES or not annotator.active:
+    if annotator.kind == Membership.Kind.SIMULATED or annotation.source.kind in MACHINES or not annotator.active:
         raise DomainError(Message("annotator_left"), code="not_revisable")
     return annotator
 

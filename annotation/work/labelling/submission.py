@@ -9,18 +9,10 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.statements import columns, fetch_all, fetch_one, instance
-from annotation.models import (
-    HIDDEN_LANES,
-    MEASURING_LANES,
-    Annotation,
-    Draft,
-    Lease,
-    Membership,
-    Project,
-    QueueItem,
-)
+from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem, Taker
 from annotation.work.labelling.annotation_rows import write_annotation
 from annotation.work.labelling.disputes import follow_revision
+from annotation.work.labelling.handing_over import follow_judges
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.refusing import refuse
 from annotation.work.labelling.revisions import as_submitted
@@ -31,17 +23,18 @@ from annotation.work.queue.leases import end_lease, lock_held
 from prm.messages import Message
 from prm.vocabulary import MACHINES
 
-MEASURING = (*HIDDEN_LANES, *MEASURING_LANES)
-
 # The lock makes retries and tabs of one person run one after the other. It is a statement of its own, because a
 # statement that waits for a lock reads other tables as they were before the wait. That is harmless for the source,
-# because sources are only ever added.
+# because sources are only ever added: a machine's label may only miss a version that began meanwhile.
 LOCK = f"""
-SELECT {columns(Membership)}, label.kind, (
-    SELECT source.id FROM annotation_labelsource source
-    WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind)
+SELECT {columns(Membership)}, label.kind, COALESCE(
+    (SELECT machine.source_id FROM annotation_machineannotator machine
+     WHERE machine.membership_id = annotation_membership.id),
+    (SELECT source.id FROM annotation_labelsource source
+     WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind))
 FROM annotation_membership CROSS JOIN LATERAL (
-    SELECT CASE WHEN simulated THEN 'simulated' WHEN machine OR %(by_program)s THEN 'model_judge' ELSE 'human' END
+    SELECT CASE WHEN annotation_membership.kind = 'simulated' THEN 'simulated'
+        WHEN annotation_membership.kind = 'machine' OR %(by_program)s THEN 'model_judge' ELSE 'human' END
 ) AS label(kind)
 WHERE project_id = %(project)s AND user_id = %(user)s AND active
 FOR NO KEY UPDATE OF annotation_membership
@@ -54,7 +47,7 @@ WHERE submission_id = %(submission)s::uuid OR (annotator_id = %(annotator)s AND 
 
 
 class Labeller(NamedTuple):
-    """Who labels: the membership, the kind of their labels, and the source of that kind if there is one."""
+    """Who labels: the membership, the kind of their labels, and the source of their labels if there is one yet."""
 
     membership: Membership
     kind: str
@@ -82,8 +75,8 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
       based on an older revision is rejected with both versions, so that the person can choose.
     - A submission after its lease ended fills a place of the item if one is free, else it is an extra annotation.
     - The person must have claimed the solution. The label must fit a scheme that the project has had since then.
-    - A program's label (`by_program`, or a member marked as a machine) is a model judge's. It never adjudicates, and
-      fills a place only if the project trains on model judges and the lane measures nothing.
+    - A program's label (`by_program`, or a machine member's) is a model judge's. It never adjudicates, and fills a
+      place only of an item that machines may take. The last judge's label may hand the item over to a person.
 
     Raises Forbidden (`not_annotator`, `lease_of_another`, `not_claimed`), Missing (`solution_not_found`,
     `lease_not_found`), Conflict (`submission_conflict`; `revision_conflict`, with both versions in `extra` as `latest`
@@ -98,10 +91,11 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     first_error = validate_claimed(submission, membership, project)
     lease, item = _lease_of(membership, submission)
     _check_base(submission, latest)
-    counted = _take_place(lease, item, fills=not labeller.is_machine or _may_fill(item, project))
+    counted = _take_place(lease, item, fills=labeller.is_machine == (item.taker == Taker.MACHINE))
     annotation = write_annotation(
         submission,
-        labeller.membership,
+        project.pk,
+        labeller.membership.pk,
         lease,
         item,
         kind=labeller.kind,
@@ -113,6 +107,8 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     )
     if annotation is None:  # another person, whom the lock does not cover, has just used the same id
         raise submission_conflict()
+    if counted:
+        follow_judges(item)
     if submission.hints_seen and latest is None:
         store_seen(lease.pk, submission.hints_seen)
     if submission.reference_disputed or latest is not None:
@@ -194,11 +190,6 @@ def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
     if lease.annotator_id != membership.pk:
         raise Forbidden(Message("lease_of_another"))
     refuse("lease", Message("lease_of_another_solution", lease=lease.pk))
-
-
-def _may_fill(item: QueueItem, project: Project) -> bool:
-    """Whether a machine's label may fill a place: the lane measures nothing, and the project trains on model judges."""
-    return item.lane not in MEASURING and "model_judge" in project.policies.training_sources
 
 
 def _take_place(lease: Lease, item: QueueItem, *, fills: bool) -> bool:

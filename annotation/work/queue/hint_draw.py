@@ -31,10 +31,16 @@ def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
     """Decide at random, for this person and this solution, between a hint (True) and the blind arm (False).
 
     None, and no hint, if a draw exists already or none is made: the policy has no hint here, the solution has no stored
-    champion score, or people choose the path (scores are of the sampled steps). The caller has locked the membership.
+    champion score, people choose the path (scores are of the sampled steps), or the member is a machine. The caller has
+    locked the membership.
     """
     policy, scheme = membership.project.policies.hints, membership.project.label_scheme
-    if not policy.share or membership.role not in policy.roles or scheme.choose_path:
+    if (
+        membership.kind == Membership.Kind.MACHINE
+        or not policy.share
+        or membership.role not in policy.roles
+        or scheme.choose_path
+    ):
         return None
     row = fetch_one(
         DRAW,

@@ -20,7 +20,7 @@ TAKE = """
 WITH candidate AS MATERIALIZED ({candidates}),
 next AS (
     SELECT item.id FROM annotation_queueitem item JOIN candidate ON candidate.id = item.id
-    WHERE item.state = 'ready' AND NOT item.paused
+    WHERE item.state = 'ready' AND NOT item.paused AND item.taker = %(taker)s
     ORDER BY candidate.place, candidate.rank, item.id
     LIMIT 1
     FOR NO KEY UPDATE OF item {wait}
@@ -42,7 +42,8 @@ RETURNING id, item_id, solution_id
 # First the items assigned to this person, then those they had begun, then those pinned for all.
 FIRST = """
 (SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
- WHERE item.assigned_to_id = %(annotator)s AND item.state = 'ready' AND NOT item.paused AND {fresh}
+ WHERE item.assigned_to_id = %(annotator)s AND item.state = 'ready' AND NOT item.paused
+   AND item.taker = %(taker)s AND {fresh}
  ORDER BY item.rank, item.id LIMIT {spare})
 UNION ALL
 (SELECT item.id, 1, item.rank
@@ -70,7 +71,7 @@ ANYWHERE = """
 SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
 WHERE item.generation_id = (
     SELECT id FROM annotation_generation WHERE project_id = %(project)s AND state = 'open')
-  AND item.state = 'ready' AND NOT item.paused AND {lasting} AND {allowed}
+  AND item.state = 'ready' AND NOT item.paused AND item.taker = %(taker)s AND {lasting} AND {allowed}
 ORDER BY item.rank, item.id LIMIT {many}
 """
 
@@ -93,7 +94,7 @@ SELECT tally.generation_id, tally.lane, tally.wanted, tally.taken, COALESCE((
     WHERE frontier.annotator_id = %(annotator)s AND frontier.generation_id = tally.generation_id
       AND frontier.lane = tally.lane), 0)
 FROM annotation_lanetally tally JOIN annotation_generation generation ON generation.id = tally.generation_id
-WHERE generation.project_id = %(project)s AND generation.state = 'open'
+WHERE generation.project_id = %(project)s AND generation.state = 'open' AND tally.taker = %(taker)s
 ORDER BY tally.lane
 FOR NO KEY UPDATE OF tally
 """

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.errors import DomainError
-from annotation.models import Generation, QueueItem, Solution
+from annotation.models import Generation, HandOver, QueueItem, Route, Solution, Taker
 from prm.messages import Message
 
 State = QueueItem.State
@@ -19,7 +19,8 @@ class Selection:
     """A solution chosen for a generation. Selections are served in their order.
 
     `inclusion_probability` is the probability with which it was chosen, `gain` the expected information in nats,
-    `expected_seconds` the labelling time that the cost model predicts; None if the lane has no such figure.
+    `expected_seconds` the labelling time that the cost model predicts; None if the lane has no such figure. On a
+    judge's route, `wanted` counts judges; the other fields are those of `QueueItem`.
     """
 
     solution_id: int
@@ -28,6 +29,11 @@ class Selection:
     inclusion_probability: float | None = None
     gain: float | None = None
     expected_seconds: float | None = None
+    route: Route = Route.PERSON
+    rule: int | None = None
+    predicted_error: float | None = None
+    audit_probability: float | None = None
+    audited: bool = False
 
 
 @transaction.atomic
@@ -61,6 +67,12 @@ def replace_items(
                 inclusion_probability=selection.inclusion_probability,
                 gain=selection.gain,
                 expected_seconds=selection.expected_seconds,
+                route=selection.route,
+                taker=Taker.PERSON if selection.route == Route.PERSON else Taker.MACHINE,
+                rule=selection.rule,
+                predicted_error=selection.predicted_error,
+                audit_probability=selection.audit_probability,
+                audited=selection.audited,
             )
             for rank, selection in enumerate(selections)
         ],
@@ -122,6 +134,12 @@ def settle(item: QueueItem) -> None:
         item.state = State.DONE
     elif item.state != State.RETIRED:
         item.state = State.FULL if item.leased + item.done >= item.wanted else State.READY
+
+
+def hand_over(item: QueueItem, reason: HandOver) -> None:
+    """Give an item that no machine holds a place for one person, and none for machines; does not save."""
+    item.taker, item.handed_over, item.wanted = Taker.PERSON, reason, item.done + 1
+    settle(item)
 
 
 def save_places(items: Sequence[QueueItem]) -> None:

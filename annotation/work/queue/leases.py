@@ -12,6 +12,7 @@ from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.statements import columns, fetch_all, fetch_one, instances
 from annotation.models import AuditEntry, Generation, Lease, Membership, Project, QueueItem
 from annotation.work.queue.items import lock_items, save_places, settle
+from annotation.work.queue.rules import taker_of
 from prm.messages import Message
 
 SWEEP_AT_MOST = 1000
@@ -49,7 +50,11 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
     """
     lease, item = lock_lease(by=by, lease_id=lease_id)
     now = timezone.now()
-    if lease.state == Lease.State.EXPIRED and item.state == QueueItem.State.READY:
+    if (
+        lease.state == Lease.State.EXPIRED
+        and item.state == QueueItem.State.READY
+        and item.taker == taker_of(lease.annotator)
+    ):
         item.leased += 1
         save_places([item])
         lease.state, lease.ended_at = Lease.State.ACTIVE, None

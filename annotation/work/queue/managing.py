@@ -14,6 +14,7 @@ from annotation.models import (
     HIDDEN_LANES,
     Generation,
     GoldAnswer,
+    HandOver,
     Lane,
     Lease,
     Membership,
@@ -21,8 +22,9 @@ from annotation.models import (
     Project,
     QueueItem,
     Solution,
+    Taker,
 )
-from annotation.work.queue.items import lock_items
+from annotation.work.queue.items import hand_over, lock_items
 from prm.messages import Message
 
 OPEN = (QueueItem.State.READY, QueueItem.State.FULL)
@@ -49,7 +51,8 @@ def change_items(*, by: User, project: Project, change: str, items: Sequence[int
 
     Done and retired items stay unchanged, and so do items of hidden gold. Raises Forbidden, Missing (`item_not_found`)
     and DomainError: `too_many_items`, `unknown_change`; for `hand`, `person_needed`, `not_a_member` if `to` is not an
-    active member, and `had_before` if they have had one of the solutions.
+    active member, `had_before` if they have had one of the solutions, and `not_people_s` if a machine or an item that
+    waits for one is involved.
     """
     if change not in CHANGES:
         raise DomainError(Message("unknown_change", known=", ".join(CHANGES)), {"field": "change"})
@@ -61,11 +64,33 @@ def change_items(*, by: User, project: Project, change: str, items: Sequence[int
     return _move(by, project, items, to_front=change == "front")
 
 
+@transaction.atomic
+def hand_over_waiting(*, by: User, project: Project) -> int:
+    """Hand all items that wait for a judge to people, each to one person; returns how many.
+
+    Items that a machine holds now are left until its lease ends. Raises Forbidden.
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    waiting = project.queue_items.filter(state=QueueItem.State.READY, taker=Taker.MACHINE, leased=0)
+    locked = lock_items(waiting.values_list("pk", flat=True))
+    items = [item for item in locked if (item.state, item.taker, item.leased) == ("ready", "machine", 0)]
+    for item in items:
+        hand_over(item, HandOver.MANAGER)
+        _record(by, item, "queue.hand_over", {}, {"reason": HandOver.MANAGER})
+    QueueItem.objects.bulk_update(items, ["taker", "handed_over", "wanted", "state"], batch_size=1000)
+    return len(items)
+
+
 def _hand(by: User, project: Project, items: Sequence[int], to: Membership | None) -> int:
     if to is None:
         raise DomainError(Message("person_needed"), {"field": "to"})
     if to.project_id != project.pk or not to.active:
         raise DomainError(Message("member_not_active"), {"field": "to"}, code="not_a_member")
+    if to.kind == Membership.Kind.MACHINE:
+        raise DomainError(Message("machines_by_routes", name=to.name), {"field": "to"}, code="not_people_s")
+    if item := QueueItem.objects.filter(pk__in=items, taker=Taker.MACHINE).first():
+        message = Message("item_waits_for_machine", solution=item.solution_id)
+        raise DomainError(message, {"field": "items", "solution": item.solution_id}, code="not_people_s")
     leases = Lease.objects.filter(annotator=to, solution__queue_items__in=items)
     earlier = leases.exclude(state=Lease.State.EXPIRED)
     if solution := earlier.values_list("solution", flat=True).first():

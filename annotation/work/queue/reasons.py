@@ -24,7 +24,7 @@ class Nothing:
 OPEN = f"""FROM annotation_queueitem item
     JOIN annotation_generation generation ON generation.id = item.generation_id AND generation.state = 'open'
     WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full')
-      AND (item.assigned_to_id IS NULL OR item.assigned_to_id = %(annotator)s) AND {FRESH}"""
+      AND item.taker = %(taker)s AND (item.assigned_to_id IS NULL OR item.assigned_to_id = %(annotator)s) AND {FRESH}"""
 
 # Among the items that this person may get: whether any is free, and when the first lease of another person expires.
 # Both in one statement, in which a place is always either free or leased.
@@ -35,7 +35,8 @@ FROM annotation_queueitem item
 JOIN annotation_generation generation ON generation.id = item.generation_id AND generation.state = 'open'
 LEFT JOIN annotation_lease lease
     ON lease.item_id = item.id AND lease.state = 'active' AND lease.annotator_id <> %(annotator)s
-WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full') AND NOT item.paused AND {theirs}
+WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full') AND NOT item.paused
+  AND item.taker = %(taker)s AND {theirs}
 """
 
 # For each problem in its cool-down, when the person ended its last solution; null while they have one leased.

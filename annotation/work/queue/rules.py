@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from annotation.models import Annotation, Membership, QueuePolicy
+from annotation.models import Annotation, Membership, QueuePolicy, Taker
 
 # All are conditions on `item`, a queue item. A person has had a solution if they have a lease on it: nobody can submit
 # without one, and an adjudicated solution leaves the queue. An expired lease can be renewed.
 FRESH = """NOT EXISTS (
     SELECT FROM annotation_lease mine
     WHERE mine.annotator_id = %(annotator)s AND mine.solution_id = item.solution_id AND mine.state <> 'expired')"""
-OFFERED = "item.state = 'ready' AND NOT item.paused AND item.assigned_to_id IS NULL"
+OFFERED = "item.state = 'ready' AND NOT item.paused AND item.assigned_to_id IS NULL AND item.taker = %(taker)s"
 QUALIFIED = """EXISTS (
     SELECT FROM annotation_solution given JOIN annotation_problem problem ON problem.id = given.problem_id
     WHERE given.id = item.solution_id AND problem.domain = ANY(%(domains)s))"""
@@ -25,7 +25,7 @@ NEVER_SEEN = f"NOT EXISTS (SELECT {SEEN})"
 
 @dataclass(frozen=True)
 class Rules:
-    """Conditions for one person now, with their `values`. `lasting` stays false for an item that fails it; `passing`
+    """Conditions for one member now, with their `values`. `lasting` stays false for an item that fails it; `passing`
     becomes true with time.
     """
 
@@ -48,14 +48,20 @@ class Rules:
 
 
 def rules_for(membership: Membership, now: datetime) -> Rules:
-    """The conditions on the items that this person may get."""
+    """The conditions on the items that this member may get. A machine needs no cool-down, because it forgets."""
     policy = membership.project.policies
     lasting = [FRESH]
-    values: dict[str, Any] = {"annotator": membership.pk, "project": membership.project_id}
+    values: dict[str, Any] = {
+        "annotator": membership.pk,
+        "project": membership.project_id,
+        "taker": taker_of(membership),
+    }
     if membership.domains is not None:
         lasting.append(QUALIFIED)
         values["domains"] = membership.domains
     passing = "TRUE"
+    if membership.kind == Membership.Kind.MACHINE:
+        return Rules(" AND ".join(lasting), passing, values)
     if policy.queue.problem_again == "never":
         lasting.append(NEVER_SEEN)
     elif policy.queue.cool_down_minutes or policy.queue.problem_again == "next_day":
@@ -64,10 +70,15 @@ def rules_for(membership: Membership, now: datetime) -> Rules:
     return Rules(" AND ".join(lasting), passing, values)
 
 
+def taker_of(membership: Membership) -> Taker:
+    """Whose items the member may take. A simulated person takes those of people."""
+    return Taker.MACHINE if membership.kind == Membership.Kind.MACHINE else Taker.PERSON
+
+
 def cap_reached(membership: Membership, in_hand: int, now: datetime) -> datetime | None:
-    """The project's next midnight if the person has reached the daily cap, else None."""
+    """The project's next midnight if the person has reached the daily cap, else None. A machine has no cap."""
     cap = membership.project.policies.queue.daily_cap
-    if not cap:
+    if not cap or membership.kind == Membership.Kind.MACHINE:
         return None
     midnight = membership.project.policies.rounds.start_of_day(now)
     submitted = Annotation.objects.filter(annotator=membership, revision=1, submitted_at__gte=midnight).count()

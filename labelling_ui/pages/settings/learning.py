@@ -67,6 +67,7 @@ class SourcesPart(AgreementFields, Part):
 
     heading = _("Comparison of sources")
     term = "source"
+    note = _("Quality > Source comparison shows which solutions a rule drops.")
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from annotation.core.membership.projects import change_project
 from annotation.core.wording import in_words
 from annotation.models import Membership, Project
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
-from labelling_ui.pages.settings import learning, project, scheme, work
+from labelling_ui.pages.settings import learning, project, routes, scheme, work
 from labelling_ui.pages.settings.part import Part
 
 
@@ -33,6 +33,7 @@ PAGES = [
     Kind("scheme", _("Labelling scheme"), (scheme.RatingPart, scheme.FirstErrorPart, scheme.BesidePart)),
     Kind("answers", _("Answers and shortcuts"), (scheme.AnswersPart, scheme.KeysPart)),
     Kind("queue", _("Queue"), (work.GenerationsPart, work.QueuePart)),
+    Kind("labour", _("Division of labour"), (routes.RoutesPart, work.CostsPart)),
     Kind("work", _("Pace, hints and feedback"), (work.PacePart, work.HintsPart, work.FeedbackPart)),
     Kind("quality", _("Gold and quality"), (work.GoldPart, work.ScreeningPart, work.WatchPart)),
     Kind("training", _("Training"), (learning.TrainingPart, learning.SourcesPart, learning.GatePart)),

@@ -1,4 +1,4 @@
-"""The settings of work: generations, queue, pace, hints, feedback, gold, screening and quality alarms."""
+"""The settings of work: generations, queue, costs, pace, hints, feedback, gold, screening and quality alarms."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -86,6 +86,25 @@ class QueuePart(PolicyPart):
             ("never", _("never")),
         ],
         label=_("Repeat a problem for the same person"),
+    )
+
+
+class CostsPart(PolicyPart):
+    """The fields of `CostsPolicy`."""
+
+    heading = _("Costs")
+    section = "costs"
+    note = _("Used to compare what labels cost. Nobody is paid from these figures.")
+
+    hour = forms.FloatField(
+        required=False,
+        label=_("Cost of one hour of an annotator’s time"),
+        help_text=_("Leave empty if you do not want to compare costs."),
+    )
+    currency = forms.CharField(
+        label=_("Currency"),
+        widget=forms.TextInput({"placeholder": "EUR", "spellcheck": "false"}),
+        help_text=_("Three letters, such as EUR or USD."),
     )
 
 
@@ -225,7 +244,7 @@ class WatchPart(PolicyPart):
     )
     labels_between_false_alarms = forms.IntegerField(
         label=_("Labels between false alarms"),
-        help_text=_("Average number of checked labels per false alarm, at least."),
+        help_text=_("Average number of labels per false alarm of all checks together, at least."),
     )
     hold_rounds = forms.BooleanField(
         required=False, label=_("Hold automatic rounds while a suspected batch awaits a decision")

@@ -9,11 +9,11 @@ from django.test import Client
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.accounts import invite
-from annotation.core.membership.members import change_role, mark_machine, qualify, remove
+from annotation.core.membership.members import change_role, qualify, remove
 from annotation.files.record_import import import_records
-from annotation.labels.consensus.trust import trust_by_person
+from annotation.labels.agreement.cube import agreement_of
+from annotation.labels.consensus.fits import fit_for, scope_of
 from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
-from annotation.labels.quality.agreement import first_error_agreement
 from annotation.models import AuditEntry, GoldAnswer, Lease, Membership, Project, QueueItem
 from annotation.work.gold.designation import mark_gold, references
 from annotation.work.gold.screening import decide
@@ -54,7 +54,7 @@ def test_they_are_on_every_page_about_labels_and_people(client: Client, people: 
         assert MARKED in page, address
     page = client.get(f"/p/algebra/members/{ann.pk}/gold/").content.decode()
     assert "No account" in page
-    for button in ("member-screen", "/screen/", "/machine/", "/qualify/"):
+    for button in ("member-screen", "/screen/", "/qualify/"):
         assert f'{button}"' not in page
     listing = client.get("/p/algebra/members/").context["listing"]
     assert {row.shown_name: row.labels for row in listing}[MARKED] == 5
@@ -63,7 +63,7 @@ def test_they_are_on_every_page_about_labels_and_people(client: Client, people: 
 
 
 def test_the_measures_of_quality_have_them_as_people(ann: Membership):
-    agreement = first_error_agreement(ann.project)
+    agreement = agreement_of(ann.project)
     assert (agreement.solutions, agreement.pairs) == (0, 0), "gold lanes measure people, not each other"
     import_records(
         project=ann.project,
@@ -73,16 +73,16 @@ def test_the_measures_of_quality_have_them_as_people(ann: Membership):
         ],
         by=None,
     )
-    agreement = first_error_agreement(ann.project)
-    assert (agreement.solutions, agreement.pairs, agreement.exact) == (1, 1, 0.0)
-    assert f"annotator {ann.pk}" in trust_by_person(ann.project)
+    agreement = agreement_of(ann.project)
+    assert (agreement.solutions, agreement.pairs, agreement.value) == (1, 1, 0.0)
+    fit = fit_for(by=None, project=ann.project, scope=scope_of(ann.project))
+    assert str(ann.pseudonym) in {annotator.name for annotator in fit.report.annotators}
 
 
 def test_they_have_no_part_in_the_work(people: dict[str, User], ann: Membership):
     manager, project = people["manager"], ann.project
     for service, fields in (
         (change_role, {"role": "manager"}),
-        (mark_machine, {"machine": True}),
         (qualify, {"domains": None}),
         (remove, {}),
         (decide, {"outcome": "passed"}),

@@ -5,11 +5,13 @@ import pytest
 from annotation.loop.resuming import SERVICES
 from annotation.models import (
     AnswerCheck,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportJob,
     Job,
     JobEntry,
+    JudgingRun,
     ModelJob,
     PoolScoring,
     SampledProblem,
@@ -43,7 +45,11 @@ def asked_for(kind, project):
         "answers": lambda: AnswerCheck.objects.create(project=project),
         "export": lambda: ExportJob.objects.create(project=project, target="/exports"),
         "overlap": lambda: ContaminationCheck.objects.create(project=project, snapshot=snapshot, filename="b.json"),
+        "fit": lambda: ConsensusFit.objects.create(project=project, number=1, method="reliability"),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
+        "judging": lambda: JudgingRun.objects.create(
+            project=project, method="monte_carlo", endpoint="e", model="m", prompt="{problem}", currency="EUR", seed=0
+        ),
         "simulation": lambda: SimulationRun.objects.create(
             project=project, snapshot=snapshot, functions=["random", "entropy"], seeds=1, budget=40
         ),
@@ -54,7 +60,9 @@ def asked_for(kind, project):
     return created[kind]()
 
 
-@pytest.mark.parametrize("kind", ["import", "answers", "export", "overlap", "sampling", "simulation", "model", "run"])
+@pytest.mark.parametrize(
+    "kind", ["import", "answers", "export", "overlap", "fit", "sampling", "judging", "simulation", "model", "run"]
+)
 def test_it_is_cancelled_from_its_page(manager, project, kind):
     job = asked_for(kind, project)
     button = f'action="/p/algebra/jobs/{kind}/{job.pk}/cancel/"'
@@ -82,6 +90,9 @@ def test_programs_cancel_and_resume_every_kind_at_one_address(manager, project, 
         SampledProblem(run=run, problem=project.problems.first(), position=0) for run in SamplingRun.objects.all()
     )
     SamplingRun.objects.update(endpoint="sandbox")
+    for run in JudgingRun.objects.all():
+        run.judged.create(solution=project.solutions.first(), position=0)
+    JudgingRun.objects.update(endpoint="sandbox")
     resumed = manager.post(f"{address}resume/")
     if kind in SERVICES:
         assert (resumed.status_code, resumed.json()["state"], resumed.json()["retries"]) == (202, "queued", 1)

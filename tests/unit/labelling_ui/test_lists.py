@@ -15,6 +15,7 @@ from annotation.models import (
     Annotation,
     AnswerCheck,
     ExportSchedule,
+    JudgingRun,
     Membership,
     OutcomeDisagreement,
     Problem,
@@ -31,8 +32,9 @@ from tests.factories import SnapshotFactory
 
 LISTS = (
     "labels/", "solutions/", "queue/", "review/", "gold/", "generations/", "generations/0/", "runs/", "models/",
-    "serving/log/", "answers/", "import/", "/imports/{job}/", "sample/", "/samplings/{sampling}/", "datasets/",
-    "datasets/schedules/", "members/", "members/{member}/gold/", "learning/", "simulations/",
+    "serving/log/", "answers/", "import/", "/imports/{job}/", "sample/", "/samplings/{sampling}/", "judge/",
+    "judge/{judging}/", "datasets/", "datasets/schedules/", "members/", "members/{member}/gold/", "learning/",
+    "simulations/",
 )  # fmt: skip
 # Behind a heading of the file: what the file says of the same as the page, which has it in words.
 SAID_OTHERWISE = {
@@ -119,6 +121,14 @@ def lists(project: Project, people: dict[str, User], client: Client) -> dict[str
     SampledProblem.objects.create(
         run=sampling, problem=Problem.objects.earliest("pk"), position=1, state="failed", error="no answer"
     )
+    judging = JudgingRun.objects.create(
+        project=project, method="judge", endpoint="gpt", model="gpt-9", template="critic", prompt="{problem} {steps}",
+        prompt_version="critic/1", currency="EUR", seed=7, state="done", solutions=1, cost="0.0125", prompt_tokens=90,
+    )  # fmt: skip
+    judging.judged.create(solution=solution, position=0, state="failed", error="no verdict").calls.create(
+        prefix=3, attempt=0, prompt_tokens=90, completion_tokens=20, replies=[{"text": "It is right.", "cut": False}],
+        state="answered", cost="0.0125", right=2,
+    )  # fmt: skip
     ShadowComparison.objects.create(
         project=project, run=project.training_runs.get(), snapshot=snapshot, generation=1, control_seconds=600,
         acquisition_labels=12, control_labels=11, acquisition_f1=0.5, control_f1=0.4, gain=0.1, low=0.01, high=0.19,
@@ -127,7 +137,7 @@ def lists(project: Project, people: dict[str, User], client: Client) -> dict[str
     ExportSchedule.objects.create(
         project=project, name="Weekly", filters={"splits": ["pool"]}, formats=["records"], root="lake", every_days=7
     )
-    return {"job": project.import_jobs.get().pk, "sampling": sampling.pk, "member": person.pk}
+    return {"job": project.import_jobs.get().pk, "sampling": sampling.pk, "judging": judging.pk, "member": person.pk}
 
 
 def _staff_label(project: Project) -> Annotation:

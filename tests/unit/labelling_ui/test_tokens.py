@@ -20,7 +20,7 @@ def calls(secret: str) -> int:
 
 
 def test_a_token_is_shown_once_works_and_can_be_revoked(signed_in: Client) -> None:
-    page = signed_in.post("/tokens/", {"name": "sampling job"}).content.decode()
+    page = signed_in.post("/tokens/", {"name": "sampling job", "scopes": ["read"]}).content.decode()
     found = re.search(r"Token (stepmark_[\w-]+)", page)
     assert found
     secret = found[1]
@@ -41,7 +41,7 @@ def test_a_token_needs_a_name(signed_in: Client) -> None:
 
 
 def test_somebody_elses_token_cannot_be_revoked(signed_in: Client) -> None:
-    page = signed_in.post("/tokens/", {"name": "mine"}).content.decode()
+    page = signed_in.post("/tokens/", {"name": "mine", "scopes": ["read"]}).content.decode()
     action = re.search(r"/tokens/\d+/revoke/", page)
     assert action
     stranger = Client()

@@ -21,6 +21,8 @@ def perform(work: StageWork) -> Outcome:
             ),
             unfinished=True,
         )
+    if scoring.state == PoolScoring.State.CANCELLED:
+        return Outcome(Message("scoring_was_cancelled", n=scoring.left, model=champion.number), skipped=True)
     return _summary(work, champion, scoring)
 
 

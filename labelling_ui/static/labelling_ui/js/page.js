@@ -24,7 +24,7 @@
 
   // Where there is no room for columns, a row is a block and each cell says which column it is of (tables.css).
   function nameCells(root) {
-    for (const table of root.querySelectorAll(".table > table:not(.stacked)")) {
+    for (const table of root.querySelectorAll(".table > table:not(.stacked, .heat-map)")) {
       const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
       const names = heads.map((head) => (head.querySelector(".hidden-label") ? "" : head.textContent.trim()));
       for (const cell of table.querySelectorAll("tbody :is(th, td)")) {

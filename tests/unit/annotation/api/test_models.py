@@ -1,10 +1,11 @@
 """A manager does over the API what the models' pages do; reviewers look, and others do not."""
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.loop.model_jobs.exporting import export_path
-from annotation.models import ModelJob, PoolScoring
+from annotation.models import ModelJob, ModelVersion, PoolScoring
 from annotation.models.model_job import ImportedFolder
 from annotation.models.model_version import Measurement
 from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory
@@ -106,6 +107,8 @@ def test_a_folder_is_imported(version, call, root):
     assert ModelJob.objects.get().source == ImportedFolder("theirs", "\n\n", 0)
     assert call("GET", f"{of_project}model-imports/")[1]["results"] == [job]
     assert call("POST", f"models/{version.pk}/measure/")[1]["code"] == "not_imported"
+    ModelVersion.objects.update(origin="imported", weights_deleted_at=timezone.now())
+    assert call("POST", f"models/{version.pk}/measure/")[1]["code"] == "weights_deleted"
 
 
 def test_audits_and_scores_of_the_pool(version, call):

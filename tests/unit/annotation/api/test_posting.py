@@ -21,7 +21,7 @@ RESULTS = "/api/v1/projects/project/test-results/"
 @pytest.fixture
 def api(manager, project):
     client = APIClient()
-    _, secret = issue_token(by=manager, name="run")
+    _, secret = issue_token(by=manager, name="run", scopes=["read", "admin"])
     client.credentials(HTTP_AUTHORIZATION=f"Token {secret}")
     return client
 
@@ -136,7 +136,7 @@ def test_bounds_and_roles(api, manager, project, settings):
     assert api.post(WHERE + "?decomposition=verse", lines, content_type="application/x-ndjson").status_code == 400
     reader = User.objects.create_user("reader")
     add_member(by=manager, project=project, user=reader, role="annotator")
-    _, secret = issue_token(by=reader, name="reader")
+    _, secret = issue_token(by=reader, name="reader", scopes=["read", "admin"])
     api.credentials(HTTP_AUTHORIZATION=f"Token {secret}")
     assert send(api, sample(1)).status_code == 403
     assert api.post(RESULTS, {"results": []}, format="json").status_code == 403

@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
+from annotation.labels.annotators.batches import set_aside_by_hand
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
-from annotation.labels.quality.batches import set_aside_by_hand
 from annotation.models import Annotation, Membership, QueueItem
 from tests import manager_world
-from tests.factories import AnnotationFactory, LabelSourceFactory
+from tests.factories import AnnotationFactory, LabelSourceFactory, MembershipFactory, ProjectFactory
 
 pytestmark = pytest.mark.django_db
 SECRET = ("lane", "generation", "split", "hint", "source_kind", "annotator", "set_aside", "inclusion_probability")
@@ -148,7 +148,9 @@ def test_solutions_have_the_filters_of_their_page(read, pages, project, query):
     ("address", "field"),
     [("labels/?batch=999999", "batch"), ("labels/?annotator=ann", "annotator"), ("labels/?since=soon", "since"),
      ("solutions/?way=differing", "one"), ("solutions/?one=1&other=999999&way=both", "one"),
-     ("solutions/?outcome=maybe", "outcome"), ("batches/?state=new", "state"), ("consensus/?method=best", "method")],
+     ("solutions/?week=2026-11-23", "week"), ("agreement/?measure=luck", "measure"),
+     ("agreement/?rows=week&columns=week", "columns"), ("agreement/?columns=week", "columns"),
+     ("solutions/?outcome=maybe", "outcome"), ("batches/?state=new", "state"), ("consensus/?fit=best", "fit")],
 )  # fmt: skip
 def test_a_filter_that_cannot_be_is_refused_by_its_field(project, people, address, field):
     client = APIClient()
@@ -167,7 +169,22 @@ def test_the_consensus_is_that_of_a_snapshot_with_the_same_filters(read, project
     assert row["labels"] == len(record.annotations) == 2
     asserted = [(step["position"], step["good"], step["bad"], step["votes"]) for step in row["steps"]]
     assert asserted == [(step.position, step.good, step.bad, step.votes) for step in record.consensus]
+    assert row["fit"] is None
     assert read("consensus/?source_kinds=heuristic")["results"] == []
+
+
+def test_the_consensus_is_that_of_the_latest_fit_or_of_the_one_asked_for(read, project, people):
+    filters = {"consensus": project.policies.quality.consensus, "source_kinds": ["human"]}
+    snapshot = create_snapshot(by=people["manager"], project=project, filters=filters)
+    record = next(read_snapshot(snapshot))
+    for row in (*read("consensus/")["results"], *read("consensus/?fit=1")["results"]):
+        assert (row["method"], row["fit"]) == (filters["consensus"], 1)
+        assert [step["bad"] for step in row["steps"]] == [step.bad for step in record.consensus]
+    assert read("consensus/?fit=0")["results"][0]["method"] == "shares"
+    [fit] = read("consensus-fits/")["results"]
+    assert read("consensus-fits/1/") == fit
+    assert (fit["number"], fit["state"], fit["sha256"]) == (1, "done", record.consensus_fit)
+    assert {one["name"] for one in fit["report"]["annotators"]} == {label.annotator for label in record.annotations}
 
 
 def test_people_are_named_once_with_their_pseudonym(read, project, people):
@@ -193,11 +210,29 @@ def test_a_batch_states_who_and_when_and_links_to_its_labels(read, project, peop
     assert read("batches/?state=suspected")["results"] == []
 
 
-def test_agreement_is_that_of_the_statistics(read, project):
-    report = read("agreement/")
-    assert report["overall"] == read("statistics/")["agreement"]
-    assert report["overall"]["pairs"] == sum(day["pairs"] for day in report["by_day"]) == 1
-    assert [person["exact"] for person in report["by_person"]] == [0, 0]
+def test_agreement_is_cut_by_two_dimensions_whose_cells_open_their_solutions(read, project):
+    report = read("agreement/?rows=pair&columns=length&between=people")
+    whole = {"value": 0.0, "low": None, "high": None, "solutions": 1, "pairs": 1}
+    assert report["whole"] == {"row": "", "column": "", **whole}
+    [cell] = report["cells"]
+    annotator, peer = cell["row"].split(" ")
+    assert {annotator, peer} == {str(of) for of in project.annotations.values_list("annotator__pseudonym", flat=True)}
+    assert cell == {"row": f"{annotator} {peer}", "column": "1-4", **whole}
+    address = f"solutions/?between=people&annotator={annotator}&peer={peer}&length="
+    assert [row["labels"] for row in read(f"{address}1-4")["results"]] == [2]
+    assert read(f"{address}5-8")["results"] == []
+    assert read("agreement/?between=machines")["whole"] is None
+
+
+def test_agreement_is_compared_between_the_projects_that_one_reviews(project, people):
+    ProjectFactory()
+    MembershipFactory(user=people["manager"], role="annotator")
+    client = APIClient()
+    client.force_authenticate(people["manager"])
+    [of] = client.get("/api/v1/agreement/?rows=domain").json()
+    assert (of["project"], [cell["pairs"] for cell in of["cells"]]) == (project.slug, [1])
+    client.force_authenticate(people["annotator"])
+    assert client.get("/api/v1/agreement/").json() == []
 
 
 def test_the_audit_log_is_filtered(read, project, people):

@@ -8,11 +8,13 @@ import pytest
 from annotation.api.audit_entries import AuditRow
 from annotation.api.batches import BatchRow
 from annotation.api.boundary import Row
+from annotation.api.consensus_fits import FitRow
 from annotation.api.disputes import DisputeRow
 from annotation.api.exports import ExportJobRow, ExportScheduleRow
 from annotation.api.generations import GenerationRow
 from annotation.api.gold import GoldRow, ScreeningDecisionRow
 from annotation.api.imports import ImportGroupRow, ImportRow
+from annotation.api.judgings import JudgeCallRow, JudgingRow
 from annotation.api.labels import ChosenStep, HintOfLabel, LabelRow, RatingRow
 from annotation.api.learning import ComparisonRow
 from annotation.api.model_jobs import ModelJobRow
@@ -35,6 +37,7 @@ from annotation.models import (
     AnswerCheck,
     ApiToken,
     AuditEntry,
+    ConsensusFit,
     ContaminationCheck,
     Dispute,
     DomainChampion,
@@ -45,6 +48,8 @@ from annotation.models import (
     Hint,
     ImportGroup,
     ImportJob,
+    JudgeCall,
+    JudgingRun,
     LabelBatch,
     LabelSource,
     Membership,
@@ -79,6 +84,7 @@ MODELS: dict[type[Row], type] = {
     ExportJobRow: ExportJob,
     ExportScheduleRow: ExportSchedule,
     ContaminationRow: ContaminationCheck,
+    FitRow: ConsensusFit,
     ComparisonRow: ShadowComparison,
     DisputeRow: Dispute,
     DomainChampionRow: DomainChampion,
@@ -87,6 +93,8 @@ MODELS: dict[type[Row], type] = {
     HintOfLabel: Hint,
     ImportGroupRow: ImportGroup,
     ImportRow: ImportJob,
+    JudgeCallRow: JudgeCall,
+    JudgingRow: JudgingRun,
     LabelRow: Annotation,
     ModelJobRow: ModelJob,
     ModelVersionRow: ModelVersion,

@@ -8,10 +8,12 @@ from rest_framework.test import APIClient
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportGroup,
     ImportJob,
+    JudgingRun,
     PoolScoring,
     Project,
     SamplingRun,
@@ -36,6 +38,7 @@ OF_A_PROJECT = {
     "model-retention/": (403, 200, 200),
     "policy-endpoints/": (403, 403, 200),
     "samplings/": (403, 403, 200),
+    "judgings/": (403, 403, 200),
     "queue/": (403, 200, 200),
     "disputes/": (403, 200, 200),
     "reviews/": (403, 200, 200),
@@ -54,6 +57,7 @@ OF_A_PROJECT = {
     "solutions/": (403, 200, 200),
     "labels/": (200, 200, 200),
     "consensus/": (403, 200, 200),
+    "consensus-fits/": (403, 200, 200),
     "people/": (403, 403, 200),
     "batches/": (403, 200, 200),
     "agreement/": (403, 200, 200),
@@ -67,8 +71,10 @@ OF_A_JOB = {
     "import": (403, 403, 200),
     "answers": (403, 200, 200),
     "sampling": (403, 403, 200),
+    "judging": (403, 403, 200),
     "export": (403, 403, 200),
     "overlap": (403, 403, 200),
+    "fit": (403, 200, 200),
     "pool": (403, 200, 200),
 }
 OF_A_ROW = {
@@ -112,9 +118,11 @@ def test_what_a_job_shows(project, statuses, kind):
         "overlap": lambda: ContaminationCheck.objects.create(
             project=project, snapshot=SnapshotFactory(project=project)
         ),
+        "fit": lambda: ConsensusFit.objects.create(project=project, number=1, method="reliability"),
         "export": lambda: ExportJob.objects.create(project=project),
         "answers": lambda: AnswerCheck.objects.create(project=project),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
+        "judging": lambda: JudgingRun.objects.create(project=project, method="judge", endpoint="e", model="m", seed=0),
         "pool": lambda: PoolScoring.objects.create(project=project, model_version=ModelVersionFactory(project=project)),
     }[kind]()
     assert statuses(f"projects/{project.slug}/jobs/{kind}/{job.pk}/") == (*OF_A_JOB[kind], 404, 401)

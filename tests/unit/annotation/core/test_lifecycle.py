@@ -22,11 +22,13 @@ from annotation.core.locks import advisory_lock
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportGroup,
     ImportJob,
     Job,
+    JudgingRun,
     ModelJob,
     PoolScoring,
     SamplingRun,
@@ -47,7 +49,9 @@ def asked_for(model, project):
     fields = {
         ImportJob: {"filename": "f", "path": "/nowhere/f"},
         SamplingRun: {"endpoint": "e", "model": "m", "seed": 0},
+        JudgingRun: {"method": "judge", "endpoint": "e", "model": "m", "currency": "EUR", "seed": 0},
         AnswerCheck: {},
+        ConsensusFit: {"number": 1, "method": "reliability"},
         ContaminationCheck: {},
         ExportJob: {},
         SimulationRun: {"functions": [], "seeds": 1, "budget": 1},

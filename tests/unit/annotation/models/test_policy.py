@@ -20,6 +20,8 @@ from prm.acquisition import FUNCTIONS
         {"queue": {"lease_minutes": 0}},
         {"queue": {"lease_minutes": 1, "heartbeat_seconds": 60}},
         {"queue": {"problem_again": "tomorrow"}},
+        {"costs": {"hour": -1}},
+        {"costs": {"currency": "euro"}},
         {"unheard_of": 1},
     ],
     ids=str,

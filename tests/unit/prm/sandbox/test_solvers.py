@@ -1,8 +1,11 @@
 """Solvers that go on from what stands: rightly from right steps, consistently from an error."""
 
+import json
+
 import pytest
 
 from prm.sandbox import WorldConfig, generate
+from prm.sandbox.judge import JudgePolicy
 from prm.sandbox.solvers import SolverPolicy, UnknownProblem, value_in
 from prm.sandbox.solving import Start, final_answer
 from prm.sandbox.work import Habits, Wrong
@@ -39,6 +42,23 @@ def test_an_error_is_carried_to_the_answer_that_follows_from_it(faultless, trace
             [rest] = faultless.continue_from([Start(trace.problem, begun)], seed=1)
             carried.append(final_answer([*begun, *rest]) == final_answer(trace.steps))
     assert sum(carried) > 0.8 * len(carried)
+
+
+def test_the_judge_finds_most_first_errors_and_doubts_few_right_solutions(faultless, traces):
+    judge, right = JudgePolicy(faultless), {True: [], False: []}
+    for trace in traces[:200]:
+        tagged = "\n".join(f"<step_{k}>\n{step.text}\n</step_{k}>" for k, step in enumerate(trace.steps))
+        [[reply]] = judge.continue_from([Start(f"[Problem]\n{trace.problem}\n\n{tagged}")], seed=0)
+        verdict = json.loads(reply.text)
+        assert len(verdict["ratings"]) == len(verdict["steps"]) == len(trace.steps)
+        right[trace.first_error == -1].append(verdict["first_error"] == trace.first_error)
+    assert 0.7 < sum(right[False]) / len(right[False]) < 0.95
+    assert 0.8 < sum(right[True]) / len(right[True]) < 1
+
+
+def test_the_judge_refuses_what_the_world_does_not_pose(faultless):
+    with pytest.raises(UnknownProblem, match="no solution of the sandbox"):
+        JudgePolicy(faultless).continue_from([Start("Is 1 a prime?\n<step_0>\nNo.\n</step_0>")], seed=0)
 
 
 def test_weaker_habits_solve_less(traces):

@@ -10,9 +10,9 @@ from django.db import connection
 
 from annotation.core.errors import Conflict, DomainError
 from annotation.files.record_import import import_records
+from annotation.labels.annotators.batches import resume, set_aside_by_hand
 from annotation.labels.datasets.comparing import diff_snapshots
 from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
-from annotation.labels.quality.batches import resume, set_aside_by_hand
 from annotation.models import Annotation, GoldAnswer, PathStep, Problem, Solution, StepRating
 from tests.factories import AnnotationFactory, MembershipFactory, SnapshotFactory
 from tests.unit.annotation.labels.datasets.test_snapshots import rated, solution

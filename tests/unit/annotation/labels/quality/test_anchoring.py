@@ -1,6 +1,7 @@
 """Figures of hints against known answers, and read from what people handed in."""
 
 import uuid
+from datetime import UTC, datetime, timedelta
 from math import exp, log
 
 import pytest
@@ -139,6 +140,19 @@ def test_people_are_held_to_gold_but_not_to_their_own_word(project, hand_in):
     assert (found.blind.right.count, found.blind.right.of) == (1, 1)
     assert (found.hinted.misled.count, found.hinted.misled.of) == (1, 2)
     assert (found.blind.misled.count, found.blind.misled.of) == (0, 1)
+
+
+@pytest.mark.django_db
+def test_accuracy_without_hints_is_shown_beside_that_with_hints_by_week(project, hand_in):
+    monday = datetime(2026, 11, 2, tzinfo=UTC)
+    for days, shown, said in ((0, False, 2), (6, False, 1), (7, False, 1), (7, True, 2)):
+        label = hand_in(said, shown=shown, submitted_at=monday + timedelta(days=days))
+        GoldAnswer.objects.create(project=project, solution=label.solution, annotation=reference(label.solution, 2))
+    [found] = compare_hints(project)
+    assert [
+        (week.start.isoformat(), week.blind.count, week.blind.of, week.hinted.count, week.hinted.of)
+        for week in found.weeks
+    ] == [("2026-11-02", 1, 2, 0, 0), ("2026-11-09", 0, 1, 1, 1)]
 
 
 def reference(solution, first_error):

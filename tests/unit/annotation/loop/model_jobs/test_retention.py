@@ -50,7 +50,7 @@ def test_the_latest_what_serves_and_what_is_pinned_keep_their_weights(
     assert (said.by, said.target_id, said.before["path"]) == (None, str(old.pk), "model-5")
     assert retention.keep_to_policy() == 0
     manager = MembershipFactory(project=project, role="manager").user
-    with pytest.raises(Conflict, match="retention policy deleted its weights"):
+    with pytest.raises(Conflict, match="retention policy deleted the weights"):
         registry.promote_version(by=manager, version=old)
 
 

@@ -1,6 +1,7 @@
 """The pool is scored once, by any number of workers, whatever dies meanwhile; what is stored is checked."""
 
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
@@ -10,6 +11,7 @@ from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.lifecycle import cancel_job, resume_job, sweep_jobs
 from annotation.core.locks import advisory_lock
 from annotation.loop.pool import checking, scoring, shards
+from annotation.loop.rounds.stages import score
 from annotation.models import AuditEntry, ModelVersion, PoolScore, PoolScoring, PoolShard
 from tests.factories import MembershipFactory, SolutionFactory
 from tests.waiting import until
@@ -135,6 +137,16 @@ def test_a_cancelled_scoring_ends_and_goes_on_with_what_is_left(begun, project, 
     assert (scoring.score_unscored(), sweep_jobs(), left > 0) == (0, 0, True)
     scoring.run_scoring(resume_job(by=manager, job=begun.pool_scoring).pk, "0")
     assert begun.pool_scoring.left < left
+
+
+def test_a_round_leaves_a_cancelled_scoring_cancelled(begun, project, oracle):
+    cancel_job(by=MembershipFactory(project=project, role="manager").user, job=begun.pool_scoring)
+    outcome = score.perform(SimpleNamespace(project=project))
+    assert (PoolScoring.objects.get().state, oracle.asked) == ("cancelled", [])
+    assert (outcome.skipped, str(outcome.figure)) == (
+        True,
+        f"The scoring was cancelled: 20 solutions have no score of model {begun.number}.",
+    )
 
 
 def test_scorings_of_several_workers_count_no_attempt_of_those_that_join(begun):

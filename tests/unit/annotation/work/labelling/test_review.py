@@ -5,8 +5,8 @@ import uuid
 import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
+from annotation.labels.agreement.cube import agreement_of
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
-from annotation.labels.quality.agreement import first_error_agreement
 from annotation.labels.quality.review_queue import next_to_review, review_counts, to_review
 from annotation.models import Annotation, AuditEntry, Dispute, Lease, Membership, QueueItem, SentBack
 from annotation.work.claiming import claim_next
@@ -97,7 +97,7 @@ class TestAdjudication:
             (1, 0, 1, True),
         ], "what one of them said beyond the error counts no more"
         assert sorted(a.adjudicates for a in record.annotations) == [False, False, True]
-        assert first_error_agreement(project).pairs == 1, "who decides knows what the others said"
+        assert agreement_of(project).pairs == 1, "who decides knows what the others said"
         told = AuditEntry.objects.get(action="annotation.adjudicate")
         assert (told.by, told.after["accepts"], told.after["first_error"]) == (reviewer, right.pk, 1)
 
@@ -128,7 +128,7 @@ class TestAdjudication:
         decided = adjudicate(by=reviewer, project=project, submission=label_of(item.solution, -1), seen=newest(item))
         revised = label(member, item, 1, -1, based_on=decided.annotation.revision)
         assert (revised.revision, revised.adjudicates) == (3, True)
-        assert first_error_agreement(project).exact == 0, "their word before they decided is their own"
+        assert agreement_of(project).value == 0, "their word before they decided is their own"
 
     def test_only_staff_decide_and_only_by_labels_of_people(self, project, reviewer, item, people):
         one = label(people[0], item, 1, 1, 1)

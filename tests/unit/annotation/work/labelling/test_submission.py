@@ -8,10 +8,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.core.membership.members import mark_machine
+from annotation.labels.agreement.cube import agreement_of
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
-from annotation.labels.quality.agreement import first_error_agreement
 from annotation.models import Annotation, AuditEntry, Dispute, Draft, Lease, Membership, QueueItem
 from annotation.work.claiming import claim_next
 from annotation.work.gold.designation import mark_gold, references
@@ -21,7 +20,13 @@ from annotation.work.labelling.payload import GivenPosition, GivenRating, Submis
 from annotation.work.labelling.revisions import as_submitted, find_latest
 from annotation.work.labelling.submission import submit_annotation
 from annotation.work.queue.leases import expire_leases, release
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import (
+    GenerationFactory,
+    MachineAnnotatorFactory,
+    MembershipFactory,
+    QueueItemFactory,
+    SolutionFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -86,7 +91,7 @@ def test_a_submission_fills_its_place(item, annotator):
 
 
 def test_a_program_that_plays_an_annotator_says_so(item):
-    robot = MembershipFactory(project=item.project, simulated=True)
+    robot = MembershipFactory(project=item.project, kind="simulated")
     assert submit(robot, all_good(item.solution, claim(robot))).annotation.source.kind == "simulated"
 
 
@@ -104,34 +109,23 @@ def test_what_comes_with_a_token_is_a_machine_s_label_and_never_gold(item, role)
     assert not list(references(item.project))
 
 
-def test_a_member_marked_as_a_program_labels_as_a_machine_and_a_person_does_not(item):
-    manager = MembershipFactory(project=item.project, role="manager")
-    robot = mark_machine(by=manager.user, membership=MembershipFactory(project=item.project), machine=True)
-    QueueItem.objects.update(wanted=2)
-    assert submit(robot, all_good(item.solution, claim(robot))).annotation.source.kind == "model_judge"
+def test_a_machine_annotator_labels_as_its_version_and_a_person_does_not(item):
+    robot = MachineAnnotatorFactory(membership__project=item.project)
+    QueueItem.objects.update(lane="acquisition", route="judge", taker="machine", audited=True)
+    judged = submit(robot.membership, all_good(item.solution, claim(robot.membership))).annotation
+    assert (judged.source, judged.source.kind) == (robot.source, "model_judge")
     person = MembershipFactory(project=item.project)
     assert submit(person, all_good(item.solution, claim(person))).annotation.source.kind == "human"
-    assert AuditEntry.objects.get(action="member.mark_machine").after == {"machine": True}
-    assert first_error_agreement(item.project).pairs == 0  # kinds are not pooled
+    assert agreement_of(item.project).pairs == 0  # kinds are not pooled
     records = list(stream_records(project=item.project, filters=parse_filters({})))
     assert sorted(one.source_kind for one in records[0].annotations) == ["human", "model_judge"]
 
 
-@pytest.mark.parametrize(("lane", "fills"), [("acquisition", True), ("holdout", False), ("calibration", False)])
-def test_a_machine_fills_a_place_only_where_it_may_teach(item, lane, fills):
-    if not fills:
-        problem = ProblemFactory(project=item.project, split=lane)
-        QueueItem.objects.all().delete()
-        item = QueueItemFactory(
-            generation=item.generation, lane=lane, solution=SolutionFactory(project=item.project, problem=problem)
-        )
+def test_a_machine_gets_no_item_that_waits_for_people(item):
     item.project.policy = {"training_sources": ["human", "model_judge"]}
     item.project.save()
-    robot = MembershipFactory(project=item.project, machine=True)
-    submit_annotation(
-        by=robot.user, project=item.project, submission=all_good(item.solution, claim(robot)), by_program=True
-    )
-    assert places(item) == (("done", 0, 1) if fills else ("ready", 0, 0))
+    robot = MembershipFactory(project=item.project, kind="machine")
+    assert claim_next(by=robot.user, project=item.project, holding=[]).reason == "done"
 
 
 def test_a_machine_revises_no_decision_of_a_person(item):

@@ -17,10 +17,12 @@ from annotation.models import Generation, LaneTally, Lease, QueueItem
 from annotation.work.claiming import claim_next
 from annotation.work.queue.items import Selection, lock_items, replace_items, save_places
 from annotation.work.queue.leases import expire_leases, heartbeat, release
+from annotation.work.queue.managing import hand_over_waiting
 from tests.factories import GenerationFactory, MembershipFactory, SolutionFactory
 
-PEOPLE, SOLUTIONS = 3, 9
+MEMBERS, SOLUTIONS = 4, 9  # the last member is a machine
 LANES = ["control", "acquisition", "overlap"]
+ROUTES = ["person", "judge", "person"] * 2 + ["person"] * 3
 some = st.integers(0, 10**6)
 
 
@@ -31,7 +33,8 @@ class Queue(RuleBasedStateMachine):
         self.sandbox.__enter__()
         generation = GenerationFactory(project__policy={"queue": {"prefetch_depth": 2}})
         self.project = generation.project
-        self.people = [MembershipFactory(project=self.project) for _ in range(PEOPLE)]
+        self.people = [MembershipFactory(project=self.project, kind=kind) for kind in ("person",) * 3 + ("machine",)]
+        self.manager = MembershipFactory(project=self.project, role="manager")
         self.solutions = [SolutionFactory(project=self.project, steps=["So it is."]) for _ in range(SOLUTIONS)]
         self.ended = Counter()  # (person, solution) that were submitted or skipped
 
@@ -47,14 +50,14 @@ class Queue(RuleBasedStateMachine):
         replace_items(
             generation=Generation.objects.get(project=self.project, state="open"),
             selections=[
-                Selection(solution_id=solution.pk, lane=LANES[place % 3], wanted=number)
+                Selection(solution_id=solution.pk, lane=LANES[place % 3], wanted=number, route=ROUTES[place])
                 for place, (solution, number) in enumerate(zip(self.solutions, wanted, strict=True))
             ],
         )
 
     @rule(which=some)
     def claim(self, which):
-        person = self.people[which % PEOPLE]
+        person = self.people[which % MEMBERS]
         held = list(Lease.objects.filter(annotator=person, state="active").values_list("pk", flat=True))
         open_to = self.open_to(person)
         claim = claim_next(by=person.user, project=self.project, holding=held)
@@ -75,6 +78,7 @@ class Queue(RuleBasedStateMachine):
         late = Lease.objects.filter(state="active", expires_at__lt=timezone.now(), item__generation__state="open")
         free = Q(state="ready") | Q(pk__in=late.values("item"))
         offered = QueueItem.objects.filter(free, project=self.project, paused=False, generation__state="open")
+        offered = offered.filter(taker=person.kind)
         mine = offered.filter(Q(assigned_to=None) | Q(assigned_to=person)).exclude(solution__in=had)
         return set(mine.values_list("pk", flat=True))
 
@@ -110,6 +114,10 @@ class Queue(RuleBasedStateMachine):
             with suppress(Conflict):
                 heartbeat(by=lease.annotator.user, lease_id=lease.pk)
 
+    @rule()
+    def hand_over(self):
+        hand_over_waiting(by=self.manager.user, project=self.project)
+
     @rule(which=some, paused=st.booleans(), to=st.sampled_from([None, 0, 1]))
     def manage(self, which, paused, to):
         items = QueueItem.objects.filter(project=self.project).order_by("pk")
@@ -134,20 +142,22 @@ class Queue(RuleBasedStateMachine):
         held = items.annotate(held=Count("leases", filter=Q(leases__state="active")))
         assert all(item.leased == item.held for item in held)
         assert max(self.ended.values(), default=1) == 1
-        counted = items.exclude(state="retired").values("generation", "lane")
+        counted = items.exclude(state="retired").values("generation", "lane", "taker")
         counted = counted.annotate(all_wanted=Sum("wanted"), all_taken=Sum(F("leased") + F("done"))).order_by()
-        gone = items.filter(state="retired").values("generation", "lane").annotate(done_=Sum("done")).order_by()
+        gone = (
+            items.filter(state="retired").values("generation", "lane", "taker").annotate(done_=Sum("done")).order_by()
+        )
         books = Counter()
         for row in counted:
-            books[row["generation"], row["lane"], "wanted"] += row["all_wanted"]
-            books[row["generation"], row["lane"], "taken"] += row["all_taken"]
+            books[row["generation"], row["lane"], row["taker"], "wanted"] += row["all_wanted"]
+            books[row["generation"], row["lane"], row["taker"], "taken"] += row["all_taken"]
         for row in gone:
-            books[row["generation"], row["lane"], "wanted"] += row["done_"]
-            books[row["generation"], row["lane"], "taken"] += row["done_"]
+            books[row["generation"], row["lane"], row["taker"], "wanted"] += row["done_"]
+            books[row["generation"], row["lane"], row["taker"], "taken"] += row["done_"]
         tallies = LaneTally.objects.filter(generation__project=self.project)
         for tally in tallies:
-            assert tally.wanted == books[tally.generation_id, tally.lane, "wanted"]
-            assert tally.taken == books[tally.generation_id, tally.lane, "taken"]
+            assert tally.wanted == books[tally.generation_id, tally.lane, tally.taker, "wanted"]
+            assert tally.taken == books[tally.generation_id, tally.lane, tally.taker, "taken"]
 
 
 @pytest.mark.django_db

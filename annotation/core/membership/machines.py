@@ -1,0 +1,115 @@
+"""Machine annotators: members whose labels are a model judge's. Their accounts cannot sign in."""
+
+import math
+from dataclasses import asdict, dataclass
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.membership.access import find_project, require_role
+from annotation.core.membership.accounts import check_username
+from annotation.core.membership.members import add_member
+from annotation.models import LabelSource, MachineAnnotator, Membership, Project
+from prm.messages import Message
+
+LONGEST = {"model_name": 100, "prompt_version": 50, "family": 100}
+MANAGER = Membership.Role.MANAGER
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineSetup:
+    """A model, a version of its prompt, its family (empty for the model's name) and the cost of a label, if known."""
+
+    model_name: str
+    prompt_version: str
+    family: str = ""
+    cost_per_label: float | None = None
+
+
+@transaction.atomic
+def add_machine(*, by: User, project: Project, name: str, setup: MachineSetup) -> MachineAnnotator:
+    """Add a machine annotator under this name, with an account that only its tokens can use.
+
+    Raises Forbidden, DomainError (`invalid_username`, `invalid_machine`), Conflict (`username_taken`).
+    """
+    require_role(by, project, MANAGER)
+    name = User.normalize_username(name.strip())
+    check_username(name)
+    setup = _checked(setup)
+    user, created = User.objects.get_or_create(username=name)
+    if not created:
+        raise Conflict(Message("username_taken", name=name), {"field": "name"})
+    user.set_unusable_password()
+    user.save(update_fields=["password"])
+    membership = add_member(
+        by=by, project=project, user=user, role=Membership.Role.ANNOTATOR, kind=Membership.Kind.MACHINE
+    )
+    machine = MachineAnnotator.objects.create(membership=membership, source=_source(project, setup), **asdict(setup))
+    audit.record(by=by, action="machine.add", target=machine, project=project, after=asdict(setup))
+    return machine
+
+
+@transaction.atomic
+def change_machine(*, by: User, machine: MachineAnnotator, setup: MachineSetup) -> MachineAnnotator:
+    """Change what labels as this member. Labels of another model or prompt version get another source.
+
+    Raises Forbidden, DomainError (`invalid_machine`).
+    """
+    project = machine.membership.project
+    require_role(by, project, MANAGER)
+    setup = _checked(setup)
+    machine = MachineAnnotator.objects.select_for_update(no_key=True).get(pk=machine.pk)
+    before = asdict(setup_of(machine))
+    for field, value in asdict(setup).items():
+        setattr(machine, field, value)
+    machine.source = _source(project, setup)
+    machine.save()
+    audit.record(by=by, action="machine.change", target=machine, project=project, before=before, after=asdict(setup))
+    return machine
+
+
+def setup_of(machine: MachineAnnotator) -> MachineSetup:
+    """The current setup of a machine annotator."""
+    return MachineSetup(
+        model_name=machine.model_name,
+        prompt_version=machine.prompt_version,
+        family=machine.family,
+        cost_per_label=machine.cost_per_label,
+    )
+
+
+def find_machine(*, by: User, slug: str, member_id: int) -> MachineAnnotator:
+    """The machine annotator with this membership, for managers. Raises Missing (`machine_not_found`), Forbidden."""
+    project = find_project(by, slug, MANAGER)
+    machines = MachineAnnotator.objects.select_related("membership__user", "membership__project", "source")
+    machine = machines.filter(membership__project=project, membership=member_id).first()
+    if machine is None:
+        raise Missing(Message("machine_not_found", name=project.name))
+    return machine
+
+
+def _checked(setup: MachineSetup) -> MachineSetup:
+    """The setup with blanks removed and its family filled in. Raises DomainError (`invalid_machine`)."""
+    texts = {field: getattr(setup, field).strip() for field in LONGEST}
+    texts["family"] = texts["family"] or texts["model_name"]
+    for field, longest in LONGEST.items():
+        if not 0 < len(texts[field]) <= longest:
+            raise DomainError(Message("machine_text_length", longest=longest), {"field": field}, code="invalid_machine")
+    cost = setup.cost_per_label
+    if cost is not None and not (math.isfinite(cost) and cost >= 0):
+        raise DomainError(Message("machine_cost_negative"), {"field": "cost_per_label"}, code="invalid_machine")
+    return MachineSetup(**texts, cost_per_label=cost)
+
+
+def _source(project: Project, setup: MachineSetup) -> LabelSource:
+    """The source of labels by this version. Its name has the version too, so that no list pools two versions."""
+    detail = {"model": setup.model_name, "prompt_version": setup.prompt_version}
+    source, _created = LabelSource.objects.get_or_create(
+        project=project,
+        kind="model_judge",
+        name=f"{setup.model_name}, prompt {setup.prompt_version}",
+        defaults={"detail": detail},
+    )
+    return source

@@ -1,0 +1,49 @@
+"""What an accepted label of each member costs."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, Sum
+
+from annotation.labels.annotators.batches import is_set_aside
+from annotation.models import Annotation, MachineAnnotator, Membership, Project
+from annotation.work.annotations import current_annotations
+
+
+@dataclass(frozen=True)
+class LabelCost:
+    """`accepted` labels are neither set aside nor overruled by an adjudication. `each` is what one of them costs, from
+    the time of all labels and the policy's `costs.hour`, or a machine annotator's cost per label; None if unknown."""
+
+    labels: int
+    accepted: int
+    seconds: float
+    each: float | None
+
+
+def costs_by_member(project: Project) -> dict[int, LabelCost]:
+    """The cost of each member's labels, by membership id. Adjudications are left out."""
+    overruling = Annotation.objects.filter(solution=OuterRef("solution"), adjudicates=True).exclude(
+        first_error=OuterRef("first_error")
+    )
+    labels = current_annotations(project).filter(annotator__isnull=False, adjudicates=False)
+    rows = (
+        labels.annotate(lost=is_set_aside() | Q(Exists(overruling)))
+        .order_by()
+        .values_list("annotator", "annotator__kind")
+        .annotate(n=Count("pk"), accepted=Count("pk", filter=Q(lost=False)), ms=Sum("total_ms"))
+    )
+    machines = MachineAnnotator.objects.filter(membership__project=project)
+    per_label = dict(machines.values_list("membership", "cost_per_label"))
+    costs = {}
+    for member, kind, n, accepted, ms in rows:
+        seconds = (ms or 0) / 1000
+        spent = _spent(project.policies.costs.hour, seconds)
+        if kind == Membership.Kind.MACHINE:
+            price = per_label.get(member)
+            spent = None if price is None else price * n
+        costs[member] = LabelCost(n, accepted, seconds, spent / accepted if spent is not None and accepted else None)
+    return costs
+
+
+def _spent(hour: float | None, seconds: float) -> float | None:
+    return None if hour is None or not seconds else hour * seconds / 3600

@@ -1,0 +1,75 @@
+"""A person's work by week, beside other people's. Pure."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from statistics import mean, stdev
+
+from annotation.labels.annotators.judged_labels import NO_ERROR, FirstErrorLabel, Reference, of_people
+from annotation.labels.quality.anchoring import Logs, Pace, pace_of
+from annotation.work.gold.gold_accuracy import Share, share_of
+
+
+@dataclass(frozen=True)
+class Week:
+    """A week from Monday, `since`. `right` is the share of compared labels that name the reference's first error,
+    `errors` the share of labels that report an error, and `others_errors` that of other people in the same week."""
+
+    since: date
+    labels: int
+    right: Share
+    errors: Share
+    others_errors: Share
+    pace: Pace
+
+    @property
+    def until(self) -> date:
+        return self.since + timedelta(days=6)
+
+
+def weeks_of(
+    who: str,
+    labels: Sequence[FirstErrorLabel],
+    references: Mapping[int, Reference],
+    step_ms: Mapping[int, float],
+    zone: tzinfo,
+) -> list[Week]:
+    """The weeks in which a person labelled. `step_ms` is the time per step of each timed label."""
+    by_week: dict[date, list[FirstErrorLabel]] = defaultdict(list)
+    for own in of_people(labels).values():
+        for label in own:
+            by_week[monday(label.at, zone)].append(label)
+    weeks = []
+    for since, everybody in sorted(by_week.items()):
+        own = [label for label in everybody if label.who == who]
+        if own:
+            compared = [label for label in own if label.label in references]
+            right = sum(label.first_error == references[label.label].first_error for label in compared)
+            weeks.append(
+                Week(
+                    since=since,
+                    labels=len(own),
+                    right=share_of(right, len(compared)),
+                    errors=_errors(own),
+                    others_errors=_errors(label for label in everybody if label.who != who),
+                    pace=_pace([step_ms[label.label] for label in own if label.label in step_ms]),
+                )
+            )
+    return weeks
+
+
+def monday(at: datetime, zone: tzinfo) -> date:
+    day = at.astimezone(zone).date()
+    return day - timedelta(days=day.weekday())
+
+
+def _errors(labels: Iterable[FirstErrorLabel]) -> Share:
+    reported = [label.first_error != NO_ERROR for label in labels]
+    return share_of(sum(reported), len(reported))
+
+
+def _pace(times: Sequence[float]) -> Pace:
+    logs = [math.log(ms / 1000) for ms in times if ms]
+    return pace_of(Logs(len(logs), mean(logs), stdev(logs) if len(logs) > 1 else None) if logs else Logs())

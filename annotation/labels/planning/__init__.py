@@ -1,0 +1,1 @@
+"""Plans of more labels: their time, cost, quality, and what a model would gain."""

@@ -1,0 +1,166 @@
+"""Plans more labels of a project from its latest labels, the reliability of its people, and its models."""
+
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+
+import msgspec
+from django.db.models import Case, Count, F, FloatField, Q, Sum, Value, When
+from django.db.models.functions import Coalesce, TruncDate
+from django.utils import timezone
+
+from annotation.labels.consensus.fits import latest_fit
+from annotation.labels.planning.bands import Band
+from annotation.labels.planning.curve import Curve, ModelForecast, Trained, fit_curve
+from annotation.labels.planning.opinions import LabelQuality, Rater, quality_by_opinions
+from annotation.labels.planning.workload import Day, Goal, Workload, forecast, with_hours
+from annotation.models import HIDDEN_LANES, Annotation, ModelVersion, Project
+from prm.consensus import Measured
+from prm.vocabulary import RATINGS
+
+PERIOD = timedelta(days=56)  # older labels say little about the next ones
+STANDARD_ERRORS = 2 * 1.96  # in a 95 % interval
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """How many more labels bring a model of the wanted `f1`; `labels` is None if the curve does not reach it."""
+
+    f1: float
+    labels: Band | None
+
+
+class LastDay(msgspec.Struct, frozen=True):
+    """The expected last day, with the bounds of its 80 % band."""
+
+    value: date
+    low: date
+    high: date
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """A plan of more labels, which begin on the project's day `today`.
+
+    `workload` is None after too few days with labels, and `quality` empty without a consensus fit;
+    `bad_steps` is the share of bad steps. `model` is None unless three models learned from different numbers of labels
+    and were measured. `trained` are these models, by the labels that they learned from.
+    """
+
+    today: date
+    currency: str
+    workload: Workload | None
+    end: LastDay | None
+    quality: list[LabelQuality]
+    bad_steps: float
+    model: ModelForecast | None
+    reach: Reach | None
+    trained: list[Trained]
+
+
+def plan_labels(
+    project: Project,
+    *,
+    goal: Goal,
+    amount: float,
+    hours_a_week: float | None = None,
+    wanted_f1: float | None = None,
+    now: datetime | None = None,
+) -> Plan:
+    """What labelling goes on to bring, up to an `amount` of labels, of money or of days.
+
+    With `hours_a_week`, people work that long from now on; without it, as in the last weeks.
+    """
+    today = project.policies.rounds.start_of_day(now or timezone.now())
+    past = past_days(project, today)
+    workload = forecast(
+        past if hours_a_week is None else with_hours(past, hours_a_week),
+        goal=goal,
+        amount=amount,
+        first_weekday=today.weekday(),
+    )
+    trained = trained_models(project)
+    curve = fit_curve(trained)
+    bad, raters = raters_of(project)
+    labels = amount if goal == "labels" else workload.labels.value if workload else 0
+    return Plan(
+        today=today.date(),
+        currency=project.policies.costs.currency,
+        workload=workload,
+        end=_end(workload, today.date()),
+        quality=quality_by_opinions(raters, bad) if raters and bad else [],
+        bad_steps=bad,
+        model=curve.after(trained[-1].labels + round(labels)) if curve and labels else None,
+        reach=_reach(curve, trained, wanted_f1) if curve and wanted_f1 else None,
+        trained=trained,
+    )
+
+
+def past_days(project: Project, today: datetime) -> list[Day]:
+    """The days of the last PERIOD before `today`, from the first one with a label on.
+
+    Labels are first submissions by members, without hidden gold and screening; those cost time and money all the same.
+    """
+    own = Annotation.objects.filter(project=project, revision=1, annotator__user__isnull=False)
+    recent = own.filter(submitted_at__gte=today - PERIOD, submitted_at__lt=today)
+    hour = project.policies.costs.hour or 0.0
+    paid = Case(
+        When(annotator__kind="machine", then=Coalesce(F("annotator__machine__cost_per_label"), 0.0)),
+        default=Coalesce(F("total_ms"), 0) * Value(hour / 3_600_000),
+        output_field=FloatField(),
+    )
+    rows = (
+        recent.annotate(day=TruncDate("submitted_at", tzinfo=today.tzinfo))
+        .values("day")
+        .order_by("day")
+        .annotate(n=Count("pk", filter=~Q(lane__in=HIDDEN_LANES)), ms=Sum("total_ms"), paid=Sum(paid))
+    )
+    worked = {row["day"]: row for row in rows}
+    if not worked:
+        return []
+    dates = [min(worked) + timedelta(days=n) for n in range((today.date() - min(worked)).days)]
+    return [
+        Day(day.weekday(), row["n"], (row["ms"] or 0) / 1000, row["paid"] or 0.0)
+        if (row := worked.get(day))
+        else Day(day.weekday(), 0, 0.0, 0.0)
+        for day in dates
+    ]
+
+
+def trained_models(project: Project) -> list[Trained]:
+    """The models that rounds trained and measured, by the labels that they learned from."""
+    versions = project.model_versions.filter(origin=ModelVersion.Origin.TRAINED, snapshot__isnull=False)
+    trained = [
+        Trained(version.snapshot.counts.get("annotations", 0), version.metrics.f1.value)
+        for version in versions.select_related("snapshot")
+        if version.snapshot and version.metrics.f1
+    ]
+    return sorted(model for model in trained if model.labels)
+
+
+def raters_of(project: Project) -> tuple[float, list[Rater]]:
+    """The share of bad steps, and the annotators with their reliability, by the latest consensus fit."""
+    fit = latest_fit(project)
+    if fit is None or fit.report is None or "" not in fit.report.shares:
+        return 0.0, []
+    raters = [
+        Rater(figures.labels, _estimate(figures.finds), _estimate(figures.invents))
+        for figures in (annotator.reliability for annotator in fit.report.annotators)
+        if figures.labels and figures.finds and figures.invents
+    ]
+    return fit.report.shares[""][RATINGS.index(-1)], raters
+
+
+def _estimate(measured: Measured) -> tuple[float, float]:
+    return measured.value, (measured.high - measured.low) / STANDARD_ERRORS
+
+
+def _end(workload: Workload | None, today: date) -> LastDay | None:
+    if workload is None:
+        return None
+    days: Iterable[float] = (workload.days.value, workload.days.low, workload.days.high)
+    return LastDay(*(today + timedelta(days=int(n)) for n in days))
+
+
+def _reach(curve: Curve, trained: list[Trained], f1: float) -> Reach:
+    needed = curve.labels_for(f1)
+    now = trained[-1].labels
+    more = needed and Band(*(max(n - now, 0.0) for n in (needed.value, needed.low, needed.high)))
+    return Reach(f1, more)

@@ -1,0 +1,233 @@
+"""Requests and resumes judging runs."""
+
+import math
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError
+from annotation.core.lifecycle import resume_job, send
+from annotation.core.membership.access import require_role
+from annotation.labels.list_filters import SolutionFilter
+from annotation.loop.gateway.policies import PROMPT, Prices, model_of, prices_of, proposed_prompt
+from annotation.loop.judging.chosen_solutions import Estimate, choose, estimate
+from annotation.loop.judging.judge_members import find_judge, find_or_add_judge
+from annotation.loop.judging.templates import STEPS, TEMPLATES
+from annotation.loop.selection.generations import new_seed
+from annotation.models import JudgeCall, JudgedSolution, JudgingRun, Membership, Project
+from prm.formats.record import LONGEST_PROMPT
+from prm.messages import Message
+
+Method, Mode, Search = JudgingRun.Method, JudgingRun.Mode, JudgingRun.Search
+MOST_TOKENS, MOST_ROLLOUTS, HIGHEST_TEMPERATURE = 131_072, 128, 2.0
+MOST_MONEY = 10**8
+
+
+@dataclass(frozen=True)
+class JudgingPlan:
+    """What to label, and how. An empty prompt is the template's, or the policy's own; a budget of 0 is no limit."""
+
+    method: str
+    endpoint: str
+    mode: str = Mode.BATCH
+    template: str = "first_error"
+    prompt: str = ""
+    temperature: float | None = None  # 0 for a judge, 0.8 for rollouts
+    max_tokens: int = 2048
+    rollouts: int = 8
+    threshold: float = 0.0
+    search: str = Search.ALL
+    token_budget: int = 0
+    cost_budget: float = 0.0
+    seed: int | None = None
+    chosen: SolutionFilter = field(default_factory=SolutionFilter)
+
+
+def estimate_judging(*, by: User, project: Project, plan: JudgingPlan) -> Estimate:
+    """What a run of the plan would label and cost. Raises as `start_judging`, without `no_solutions`."""
+    require_role(by, project, Membership.Role.MANAGER)
+    check_plan(project, plan)
+    run = unsaved_run(project, plan)
+    return estimate(run, *choose(run, plan.chosen))
+
+
+@transaction.atomic
+def start_judging(*, by: User, project: Project, plan: JudgingPlan) -> JudgingRun:
+    """Create a run with its solutions and enqueue it. The judge becomes a machine annotator of the project.
+
+    Raises Forbidden, DomainError (`unknown_endpoint`, `invalid_judging`, `no_solutions`, `invalid`).
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    check_plan(project, plan)
+    run = unsaved_run(project, plan)
+    ids: list[int] = []
+    if run.mode == Mode.BATCH:
+        ids, run.left_out = choose(run, plan.chosen)
+        if not ids:
+            raise DomainError(Message("no_solution_to_judge"), code="no_solutions")
+    if run.method == Method.JUDGE:
+        run.annotator = find_or_add_judge(by=by, run=run)
+    run.requested_by, run.solutions = by, len(ids)
+    run.save()
+    JudgedSolution.objects.bulk_create(
+        (JudgedSolution(run=run, solution_id=pk, position=position) for position, pk in enumerate(ids)),
+        batch_size=5000,
+    )
+    audit.record(
+        by=by,
+        action="judging.start",
+        target=run,
+        after={
+            "method": run.method,
+            "endpoint": run.endpoint,
+            "model": run.model,
+            "prompt_version": run.prompt_version,
+            "solutions": run.solutions,
+        },
+    )
+    send(run)
+    return run
+
+
+def unsaved_run(project: Project, plan: JudgingPlan) -> JudgingRun:
+    """A run with the settings of a valid plan."""
+    is_judge = plan.method == Method.JUDGE
+    template = TEMPLATES[plan.template] if is_judge else None
+    prompt = plan.prompt or (template.text if template else proposed_prompt(plan.endpoint))
+    prices = prices_of(plan.endpoint)
+    run = JudgingRun(
+        project=project,
+        method=plan.method,
+        mode=plan.mode,
+        endpoint=plan.endpoint,
+        model=model_of(plan.endpoint),
+        template=template.name if template else "",
+        prompt=prompt,
+        prompt_version=template.version_of(prompt) if template else "",
+        temperature=(0.0 if is_judge else 0.8) if plan.temperature is None else plan.temperature,
+        max_tokens=plan.max_tokens,
+        rollouts=plan.rollouts,
+        threshold=plan.threshold,
+        search=plan.search,
+        chosen=_sent(plan.chosen) if plan.mode == Mode.BATCH else {},
+        token_budget=plan.token_budget,
+        cost_budget=Decimal(str(plan.cost_budget)),
+        prompt_price=prices.prompt,
+        completion_price=prices.completion,
+        currency=project.policies.costs.currency,
+        seed=new_seed() if plan.seed is None else plan.seed,
+    )
+    if is_judge:
+        run.annotator = find_judge(run)
+    return run
+
+
+def check_plan(project: Project, plan: JudgingPlan) -> None:
+    """Raises DomainError (`unknown_endpoint`, `invalid_judging`) naming the wrong field."""
+    model_of(plan.endpoint)
+    names = (
+        ("method", plan.method, Method.values),
+        ("mode", plan.mode, Mode.values),
+        ("template", plan.template, TEMPLATES),
+        ("search", plan.search, Search.values),
+    )
+    for name, value, known in names:
+        if value not in known:
+            raise _invalid(name, Message("judging_choice_unknown", value=value, known=", ".join(known)))
+    numbers = (
+        ("temperature", plan.temperature, 0.0, HIGHEST_TEMPERATURE),
+        ("max_tokens", plan.max_tokens, 1, MOST_TOKENS),
+        ("rollouts", plan.rollouts, 1, MOST_ROLLOUTS),
+        ("token_budget", plan.token_budget, 0, 10**15),
+        ("cost_budget", plan.cost_budget, 0, MOST_MONEY),
+    )
+    for name, number, least, most in numbers:
+        if number is not None and not (math.isfinite(number) and least <= number <= most):
+            raise _invalid(
+                name, Message("sampling_field_out_of_range", field=name, value=number, least=least, most=most)
+            )
+    if not 0 <= plan.threshold < 1:
+        raise _invalid("threshold", Message("judging_threshold_no_share", value=plan.threshold))
+    _check_prompt(plan)
+    if plan.cost_budget and prices_of(plan.endpoint) == Prices():
+        raise _invalid("cost_budget", Message("judging_without_prices", endpoint=plan.endpoint))
+    if plan.mode == Mode.QUEUE:
+        _check_queue(project, plan)
+
+
+def _check_prompt(plan: JudgingPlan) -> None:
+    if not plan.prompt:
+        return
+    needed = [PROMPT, STEPS] if plan.method == Method.JUDGE else [PROMPT]
+    for place in needed:
+        if plan.prompt.count(place) != 1:
+            raise _invalid("prompt", Message("judging_prompt_without_place", place=place))
+    if len(plan.prompt) > LONGEST_PROMPT:
+        raise _invalid("prompt", Message("prompt_too_long", n=LONGEST_PROMPT))
+
+
+def _check_queue(project: Project, plan: JudgingPlan) -> None:
+    """Refuse a judge that cannot answer what the project asks of annotators."""
+    scheme = project.label_scheme
+    if plan.method != Method.JUDGE:
+        raise _invalid("mode", Message("judging_queue_needs_judge"))
+    if plan.template == "first_error" and not scheme.stop_at_first_error:
+        raise _invalid("template", Message("judging_scheme_rates_every_step"))
+    if (
+        scheme.ask_progress
+        or scheme.critique == "given"
+        or (scheme.critique == "written" and plan.template != "critic")
+    ):
+        raise _invalid("template", Message("judging_scheme_asks_more"))
+
+
+@transaction.atomic
+def resume_judging(*, by: User, job: JudgingRun) -> JudgingRun:
+    """Resume a run that failed or was cancelled, within the same budget; failed solutions of a batch are judged again.
+
+    Raises as `resume_job`, DomainError (`unknown_endpoint`), Conflict (`nothing_left`, `budget_spent`).
+    """
+    if is_ended_by_budget(job):
+        raise Conflict(Message("judging_budget_is_spent"), code="budget_spent")
+    run = resume_job(by=by, job=job, even_if_done=True)
+    model_of(run.endpoint)
+    if run.mode == Mode.BATCH:
+        _reopen(run)
+    run.note = ""
+    run.save(update_fields=["note", "failed_solutions"])
+    return run
+
+
+def is_ended_by_budget(run: JudgingRun) -> bool:
+    """Whether the budget ended a batch before its last solution."""
+    waiting = run.judged.filter(state=JudgedSolution.State.WAITING)
+    return run.state == JudgingRun.State.DONE and run.mode == Mode.BATCH and waiting.exists()
+
+
+def _reopen(run: JudgingRun) -> None:
+    """Let the failed solutions wait again; their earlier calls do not count as attempts."""
+    unfinished = run.judged.exclude(state=JudgedSolution.State.DONE)
+    if not unfinished.exists():
+        raise Conflict(Message("judging_complete"), code="nothing_left")
+    calls = JudgeCall.objects.filter(judged=OuterRef("pk")).order_by().values("judged").annotate(n=Count("pk"))
+    unfinished.filter(state=JudgedSolution.State.FAILED).update(
+        state=JudgedSolution.State.WAITING, error="", first_attempt=Coalesce(Subquery(calls.values("n")), 0)
+    )
+    run.failed_solutions = 0
+
+
+def _sent(chosen: SolutionFilter) -> dict[str, Any]:
+    """The fields of the filter that are set."""
+    sent: dict[str, Any] = msgspec.to_builtins(chosen)
+    return {name: value for name, value in sent.items() if value is not False}
+
+
+def _invalid(field_name: str, message: str) -> DomainError:
+    return DomainError(message, {"field": field_name}, code="invalid_judging")
