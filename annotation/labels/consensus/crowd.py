@@ -58,14 +58,6 @@ class Crowd(msgspec.Struct, frozen=True, dict=True):
         values: dict[str, Any] = msgspec.to_builtins(self)
         return values
 
-    @property
-    def groups(self) -> list[list[str]]:
-        """The people of each group that has several."""
-        by_group: dict[int, list[str]] = {}
-        for name, person in self.people.items():
-            by_group.setdefault(person.group, []).append(name)
-        return [names for names in by_group.values() if len(names) > 1]
-
     def posterior(self, votes: Sequence[Vote]) -> dict[Place, Posterior]:
         linked = list(link(votes, {}))
         if not linked:
