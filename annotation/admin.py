@@ -88,7 +88,7 @@ class RunStageInline(ReadOnlyInline):
 
 @admin.register(models.ApiToken)
 class ApiTokenAdmin(ReadOnlyAdmin):
-    list_display = ("name", "user", "created_at", "last_used_at", "revoked_at")
+    list_display = ("name", "user", "scopes", "created_at", "last_used_at", "revoked_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
     search_fields = ("name", "user__username")
     exclude = ("digest",)
@@ -207,6 +207,10 @@ SHOWN: dict[type[Model], Shown] = {
         "id project schedule snapshot target state done created_at finished_at",
         "target error project__slug",
         pages=("export-job",),
+    ),
+    models.ConsensusFit: Shown(
+        "id project number method sha256 state created_at finished_at",
+        "sha256 error project__slug",
     ),
     models.ContaminationCheck: Shown(
         "id project snapshot filename state done created_at finished_at", "filename error project__slug"

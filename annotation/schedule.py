@@ -10,6 +10,7 @@ BEAT_SCHEDULE = {
     "audit champions": {"task": "rounds.audit_champions", "schedule": 600.0, "options": {"expires": 600}},
     "keep models": {"task": "rounds.keep_models", "schedule": 3600.0, "options": {"expires": 3600}},
     "check stored scores": {"task": "rounds.check_scores", "schedule": 24 * 3600.0, "options": {"expires": 3600}},
+    "start due fits": {"task": "quality.start_due_fits", "schedule": 600.0, "options": {"expires": 600}},
     "watch labels": {"task": "quality.watch", "schedule": 60.0, "options": {"expires": 60}},
     "start due exports": {"task": "datasets.start_due_exports", "schedule": 60.0, "options": {"expires": 60}},
     "open generations of samples": {"task": "sampling.open_generations", "schedule": 10.0, "options": {"expires": 10}},

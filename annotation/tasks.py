@@ -115,6 +115,20 @@ def expire_leases() -> int:
     return leases.expire_leases()
 
 
+@shared_task(name="quality.fit_consensus")
+def fit_consensus(fit_id: int) -> None:
+    from annotation.labels.consensus import fits
+
+    fits.run_fit(fit_id)
+
+
+@shared_task(name="quality.start_due_fits")
+def start_due_fits() -> int:
+    from annotation.labels.consensus import fits
+
+    return fits.request_due_fits()
+
+
 @shared_task(name="quality.watch")
 def watch_labels() -> int:
     from annotation.labels.annotators import batch_watch

@@ -151,18 +151,17 @@ class Bench:
     def case(self, kind: str, share: float) -> Case:
         """Label the second generation, watch it, and train on it in each way."""
         from annotation.labels.annotators.batches import labels_of_batch, set_aside
-        from annotation.labels.consensus.trust import trust_by_person
+        from annotation.labels.consensus.fits import fit_for, scope_of
         from annotation.models import LabelBatch, Project
 
         name = f"case_{kind.replace(' ', '_')}_{round(100 * share)}"
         with self.copy_of("base", name):
             project = Project.objects.get(slug="poison")
             found = self.label(project, kind=kind, share=share)
-            names = {f"annotator {m.pk}": m.user.username for m in project.memberships.select_related("user")}
+            names = {str(m.pseudonym): m.user.username for m in project.memberships.select_related("user")}
+            fit = fit_for(by=None, project=project, scope=scope_of(project))
             found.suspected = LabelBatch.objects.count()
-            found.informedness = {
-                names[who]: round(trust.reliability.value, 3) for who, trust in trust_by_person(project).items()
-            }
+            found.informedness = {names[one.name]: round(one.reliability.value, 3) for one in fit.report.annotators}
         for arm in ARMS:
             if arm == "set aside" and not found.suspected:
                 found.arms[arm] = found.arms["weighed"]

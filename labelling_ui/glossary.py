@@ -127,6 +127,13 @@ TERMS = {
         _("Consensus"),
         _("The label of a step inferred from everyone’s ratings, weighted by each person’s reliability."),
     ),
+    "consensus_fit": Term(
+        _("Consensus fit"),
+        _(
+            "One run of the consensus model on all labels. It has a number, measures each annotator’s reliability, and "
+            "never changes. A snapshot names the fit that it used."
+        ),
+    ),
     "control": Term(
         _("Control"),
         _("The lane of solutions drawn at random. Its labels show what labelling would achieve without acquisition."),

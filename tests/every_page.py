@@ -9,6 +9,7 @@ from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 
 from annotation.core.webhooks.events import EVENTS
+from annotation.labels.consensus.fits import fit_for, scope_of
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import (
     ExportJob,
@@ -45,6 +46,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
     """The arguments of the addresses of pages that show one row, by URL name."""
     solution = {"solution_id": project.solutions.order_by("pk").first().pk}
     snapshot = SnapshotFactory(project=project)
+    fit = fit_for(by=None, project=project, scope=scope_of(project))
     older, newer = (create_snapshot(by=None, project=project, filters={"min_annotations": n}) for n in (0, 1))
     simulation = SimulationRun.objects.create(
         project=project, snapshot=snapshot, functions=["random"], seeds=2, budget=5, state="running", progress=0.5
@@ -91,6 +93,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "model": [{"number": 1}],
         "settings-page": [{"name": kind.name} for kind in SETTINGS],
         "api-resource": [{"name": "labels"}, {"name": "snapshots"}],
+        "consensus-fit": [{"number": fit.number}],
         "contamination": [{"snapshot_id": newer.pk}],
         "export-job": [{"job_id": export.pk}],
         "snapshot-diff": [{"snapshot_id": newer.pk, "old_id": older.pk}],

@@ -6,6 +6,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.consensus_fits import FitRow
 from annotation.api.exports import ExportJobRow
 from annotation.api.imports import ImportRow
 from annotation.api.job_rows import JobRow
@@ -21,6 +22,7 @@ from annotation.core.membership.access import STAFF, find_project
 from annotation.loop import resuming
 from annotation.models import (
     AnswerCheck,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportJob,
@@ -35,6 +37,7 @@ from annotation.models import (
 # Kinds that show more than every job does.
 ROWS: dict[str, type[JobRow]] = {
     AnswerCheck.KIND: AnswerCheckRow,
+    ConsensusFit.KIND: FitRow,
     ContaminationCheck.KIND: ContaminationRow,
     ExportJob.KIND: ExportJobRow,
     ImportJob.KIND: ImportRow,
@@ -47,6 +50,7 @@ AnyJob = (
     AnswerCheckRow
     | ContaminationRow
     | ExportJobRow
+    | FitRow
     | ImportRow
     | JudgingRow
     | ModelJobRow

@@ -15,7 +15,6 @@ from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.planning.planner import Plan, plan_labels
 from annotation.labels.planning.workload import Goal
 
-
 Hours = Annotated[float, Meta(gt=0, le=10_000)]
 F1 = Annotated[float, Meta(gt=0, lt=1)]
 

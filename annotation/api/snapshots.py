@@ -46,7 +46,8 @@ Filters = Annotated[
         "`finish_reasons`, `lanes`, `generations`, `guidelines` (versions; each is a list; empty is all), "
         "`text` (in the problem or a step), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), "
         "`min_posterior` (0 to 1: how sure the consensus is of each step), `revisions` (latest or all), `set_aside`, "
-        "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or reliability), "
+        "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or a consensus model), "
+        "`fit` (the number of a consensus fit of that model; by default one of the labels as they are now), "
         "`agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or "
         "differing)."
     ),
@@ -98,11 +99,12 @@ class ExportPlan(Row):
 class SnapshotRow(Row):
     """A snapshot. `counts` describes its contents, `exports` what a download in each format contains."""
 
-    paths: ClassVar[dict[str, str]] = {"project": "project.slug"}
+    paths: ClassVar[dict[str, str]] = {"project": "project.slug", "fit": "fit.number"}
 
     id: Id
     project: str
     sha256: str
+    fit: Annotated[int | None, Meta(description="The number of its consensus fit; null for shares of votes.")]
     filters: dict[str, Any]
     counts: dict[str, Any]
     exports: list[ExportPlan]
@@ -146,7 +148,7 @@ class Snapshots(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """The project's snapshots, latest first. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        snapshots = Snapshot.objects.filter(project=project).select_related("project")
+        snapshots = Snapshot.objects.filter(project=project).select_related("project", "fit")
         return self.page_of(snapshots, request, SnapshotRow.of)
 
     @extend_schema(operation_id="create_snapshot", request=SnapshotToCreate, responses={201: SnapshotRow})

@@ -46,6 +46,7 @@ def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
         annotations=[label],
         consensus=[],
         consensus_method="",
+        consensus_fit="",
         split="",
         source_group="",
         provenance=None,

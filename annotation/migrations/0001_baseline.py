@@ -1800,6 +1800,84 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="ConsensusFit",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("retries", models.PositiveSmallIntegerField(default=0)),
+                ("failure", models.CharField(blank=True, max_length=40)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("number", models.PositiveIntegerField()),
+                ("method", models.CharField(max_length=100)),
+                ("source_kinds", models.JSONField(blank=True, default=list)),
+                ("seen", models.JSONField(default=dict)),
+                ("total", models.PositiveIntegerField(default=0)),
+                ("done", models.PositiveIntegerField(default=0)),
+                ("parameters", models.JSONField(null=True)),
+                ("sha256", models.CharField(blank=True, max_length=64)),
+                ("report", models.JSONField(null=True)),
+                (
+                    "previous",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.consensusfit",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="consensus_fits",
+                        to="annotation.project",
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+                "abstract": False,
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "number"), name="consensus_fit_number_once"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ["queued", "running"])),
+                        fields=("project",),
+                        name="consensus_fit_one_live_per_project",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Snapshot",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -1807,6 +1885,16 @@ class Migration(migrations.Migration):
                 ("path", models.CharField(help_text="Relative to the folder of snapshots.", max_length=300)),
                 ("filters", models.JSONField(default=dict)),
                 ("counts", models.JSONField(default=dict)),
+                (
+                    "fit",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="snapshots",
+                        to="annotation.consensusfit",
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "created_by",

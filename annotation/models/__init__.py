@@ -15,6 +15,7 @@ from annotation.models.choices import (
     Scope,
     Taker,
 )
+from annotation.models.consensus_fit import ConsensusFit
 from annotation.models.contamination_check import ContaminationCheck
 from annotation.models.example import parse_examples
 from annotation.models.export_job import ExportJob, ExportSchedule

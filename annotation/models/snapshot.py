@@ -1,13 +1,15 @@
 from django.contrib.auth.models import User
 from django.db import models
 
+from annotation.models.consensus_fit import ConsensusFit
 from annotation.models.project import Project
 
 
 class Snapshot(models.Model):
     """An immutable, content-hashed dataset version: a file of records named by its SHA-256.
 
-    `filters` are those that it was made with, `counts` describe its contents.
+    `filters` are those that it was made with, `counts` describe its contents. `fit` gave its consensus; it is null for
+    a method that does not learn.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="snapshots")
@@ -15,6 +17,7 @@ class Snapshot(models.Model):
     path = models.CharField(max_length=300, help_text="Relative to the folder of snapshots.")
     filters = models.JSONField(default=dict)
     counts = models.JSONField(default=dict)
+    fit = models.ForeignKey(ConsensusFit, null=True, blank=True, on_delete=models.PROTECT, related_name="snapshots")
     created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -72,6 +72,11 @@ KINDS = {
         lambda job: reverse("contamination", args=[job.project.slug, job.snapshot_id]),
         lambda job: job.filename,
     ),
+    "fit": Kind(
+        _("Consensus fit"),
+        lambda job: reverse("consensus-fit", args=[job.project.slug, job.number]),
+        lambda job: job.number,
+    ),
     "answers": Kind(_("Answer check"), lambda job: reverse("answers", args=[job.project.slug])),
 }
 COLUMNS = [

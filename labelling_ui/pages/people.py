@@ -1,5 +1,7 @@
 """Form fields that choose a member, and tables of figures per member."""
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 from django import forms
@@ -8,16 +10,50 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import MEMBER_NAME, Membership, Project
+from annotation.models import MEMBER_NAME, LabelSource, Membership, Project
+from annotation.models.consensus_fit import AnnotatorFigures
+from labelling_ui.numbers import decimal
 from labelling_ui.pages.columns import Column, Duration, Estimate, Number, Share
-from labelling_ui.templatetags.figures import NOTHING, count, percent
+from labelling_ui.templatetags.figures import NOTHING, count, percent, source_in_words
+from prm.consensus import Reliability
 
 
 class Figures(NamedTuple):
-    """The figures (an `Accuracy`, a `Pace`, a `Trust`) of a member, a source or a generation."""
+    """The figures (an `Accuracy`, a `Pace`) of a member, a source or a generation."""
 
     who: Any
     figures: Any
+
+
+class FittedAnnotator(NamedTuple):
+    """An annotator in a consensus fit with the name that pages show, and the query of the list of their labels."""
+
+    name: str
+    shown: str
+    query: str
+    reliability: Reliability
+    group: str
+
+
+def fitted_annotators(project: Project, figures: Iterable[AnnotatorFigures]) -> list[FittedAnnotator]:
+    """The annotators of a fit, least informed first. Former names stay as they are."""
+    members = {str(one.pseudonym): one.shown_name for one in project.memberships.select_related("user")}
+    sources = {str(source): source for source in project.label_sources.all()}
+    rows = []
+    for one in figures:
+        shown, query = one.name, ""
+        if one.name in members:
+            shown, query = members[one.name], f"annotator={one.name}"
+        elif source := sources.get(one.name.strip()):
+            shown, query = source_named(source), f"source={source.kind}"
+        rows.append(FittedAnnotator(one.name, shown, query, one.reliability, one.group))
+    return sorted(rows, key=lambda row: row.reliability.value)
+
+
+def source_named(source: LabelSource) -> str:
+    """A source's name, with its kind if it has one."""
+    kind = source_in_words(source.kind)
+    return f"{source.name} ({kind})" if source.name else kind
 
 
 def _together(row: Figures) -> str | SafeString:
@@ -82,6 +118,32 @@ PACE = [
         shown=_together,
         help=_("The share of ratings that one key set together with others."),
     ),
+]
+FITTED = [
+    Column("by", _("Labels by"), "shown", heading=True),
+    Estimate("informedness", _("Informedness"), "reliability", write=partial(decimal, digits=2), term="informedness"),
+    Number(
+        "ratings",
+        _("Ratings behind it"),
+        "reliability__labels",
+        term="rating",
+        help=_("Ratings of steps that somebody else rated too, or whose rating is known."),
+    ),
+    Estimate(
+        "finds",
+        _("Bad steps found"),
+        "reliability__finds",
+        write=percent,
+        help=_("The share of the bad steps that this person calls bad."),
+    ),
+    Estimate(
+        "invents",
+        _("False alarms"),
+        "reliability__invents",
+        write=percent,
+        help=_("The share of the other steps that this person calls bad."),
+    ),
+    Column("group", _("Family"), help=_("Annotators of one family tend to make the same errors.")),
 ]
 
 

@@ -7,24 +7,29 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.annotators import batches
 from annotation.labels.annotators.pace import pace_by_person
-from annotation.labels.consensus.trust import trust_by_person
+from annotation.labels.consensus.fits import latest_fit
 from annotation.labels.list_filters import BatchFilter
 from annotation.models import LabelBatch, LabelSource, Membership, Project
 from annotation.work.gold.gold_answers import accuracy_by_person
-from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page
-from labelling_ui.pages.columns import Choice, Column, Number, Share, State, When
+from labelling_ui.pages.columns import Choice, Column, Number, State, When
 from labelling_ui.pages.listing import Listing, SharedFilters, Table, respond
-from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField, everyone_in
-from labelling_ui.templatetags.figures import source_in_words
-from prm.consensus import Measured
+from labelling_ui.pages.people import (
+    FITTED,
+    ON_GOLD,
+    PACE,
+    PERSON,
+    Figures,
+    PersonField,
+    everyone_in,
+    fitted_annotators,
+    source_named,
+)
 
 
 class SetAsideForm(forms.Form):
@@ -63,38 +68,6 @@ COLUMNS = [
     ),
     State("state", _("State"), sort=True, choices=LabelBatch.State.choices, filtered=True),
 ]
-TRUST = [
-    Column("by", _("Labels by"), "who", heading=True),
-    Number(
-        "informedness",
-        _("Informedness"),
-        "figures__reliability__value",
-        shown=lambda row: _with_interval(row.figures.reliability),
-        term="informedness",
-        help=_("Training weights this person’s labels by this figure, which starts at the average of all people."),
-    ),
-    Share(
-        "finds",
-        _("Bad steps found"),
-        "figures__reliability__finds__value",
-        help=_("The share of the bad steps that this person calls bad."),
-    ),
-    Share(
-        "invents",
-        _("False alarms"),
-        "figures__reliability__invents__value",
-        help=_("The share of the other steps that this person calls bad."),
-    ),
-    Number(
-        "labels", _("Shared labels"), "figures__labels", help=_("Labels on solutions that somebody else labelled too.")
-    ),
-    Number(
-        "steps",
-        _("Shared steps"),
-        "figures__reliability__labels",
-        help=_("Steps that this person and somebody else rated."),
-    ),
-]
 
 
 @project_page(*STAFF)
@@ -103,10 +76,11 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = project.label_batches.select_related("annotator__user", "source", "decided_by")
     listing = Listing(request, rows, COLUMNS, sort="-found", filters=BatchFilters(request.GET, project, COLUMNS))
     members = {one.pk: one for one in project.memberships.select_related("user")}
-    names = names_of(project, members)
-    show_batches(listing.page.object_list, names)
+    fit = latest_fit(project)
+    show_batches(listing.page.object_list, names_of(project, members))
     context = {
-        "people": Table(_people(project, names), TRUST),
+        "fit": fit,
+        "people": Table(fitted_annotators(project, fit.report.annotators) if fit and fit.report else [], FITTED),
         "paces": Table(_paces(project, members), [PERSON, *PACE]),
         "gold": Table(_on_gold(project, members), [PERSON, *ON_GOLD]),
         "form": SetAsideForm(project=project),
@@ -145,19 +119,7 @@ def owner_of(batch: LabelBatch) -> str:
     """The annotator whose labels a batch holds."""
     if batch.annotator:
         return batch.annotator.shown_name
-    return _named(batch.source) if batch.source else ""
-
-
-def _with_interval(measured: Measured) -> SafeString:
-    value, low, high = (decimal(one, 2) for one in (measured.value, measured.low, measured.high))
-    interval = gettext("%(low)s to %(high)s") % {"low": low, "high": high}
-    return format_html('{} <span class="muted small">{}</span>', value, interval)
-
-
-def _named(source: LabelSource) -> str:
-    """A source's name, with its kind if it has one."""
-    kind = source_in_words(source.kind)
-    return f"{source.name} ({kind})" if source.name else kind
+    return source_named(batch.source) if batch.source else ""
 
 
 def _on_gold(project: Project, members: Members) -> list[Figures]:
@@ -172,12 +134,6 @@ def _paces(project: Project, members: Members) -> list[Figures]:
     return sorted(figures, key=lambda row: (-(row.figures.accepted.value or 0), row.who.shown_name))
 
 
-def _people(project: Project, names: Mapping[str, str]) -> list[Figures]:
-    """Each annotator's trust, least informed first."""
-    rows = [Figures(names[who], trust) for who, trust in trust_by_person(project).items()]
-    return sorted(rows, key=lambda row: row.figures.reliability.value)
-
-
 def show_batches(shown: Iterable[Any], names: Mapping[str, str]) -> None:
     """Give each batch the name of its `owner`, its number of `labels`, and whose labels they equal (`original`)."""
     for batch in shown:
@@ -188,4 +144,4 @@ def show_batches(shown: Iterable[Any], names: Mapping[str, str]) -> None:
 def names_of(project: Project, members: Members) -> dict[str, str]:
     """The name of each annotator and source, by `judged_labels.name_of`."""
     names = {f"annotator {pk}": one.shown_name for pk, one in members.items()}
-    return names | {f"source {s.pk}": _named(s) for s in LabelSource.objects.filter(project=project)}
+    return names | {f"source {s.pk}": source_named(s) for s in LabelSource.objects.filter(project=project)}

@@ -16,6 +16,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.consensus.fits import consensus_on
 from annotation.labels.quality.review_case import Case, CaseRow, Word, case_of
 from annotation.labels.quality.review_queue import REASONS, next_to_review, review_counts, to_review
 from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution
@@ -96,11 +97,15 @@ def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResp
     keys = keys_of(scheme)
     columns = _columns(case, keys)
     rows = _numbered(case, columns, rates_critiques=scheme.critique == "given")
+    fit, posteriors = consensus_on(solution)
+    for line in rows:
+        line["posterior"] = posteriors.get((line["row"].step.position, line["row"].step.alternative))
     context = {
         "case": case,
         "solution": solution,
         "columns": columns,
         "rows": rows,
+        "fit": fit,
         "folded": _folded(rows),
         "disputes": Dispute.objects.filter(annotation__solution=solution, state=Dispute.State.OPEN).select_related(
             "annotation__annotator__user"

@@ -33,7 +33,7 @@ REASONS = {
     "label_removed": _("label removed"),
     "labels": _("other labels"),
     "method": _("other consensus method"),
-    "reliability": _("other reliability of annotators"),
+    "fit": _("another consensus fit"),
     "edited": _("edited"),
 }
 COUNTS = [

@@ -47,6 +47,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
             Tab("quality", _("Quality"), STAFF, ("contrasts", "hints", "labour", "agreement-filter", "member")),
             Tab("agreement", _("Agreement"), STAFF),
             Tab("annotators", _("Annotators"), STAFF, ("annotator",)),
+            Tab("consensus-fits", _("Consensus"), STAFF, ("consensus-fit",)),
             Tab("gold", _("Gold"), STAFF),
         ],
     ),

@@ -119,9 +119,9 @@ class Inclusion(msgspec.Struct, frozen=True, gc=False):
 class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     """One submission. `annotator` is the pseudonym of a person or of a program among the members.
 
-    `source_name` names the source of any other label. `revision` counts the labels of one annotator or source on a
-    solution from 1, None if the file does not say. A snapshot has comments and the `reason` for giving up on request
-    only. `reference_disputed` means an open dispute of the reference.
+    `source_name` names the source of any other label, and the version of such a program. `revision` counts the labels
+    of one annotator or source on a solution from 1, None if the file does not say. A snapshot has comments and the
+    `reason` for giving up on request only. `reference_disputed` means an open dispute of the reference.
     `native` holds what only the source format can express. Its key "given" holds fields of this labeller's file that
     differ from the stored solution. `reliability` is the annotator's informedness (Youden's J of bad steps, see
     `annotation.labels.consensus.reliability`) if it weighted the consensus, shrunk to the average person's if there are
@@ -175,7 +175,8 @@ class Record(msgspec.Struct, omit_defaults=True):
 
     It has neither steps nor a text if the file has only the problem. `multiplicity` counts equal samples, which are one
     solution. It has no id of the installation that exported it: `identity` names it by its content. An outcome
-    (`final_answer_correct`) without a source comes from the file. `consensus_method` names an entry of `prm.consensus`.
+    (`final_answer_correct`) without a source comes from the file. `consensus_method` names an entry of `prm.consensus`,
+    `consensus_fit` the fit whose parameters gave the posteriors, by their hash; empty for a method that does not learn.
     """
 
     problem: str
@@ -198,6 +199,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     annotations: list[RecordAnnotation] = []
     consensus: list[Consensus] = []
     consensus_method: str = ""
+    consensus_fit: str = ""
 
     @property
     def is_problem_only(self) -> bool:

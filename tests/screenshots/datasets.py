@@ -1,7 +1,8 @@
-"""The states of the page of datasets and of a snapshot."""
+"""The states of the pages of datasets, of a snapshot, and of consensus fits."""
 
 from playwright.sync_api import Page, expect
 
+from annotation.labels.consensus.fits import request_fit, run_fit
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
 from tests.screenshots.state import State, World
@@ -12,6 +13,13 @@ def frozen(world: World) -> None:
     project = Project.objects.get(slug="algebra")
     for filters in ({"source_kinds": ["human"]}, {"min_annotations": 0, "gold": "included"}):
         create_snapshot(by=world["manager"], project=project, filters=filters)
+
+
+def fitted(world: World) -> None:
+    """A consensus fit of few labels, and one of more."""
+    project = Project.objects.get(slug="algebra")
+    for _ in range(2):
+        run_fit(request_fit(by=world["manager"], project=project).pk)
 
 
 def previewed(page: Page) -> None:
@@ -34,5 +42,7 @@ STATES = [
     State("datasets-filters", "/p/algebra/datasets/", act=filters, given=frozen),
     State("datasets-menu", "/p/algebra/datasets/?preset=archive", act=menu, given=frozen, whole=False),
     State("datasets-snapshot", "/p/algebra/datasets/{snapshot}/", given=frozen),
+    State("consensus-fits", "/p/algebra/consensus/", given=fitted),
+    State("consensus-fit", "/p/algebra/consensus/2/", given=fitted),
     State("datasets-schedules", "/p/algebra/datasets/schedules/"),
 ]

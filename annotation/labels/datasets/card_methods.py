@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.labels.datasets.markdown import cell, quote, table
 from annotation.models import Dispute, GuidelineVersion, LabelBatch, Snapshot
-from prm.consensus import CONSENSUS
+from prm.consensus import CONSENSUS, Measured
 
 WEIGHTS = """\
 Each drawn label states its `lane`, its `generation` and `inclusion`: the probability that the draw chose its solution,
@@ -70,10 +70,28 @@ def _has_stated(snapshot: Snapshot, field: str) -> bool:
 def consensus(snapshot: Snapshot) -> str:
     name = snapshot.filters.get("consensus", "shares")
     weighting = f" ({CONSENSUS.get(name).title})" if name in CONSENSUS else ""
-    return (
+    parts = [
         f"## Consensus\n\nMethod: `{name}`{weighting}. `consensus` in the records has the probability of each rating "
         "of a step. A reviewer's decision overrides all votes. An unsure step is not a vote."
-    )
+    ]
+    fit = snapshot.fit
+    if fit is not None and fit.report is not None:
+        report, kinds = fit.report, ", ".join(fit.source_kinds) or "all"
+        parts.append(
+            f"Fit {fit.number} (`{fit.sha256[:12]}`, `consensus_fit` in the records) of {report.labels} labels on "
+            f"{report.solutions} solutions, source kinds: {kinds}. Temperature: {report.temperature:.2f}."
+        )
+        if gold := report.gold:
+            parts.append(
+                f"Steps decided by gold or a reviewer ({gold.steps} on {gold.solutions} solutions), inferred from the "
+                f"other labels: {_estimate(gold.accuracy)} right; by majority vote {_estimate(gold.majority)}. "
+                f"Log loss {gold.nll:.2f} nats per step. The fits that were measured did not know these decisions."
+            )
+    return "\n\n".join(parts)
+
+
+def _estimate(measured: Measured) -> str:
+    return f"{measured.value:.1%} ({measured.low:.1%} to {measured.high:.1%})"
 
 
 def known_failures(snapshot: Snapshot) -> str:

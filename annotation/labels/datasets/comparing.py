@@ -40,7 +40,7 @@ Reason = Literal[
     "label_removed",
     "labels",
     "method",
-    "reliability",
+    "fit",
     "edited",
 ]
 EXCERPT = 200  # characters of a problem
@@ -136,7 +136,7 @@ class _Comparison:
             yield Change(of="solution", kind="changed", reason="edited", fields=edited, **_named(after))
         if steps := _consensus_changes(before, after):
             method = "consensus" in self.filters
-            reason: Reason = "labels" if labels else "method" if method else "reliability"
+            reason: Reason = "labels" if labels else "method" if method else "fit"
             yield Change(of="consensus", kind="changed", reason=reason, steps=steps, **_named(after))
 
     def _label_changes(self, before: Record | None, after: Record | None) -> Iterator[Change]:

@@ -135,12 +135,11 @@ def _reliability(counts: Mapping[str, Any]) -> str:
         return ""
     rows = {person: _informed(measures) for person, measures in weighed.items()}
     note = (
-        "The consensus weights each label by its annotator's informedness, which Dawid and Skene's model infers from "
-        "steps with several ratings: how much more often they rate bad steps bad than other steps (1 is always right, "
-        "0 no better than chance). With few shared steps it is close to the average; the 95 % interval is from "
-        "their own ratings only."
+        "The consensus weights each label by its annotator's reliability, inferred from steps with several ratings or "
+        "a known one. Informedness is how much more often they rate bad steps bad than other steps (1 is always right, "
+        "0 no better than chance). With few such steps it is close to the average, and its interval is wide."
     )
-    head = "informedness | own 95 % interval | shared steps"
+    head = "informedness | 95 % interval | shared steps"
     return table("Reliability", "annotator or source", head, rows, columns=4) + "\n\n" + note
 
 

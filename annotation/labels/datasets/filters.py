@@ -36,7 +36,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
       their `comments` on labels, steps and marked text, and their reasons for giving up.
     - `hints`: leaving them out drops every label in the hint arm, whether or not a score was seen. Labels are
       thus dropped at random, not by who looks at hints.
-    - `consensus` combines the ratings of a step by their "shares", or weights them by each annotator's "reliability".
+    - `consensus` combines the ratings of a step by their "shares", or by a model that learns each annotator's
+      reliability. `fit` is the number of a fit of this model; without one, a fit has seen the labels as they are now.
     - `min_posterior` keeps the solutions whose every rated step has one rating with at least this posterior.
     - `agreement` keeps the solutions on which sources agree, or differ. It uses their latest labels, including those
       that the other filters leave out.
@@ -63,6 +64,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     comments: Literal["left_out", "included"] = "left_out"
     hints: Literal["left_out", "included"] = "included"
     consensus: str = "shares"
+    fit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     min_posterior: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     agreement: AgreementRule | None = None
 

@@ -19,6 +19,7 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
+from annotation.labels.consensus.fits import choose_fit
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.tally import Tally
@@ -36,15 +37,19 @@ def create_snapshot(
 ) -> Snapshot:
     """Make a snapshot of the project's labels that pass the filters (see SnapshotFilters).
 
-    The same content with the same filters gives the same snapshot. `by` is None for the platform itself. `on_record` is
+    The same content with the same filters gives the same snapshot. Its consensus is that of the fit which the filters
+    name, or of one that has seen the labels as they are now. `by` is None for the platform itself. `on_record` is
     called with the number of solutions so far, inside the transaction that reads them; if it raises, nothing is made.
-    Raises Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`).
+    Raises Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`), and as `choose_fit`.
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
     parsed = parse_filters(filters)
+    fit = choose_fit(by=by, project=project, filters=parsed)
     tally = Tally()
-    with closing(stream_records(project=project, filters=parsed)) as stream:  # an error ends its transaction too
+    with closing(
+        stream_records(project=project, filters=parsed, fit=fit)
+    ) as stream:  # an error ends its transaction too
         records = tally.of(_watched(stream, on_record))
         first = next(records, None)
         if first is None:
@@ -56,7 +61,7 @@ def create_snapshot(
             project=project,
             sha256=sha256,
             filters=msgspec.to_builtins(parsed),
-            defaults={"path": _name(sha256), "counts": counts, "created_by": by},
+            defaults={"path": _name(sha256), "counts": counts, "fit": fit, "created_by": by},
         )
         if created:
             after = {"sha256": sha256, "filters": snapshot.filters, "solutions": counts["solutions"]}

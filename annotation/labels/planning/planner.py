@@ -8,14 +8,14 @@ from django.db.models import Case, Count, F, FloatField, Q, Sum, Value, When
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
-from annotation.labels.consensus.trust import trust_by_person
+from annotation.labels.consensus.fits import latest_fit
 from annotation.labels.planning.bands import Band
 from annotation.labels.planning.curve import Curve, ModelForecast, Trained, fit_curve
 from annotation.labels.planning.opinions import LabelQuality, Rater, quality_by_opinions
 from annotation.labels.planning.workload import Day, Goal, Workload, forecast, with_hours
-from annotation.models import HIDDEN_LANES, Annotation, ModelVersion, Project, StepRating
-from annotation.work.annotations import own_opinions
+from annotation.models import HIDDEN_LANES, Annotation, ModelVersion, Project
 from prm.consensus import Measured
+from prm.vocabulary import RATINGS
 
 PERIOD = timedelta(days=56)  # older labels say little about the next ones
 STANDARD_ERRORS = 2 * 1.96  # in a 95 % interval
@@ -39,8 +39,8 @@ class LastDay(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True):
     """A plan of more labels, which begin on the project's day `today`.
 
-    `workload` is None after too few days with labels, and `quality` empty without shared steps; `bad_steps` is the
-    share of people's ratings that are bad. `model` is None unless three models learned from different numbers of labels
+    `workload` is None after too few days with labels, and `quality` empty without a consensus fit;
+    `bad_steps` is the share of bad steps. `model` is None unless three models learned from different numbers of labels
     and were measured. `trained` are these models, by the labels that they learned from.
     """
 
@@ -136,15 +136,16 @@ def trained_models(project: Project) -> list[Trained]:
 
 
 def raters_of(project: Project) -> tuple[float, list[Rater]]:
-    """The share of people's ratings that are bad, and the people whose reliability is known."""
-    ratings = StepRating.objects.filter(annotation__in=own_opinions(project), state="rated")
-    bad = ratings.aggregate(bad=Count("pk", filter=Q(rating=-1)), of=Count("pk"))
+    """The share of bad steps, and the annotators with their reliability, by the latest consensus fit."""
+    fit = latest_fit(project)
+    if fit is None or fit.report is None or "" not in fit.report.shares:
+        return 0.0, []
     raters = [
-        Rater(trust.labels, _estimate(trust.reliability.finds), _estimate(trust.reliability.invents))
-        for trust in trust_by_person(project).values()
-        if trust.reliability.finds and trust.reliability.invents
+        Rater(figures.labels, _estimate(figures.finds), _estimate(figures.invents))
+        for figures in (annotator.reliability for annotator in fit.report.annotators)
+        if figures.labels and figures.finds and figures.invents
     ]
-    return bad["bad"] / bad["of"] if bad["of"] else 0.0, raters
+    return fit.report.shares[""][RATINGS.index(-1)], raters
 
 
 def _estimate(measured: Measured) -> tuple[float, float]:

@@ -27,3 +27,7 @@ CREATE TRIGGER annotation_screeningdecision_immutable BEFORE UPDATE OR DELETE ON
 FOR EACH ROW EXECUTE FUNCTION stepmark_refuse_change();
 CREATE TRIGGER annotation_practiceanswer_immutable BEFORE UPDATE OR DELETE ON annotation_practiceanswer
 FOR EACH ROW EXECUTE FUNCTION stepmark_refuse_change();
+-- A fit is a job until it has parameters, which snapshots name by their hash.
+CREATE TRIGGER annotation_consensusfit_immutable
+BEFORE DELETE OR UPDATE OF method, source_kinds, previous_id, seen, parameters, sha256, report ON annotation_consensusfit
+FOR EACH ROW WHEN (OLD.sha256 <> '') EXECUTE FUNCTION stepmark_refuse_change();

@@ -39,4 +39,8 @@ FROM annotation_exportjob
 UNION ALL
 SELECT 'overlap-' || id AS key, 'overlap' AS kind, id AS job_id, project_id, requested_by_id, state, created_at,
        started_at, finished_at
-FROM annotation_contaminationcheck;
+FROM annotation_contaminationcheck
+UNION ALL
+SELECT 'fit-' || id AS key, 'fit' AS kind, id AS job_id, project_id, requested_by_id, state, created_at,
+       started_at, finished_at
+FROM annotation_consensusfit;

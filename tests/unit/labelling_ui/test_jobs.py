@@ -5,6 +5,7 @@ import pytest
 from annotation.loop.resuming import SERVICES
 from annotation.models import (
     AnswerCheck,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportJob,
@@ -44,6 +45,7 @@ def asked_for(kind, project):
         "answers": lambda: AnswerCheck.objects.create(project=project),
         "export": lambda: ExportJob.objects.create(project=project, target="/exports"),
         "overlap": lambda: ContaminationCheck.objects.create(project=project, snapshot=snapshot, filename="b.json"),
+        "fit": lambda: ConsensusFit.objects.create(project=project, number=1, method="reliability"),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
         "judging": lambda: JudgingRun.objects.create(
             project=project, method="monte_carlo", endpoint="e", model="m", prompt="{problem}", currency="EUR", seed=0
@@ -59,7 +61,7 @@ def asked_for(kind, project):
 
 
 @pytest.mark.parametrize(
-    "kind", ["import", "answers", "export", "overlap", "sampling", "judging", "simulation", "model", "run"]
+    "kind", ["import", "answers", "export", "overlap", "fit", "sampling", "judging", "simulation", "model", "run"]
 )
 def test_it_is_cancelled_from_its_page(manager, project, kind):
     job = asked_for(kind, project)

@@ -8,7 +8,9 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.labels.annotators.pace import pace_by_person
+from annotation.labels.consensus.fits import fit_for, scope_of
 from annotation.models import LabelBatch, Membership, PathStep, Project, StepRating
+from labelling_ui.numbers import decimal
 from tests.factories import AnnotationFactory, MembershipFactory, SolutionFactory
 from tests.unit.labelling_ui.settings_form import as_opened
 
@@ -94,12 +96,14 @@ def test_reliability_is_shown_where_people_share_steps(
     client: Client, people: dict[str, User], project: Project
 ) -> None:
     client.force_login(people["reviewer"])
+    assert "This needs a <a" in client.get("/p/algebra/quality/").content.decode()
+    fit_for(by=None, project=project, scope=scope_of(project))
     page = client.get("/p/algebra/quality/")
-    shown = dict(page.context["people"])
+    shown = {row.shown: row for row in page.context["people"]}
     assert set(shown) == {"annotator", "second"}
-    assert all(trust.labels == 1 for trust in shown.values())
     measured = shown["second"].reliability
-    assert f"{measured.low:.2f} to {measured.high:.2f}" in page.content.decode()
+    assert measured.labels > 0
+    assert f"{decimal(measured.low, 2)} … {decimal(measured.high, 2)}" in page.content.decode()
     assert measured.high - measured.low > 0.5  # three steps show little
 
 

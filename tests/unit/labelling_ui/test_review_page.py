@@ -9,6 +9,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.labels.consensus.fits import consensus_on, fit_for, scope_of
 from annotation.labels.quality.review_queue import to_review
 from annotation.models import Annotation, Critique, Lease, Project, SentBack, Solution
 from annotation.models.scheme import DEFAULT_KEYS, LabelScheme
@@ -242,3 +243,17 @@ def test_no_key_of_a_case_does_two_things(keys: dict[str, str]) -> None:
     assert len(set(done)) == len(done)
     assert set(case.actions) == set(done)
     assert [case.actions[keys[name]] for name in ("good", "unsure")] == ["rate:1", "rate:unsure"]
+
+
+def test_the_consensus_is_beside_each_step_under_the_latest_fit(
+    reviewer: Client, split: Solution, project: Project
+) -> None:
+    address = f"/p/algebra/review/{split.pk}/"
+    shown = reviewer.get(address).content.decode()
+    assert "Show shares of votes" in shown
+    assert "good 50 %, neutral 0 %, bad 50 %" in shown
+    fit_for(by=None, project=project, scope=scope_of(project))
+    _, posteriors = consensus_on(split)
+    shown = reviewer.get(address).content.decode()
+    assert "Show the consensus (fit 1)" in shown
+    assert f"bad {round(100 * posteriors[0, 0].bad)} %" in shown

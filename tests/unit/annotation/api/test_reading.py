@@ -150,7 +150,7 @@ def test_solutions_have_the_filters_of_their_page(read, pages, project, query):
      ("solutions/?way=differing", "one"), ("solutions/?one=1&other=999999&way=both", "one"),
      ("solutions/?week=2026-11-23", "week"), ("agreement/?measure=luck", "measure"),
      ("agreement/?rows=week&columns=week", "columns"), ("agreement/?columns=week", "columns"),
-     ("solutions/?outcome=maybe", "outcome"), ("batches/?state=new", "state"), ("consensus/?method=best", "method")],
+     ("solutions/?outcome=maybe", "outcome"), ("batches/?state=new", "state"), ("consensus/?fit=best", "fit")],
 )  # fmt: skip
 def test_a_filter_that_cannot_be_is_refused_by_its_field(project, people, address, field):
     client = APIClient()
@@ -169,7 +169,22 @@ def test_the_consensus_is_that_of_a_snapshot_with_the_same_filters(read, project
     assert row["labels"] == len(record.annotations) == 2
     asserted = [(step["position"], step["good"], step["bad"], step["votes"]) for step in row["steps"]]
     assert asserted == [(step.position, step.good, step.bad, step.votes) for step in record.consensus]
+    assert row["fit"] is None
     assert read("consensus/?source_kinds=heuristic")["results"] == []
+
+
+def test_the_consensus_is_that_of_the_latest_fit_or_of_the_one_asked_for(read, project, people):
+    filters = {"consensus": project.policies.quality.consensus, "source_kinds": ["human"]}
+    snapshot = create_snapshot(by=people["manager"], project=project, filters=filters)
+    record = next(read_snapshot(snapshot))
+    for row in (*read("consensus/")["results"], *read("consensus/?fit=1")["results"]):
+        assert (row["method"], row["fit"]) == (filters["consensus"], 1)
+        assert [step["bad"] for step in row["steps"]] == [step.bad for step in record.consensus]
+    assert read("consensus/?fit=0")["results"][0]["method"] == "shares"
+    [fit] = read("consensus-fits/")["results"]
+    assert read("consensus-fits/1/") == fit
+    assert (fit["number"], fit["state"], fit["sha256"]) == (1, "done", record.consensus_fit)
+    assert {one["name"] for one in fit["report"]["annotators"]} == {label.annotator for label in record.annotations}
 
 
 def test_people_are_named_once_with_their_pseudonym(read, project, people):

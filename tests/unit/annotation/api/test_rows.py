@@ -8,6 +8,7 @@ import pytest
 from annotation.api.audit_entries import AuditRow
 from annotation.api.batches import BatchRow
 from annotation.api.boundary import Row
+from annotation.api.consensus_fits import FitRow
 from annotation.api.disputes import DisputeRow
 from annotation.api.exports import ExportJobRow, ExportScheduleRow
 from annotation.api.generations import GenerationRow
@@ -36,6 +37,7 @@ from annotation.models import (
     AnswerCheck,
     ApiToken,
     AuditEntry,
+    ConsensusFit,
     ContaminationCheck,
     Dispute,
     DomainChampion,
@@ -82,6 +84,7 @@ MODELS: dict[type[Row], type] = {
     ExportJobRow: ExportJob,
     ExportScheduleRow: ExportSchedule,
     ContaminationRow: ContaminationCheck,
+    FitRow: ConsensusFit,
     ComparisonRow: ShadowComparison,
     DisputeRow: Dispute,
     DomainChampionRow: DomainChampion,

@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportGroup,
@@ -56,6 +57,7 @@ OF_A_PROJECT = {
     "solutions/": (403, 200, 200),
     "labels/": (200, 200, 200),
     "consensus/": (403, 200, 200),
+    "consensus-fits/": (403, 200, 200),
     "people/": (403, 403, 200),
     "batches/": (403, 200, 200),
     "agreement/": (403, 200, 200),
@@ -72,6 +74,7 @@ OF_A_JOB = {
     "judging": (403, 403, 200),
     "export": (403, 403, 200),
     "overlap": (403, 403, 200),
+    "fit": (403, 200, 200),
     "pool": (403, 200, 200),
 }
 OF_A_ROW = {
@@ -115,6 +118,7 @@ def test_what_a_job_shows(project, statuses, kind):
         "overlap": lambda: ContaminationCheck.objects.create(
             project=project, snapshot=SnapshotFactory(project=project)
         ),
+        "fit": lambda: ConsensusFit.objects.create(project=project, number=1, method="reliability"),
         "export": lambda: ExportJob.objects.create(project=project),
         "answers": lambda: AnswerCheck.objects.create(project=project),
         "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),

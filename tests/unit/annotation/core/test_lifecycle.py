@@ -22,6 +22,7 @@ from annotation.core.locks import advisory_lock
 from annotation.models import (
     AnswerCheck,
     AuditEntry,
+    ConsensusFit,
     ContaminationCheck,
     ExportJob,
     ImportGroup,
@@ -50,6 +51,7 @@ def asked_for(model, project):
         SamplingRun: {"endpoint": "e", "model": "m", "seed": 0},
         JudgingRun: {"method": "judge", "endpoint": "e", "model": "m", "currency": "EUR", "seed": 0},
         AnswerCheck: {},
+        ConsensusFit: {"number": 1, "method": "reliability"},
         ContaminationCheck: {},
         ExportJob: {},
         SimulationRun: {"functions": [], "seeds": 1, "budget": 1},

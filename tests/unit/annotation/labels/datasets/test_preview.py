@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.core.errors import DomainError
+from annotation.labels.consensus.fits import choose_fit
 from annotation.labels.datasets import snapshot_preview
+from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_preview import preview_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
@@ -44,6 +46,7 @@ def statement(plan):
 )
 def test_a_preview_counts_what_the_snapshot_has(project, manager, filters):
     fill(project)
+    choose_fit(by=manager, project=project, filters=parse_filters(filters))
     preview = preview_snapshot(project, filters, formats=tuple(EXPORTERS))
     assert preview.exact
     assert not Snapshot.objects.exists()
