@@ -142,8 +142,8 @@ class AgreementFilters(Filters):
         domains = project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
         fields["domain"].choices = [ALL, *((name, name) for name in domains), (NOT_KNOWN, _("not known"))]
         people = [(str(one.pseudonym), one.shown_name) for one in everyone_in(project)]
-        machines = project.label_sources.filter(kind__in=MACHINES).exclude(name="")
-        raters = [ALL, *people, *((f"source-{one.pk}", one.name) for one in machines)]
+        machines = project.label_sources.filter(kind__in=MACHINES, annotations__annotator=None).distinct()
+        raters = [ALL, *people, *((f"source-{one.pk}", one.name or one.get_kind_display()) for one in machines)]
         fields["annotator"].choices = fields["peer"].choices = raters
 
 
