@@ -53,7 +53,7 @@ class Row:
     speed: Speed
     pace: Pace | None
     gold: Any
-    cost: LabelCost | None
+    cost: LabelCost
     alarm: LabelBatch | None
 
 
@@ -71,7 +71,7 @@ def _opens(label: str, href: str) -> SafeString:
 
 
 def _money(value: float | None) -> str:
-    return NOTHING if value is None else decimal(value, 2)
+    return NOTHING if value is None else decimal(value, 2 if value >= 1 else 4)
 
 
 def _bias_value(row: Linked) -> SafeString:
@@ -292,10 +292,12 @@ def annotator(request: HttpRequest, member: Membership, member_id: int) -> HttpR
     weeks = analysis.weeks(who)
     patterns = [one for one in analysis.patterns.get(who, []) if one.of]
     likenesses = [replace(one, original=names[one.original]) for one in analysis.likenesses if one.who == who]
+    figures = next((row for row in _rows(analysis) if row.who.pk == person.pk), None)
     context = {
         "person": person,
         "alarms": alarms,
-        "figures": next((row for row in _rows(analysis) if row.who.pk == person.pk), None),
+        "figures": figures,
+        "cost": _money(figures.cost.each if figures else None),
         "notes": dict(NOTES),
         "currency": project.policies.costs.currency,
         "screening": project.policies.screening,

@@ -143,6 +143,8 @@ class Analysis:
         for context in self._contexts.values():
             counts[context.generator] += 1
         frequent = sorted((name for name in counts if name), key=lambda name: (-counts[name], name))[:GENERATORS]
+        if len(counts) == 2 and len(frequent) == 2:
+            frequent.pop()  # the other one is the same comparison
         features = {}
         for label, solution in solutions.items():
             style, generator = styles.get(solution), self._contexts[label].generator

@@ -17,6 +17,7 @@ IN_FAMILY = 0.9  # of two members of one family, before they can be compared wit
 STEPS_BEHIND = 20.0  # the number of steps that either counts as
 NEAR_COPY = 0.5  # two people with surely a higher correlation are one group
 FEWEST, SURELY = 20, 3.3  # common steps for that, and standard errors
+OTHERS = 3  # voters beside the two on a step that is not settled
 MOST_PAIRS = 100_000  # pairs of votes that are compared
 
 
@@ -131,7 +132,8 @@ def _with_near_copies(
 ) -> Kinship:
     """The kinship with the groups of people joined who are surely near copies of each other.
 
-    Two people who share enough settled steps are judged by these alone.
+    Two people who share enough settled steps are judged by these alone. Elsewhere several others must vote on a step:
+    beside one poor rater, two good ones would pass for copies.
     """
     covariance, variance = _residuals(ballots, pairs, truth, confusion, weight, kinship)
     people = len(kinship.group)
@@ -140,7 +142,8 @@ def _with_near_copies(
     times = ballots.times[ballots.step[pairs.first]]
     settled = times * (ballots.known[ballots.step[pairs.first]] >= 0)
     enough = np.bincount(place, weights=settled)[place] >= FEWEST if len(codes) else settled
-    times = np.where(enough, settled, times)
+    several_others = np.bincount(ballots.step)[ballots.step[pairs.first]] >= 2 + OTHERS
+    times = np.where(enough, settled, times * several_others)
     common, summed, expected, squares = (
         np.bincount(place, weights=times * part, minlength=len(codes))
         for part in (np.ones_like(variance), covariance, variance, covariance**2)

@@ -32,8 +32,8 @@ def estimate(evidence: Evidence, *, start: Mapping[str, Any] | None = None) -> C
     prior = np.tile(shares((usual > 0).astype(float)), (len(tally.domains) + 1, 1))
     weight = np.ones(len(ballots.step))
     competence = np.full(everyone, COMPETENCE)
-    habit = np.tile(usual, (everyone, 1))
-    truth = tally.settled
+    own = habit = tally.habits(IMAGINED)
+    truth = tally.first_guess
     for _ in range(ROUNDS):
         confusion = _confusion(competence, habit)
         before, truth = truth, expect(ballots, prior, confusion, weight)
@@ -44,7 +44,7 @@ def estimate(evidence: Evidence, *, start: Mapping[str, Any] | None = None) -> C
         knew = right * (competence[:, None] / np.einsum("pkk->pk", confusion[:, :CLASSES]))
         rated = counts.sum(axis=(1, 2))
         competence = (knew.sum(axis=1) + IMAGINED) / (rated + 2 * IMAGINED)
-        habit = shares(counts.sum(axis=1) - knew + IMAGINED * usual)
+        habit = shares(counts.sum(axis=1) - knew + IMAGINED * own)
     alone = Kinship(np.arange(everyone), np.zeros(everyone), 0.0)
     return crowd_of(tally, prior, confusion, tally.count(truth**2, tally.times), kinship=alone)
 

@@ -16,7 +16,7 @@ STRENGTHS = np.geomspace(1.0, 100.0, 24)  # in labels
 PEOPLE_DIFFER, ROWS_DIFFER = 6.0, 20.0  # strengths before any labels: the medians of their distributions
 SPREAD = 1.0  # and the deviation of their logarithms
 COMPETENCE, BELIEVED = 0.7, 10.0  # of the average person before any labels, and the labels that this counts as
-HABIT = 2.0  # ratings by everybody's habit that are added to each person's
+HABIT = 2.0  # guesses by the shares of a person's ratings that are added to theirs
 ROUNDS = 3  # of the competences within a round of the fit, which continues from there
 AFTER = np.array([8.0, 1.0, 1.0])  # imagined ratings after the first error, which who gives them overlooked
 
@@ -30,14 +30,14 @@ class Rates:
     competence: Array
 
 
-def pool(counts: Array, usual: Array, competence: Array) -> Rates:
+def pool(counts: Array, habit: Array, competence: Array) -> Rates:
     """The rates at these `counts` [people + 1, classes + 1, words] of checked ratings by the probable truth.
 
-    `usual` [words] are the shares of all ratings, and `competence` [people + 1] is where to start from.
+    `habit` [people + 1, words] are the shares of each person's ratings, and `competence` [people + 1] is the start.
     """
     known, of = counts[:, :-1], counts[:, :-1].sum(axis=(1, 2))
     classes = known.shape[1]
-    habit = shares(known.sum(axis=1) + HABIT * usual)
+    own = habit
     right = np.einsum("pkk->pk", known)
     differ = PEOPLE_DIFFER
     for _ in range(ROUNDS):
@@ -51,7 +51,7 @@ def pool(counts: Array, usual: Array, competence: Array) -> Rates:
             PEOPLE_DIFFER,
         )
         competence = (knew.sum(axis=1) + differ * average) / (of + differ)
-        habit = shares(known.sum(axis=1) - knew + HABIT * usual)
+        habit = shares(known.sum(axis=1) - knew + HABIT * own)
     mean = competence[:, None, None] * np.eye(classes) + (1 - competence)[:, None, None] * habit[:, None, :]
     pooled = _strength(known[:-1].reshape(-1, classes), mean[:-1].reshape(-1, classes), ROWS_DIFFER)
     confusion = shares(known + pooled * mean)

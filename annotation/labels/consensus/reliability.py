@@ -15,16 +15,17 @@ import numpy as np
 from annotation.labels.consensus.chains import Array, Ballots, Chain, expect, link, shares
 from annotation.labels.consensus.copies import Kinship, compare, declared, pair, weigh
 from annotation.labels.consensus.crowd import Crowd, crowd_of
-from annotation.labels.consensus.rates import COMPETENCE, pool
+from annotation.labels.consensus.rates import COMPETENCE, HABIT, pool
 from annotation.labels.consensus.tally import Tally, shares_of_ratings, tally_votes
 from prm.consensus import Evidence, Step, Vote, consensus_model
 from prm.messages import Message
 from prm.vocabulary import RATINGS
 
-PASSES, ROUNDS, CLOSE_ENOUGH = 3, 200, 1e-5
+ROUNDS = (2, 20, 200)  # of EM between comparisons of votes; few before the first, or near copies become the truth
+CLOSE_ENOUGH = 1e-5
 UNCHECKED = 200.0  # a person's ratings of steps without a known truth count as at most so many
 BY_VOTES = 10.0  # steps that the shares of all ratings count as, beside gold, in what is expected of a step
-EXPECTED = 0.5  # share of that in the prior: the frequency of errors and people's rates can explain each other
+EXPECTED = 0.2  # share of that in the prior: the frequency of errors and people's rates can explain each other
 BY_ALL_DOMAINS = 10.0  # steps that the prior of all domains counts as in that of one
 FOLDS = 4
 UNCALIBRATED = 0.3  # correlation of the errors of any two people in posteriors that no gold has calibrated
@@ -44,24 +45,24 @@ def _fit(evidence: Evidence, start: Crowd | None = None) -> Crowd | None:
     tally = tally_votes(evidence)
     if tally is None:
         return None
-    ballots, worth, usual = tally.checked, _worth(tally), shares_of_ratings(tally.all)
-    truth = tally.settled
+    ballots, worth, habits = tally.checked, _worth(tally), tally.habits(HABIT)
+    truth = tally.first_guess
     weight = np.ones(len(ballots.step))
-    rates = pool(tally.count(truth, worth), usual, np.full(tally.everyone, COMPETENCE))
+    rates = pool(tally.count(truth, worth), habits, np.full(tally.everyone, COMPETENCE))
     confusion = rates.confusion if start is None else _confusion_at(start, tally, rates.confusion)
     expected = _expected(ballots, evidence)
     prior = np.tile(expected, (len(tally.domains) + 1, 1))
     kinship, pairs = declared(evidence.families, tally.people), pair(ballots)
-    for number in range(PASSES):
-        if number:
-            kinship = compare(ballots, pairs, truth, confusion, weight, kinship)
+    for rounds in ROUNDS:
         weight = weigh(ballots, kinship)
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             before, truth = truth, expect(ballots, prior, confusion, weight)
-            rates = pool(tally.count(truth, worth), usual, rates.competence)
+            rates = pool(tally.count(truth, worth), habits, rates.competence)
             confusion, prior = rates.confusion, _prior_of(ballots, truth, expected, len(tally.domains))
             if np.abs(truth - before).max() < CLOSE_ENOUGH:
                 break
+        if rounds != ROUNDS[-1]:
+            kinship = compare(ballots, pairs, truth, confusion, weight, kinship)
     prior = _prior_of_all(tally, evidence, prior, confusion, kinship)
     return crowd_of(tally, prior, confusion, tally.count(truth**2, worth), kinship=kinship, floor=FLOOR)
 
@@ -108,7 +109,7 @@ def _prior_of_all(tally: Tally, evidence: Evidence, prior: Array, confusion: Arr
     """
     ballots, expected = tally.all, _expected(tally.all, evidence)
     weight = weigh(ballots, kinship)
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS[-1]):
         truth = expect(ballots, prior, confusion, weight)
         before, prior = prior, _prior_of(ballots, truth, expected, len(tally.domains))
         if np.abs(prior - before).max() < CLOSE_ENOUGH:

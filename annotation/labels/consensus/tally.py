@@ -35,10 +35,19 @@ class Tally:
         return self.checked.times[self.checked.step]
 
     @property
-    def settled(self) -> Array:
-        """The certain classes of the checked steps [steps, classes + 1], rows of zeros for other steps."""
-        known = self.checked.known
-        return np.eye(CLASSES + 1)[known] * (known >= 0)[:, None]
+    def first_guess(self) -> Array:
+        """The certain class of each checked step [steps, classes + 1], or the shares of its votes."""
+        ballots = self.checked
+        votes = np.stack(
+            [np.bincount(ballots.step, ballots.word == k, len(ballots.chain)) for k in range(CLASSES)], axis=1
+        )
+        guess = np.pad(shares(votes), ((0, 0), (0, 1)))
+        return np.where(ballots.known[:, None] >= 0, np.eye(CLASSES + 1)[ballots.known], guess)
+
+    def habits(self, added: float) -> Array:
+        """The shares [people + 1, classes] of each person's checked ratings, with `added` ones like all ratings."""
+        every_step = np.ones((len(self.checked.chain), 1))
+        return shares(self.count(every_step, self.times)[:, 0] + added * shares_of_ratings(self.all))
 
     def count(self, truth: Array, worth: Array) -> Array:
         """The checked ratings [people + 1, classes + 1, words] by the class of the step, each by its `worth`."""

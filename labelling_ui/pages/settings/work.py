@@ -244,7 +244,7 @@ class WatchPart(PolicyPart):
     )
     labels_between_false_alarms = forms.IntegerField(
         label=_("Labels between false alarms"),
-        help_text=_("Average number of checked labels per false alarm, at least."),
+        help_text=_("Average number of labels per false alarm of all checks together, at least."),
     )
     hold_rounds = forms.BooleanField(
         required=False, label=_("Hold automatic rounds while a suspected batch awaits a decision")
