@@ -19,7 +19,7 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
 os.environ.setdefault("DATABASE_URL", "postgresql:///")  # never opened
 os.environ.setdefault("REDIS_URL", "redis://unused")
-django.setup()
+django.setup()  # the rules and the draw are the platform's
 
 from annotation.labels.labour.audit_estimates import Audit, accuracy_from
 from annotation.loop.selection.routing import draw_audits
