@@ -9,24 +9,34 @@ the same hard errors.
 
 import argparse
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
 
+import django
 import numpy as np
 
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
+os.environ.setdefault("DATABASE_URL", "postgresql:///")  # never opened
+os.environ.setdefault("REDIS_URL", "redis://unused")
+django.setup()
+
+from annotation.labels.consensus.fit_report import report_fit
 from annotation.labels.consensus.reliability import estimate
 from annotation.labels.planning.bands import Band
 from annotation.labels.planning.curve import LEAST, Trained, fit_curve
-from annotation.labels.planning.opinions import MOST, Rater, quality_by_opinions
+from annotation.labels.planning.opinions import MOST
+from annotation.labels.planning.planner import quality_of
 from annotation.labels.planning.workload import Day, forecast
-from prm.consensus import Evidence, Fit, Measured, Vote
+from prm.consensus import Evidence, Fit, Step, Vote
 from prm.sandbox import WorldConfig, generate
 from prm.sandbox.annotators import AnnotatorProfile, simulate_labels
 from prm.traces import Trace
+from prm.vocabulary import RATINGS
 
-PILOT, FRESH = 80, 300  # solutions
+PILOT, GOLD, FRESH = 120, 60, 300  # solutions
 
 
 class Check:
@@ -109,25 +119,23 @@ def _work(random: np.random.Generator) -> Iterator[Day]:
 
 
 def check_opinions(crowds: int, seed: int) -> dict[str, Check]:
-    """The share of right labels with 1 to MOST opinions; the simple guess is that of the pilot by majority."""
+    """The share of right labels with 1 to MOST opinions; the simple guess is that of the majority on gold."""
     random = np.random.default_rng(seed)
     checks: dict[str, Check] = defaultdict(Check)
     for crowd in range(crowds):
         people = [_annotator(random, number) for number in range(int(random.integers(3, 7)))]
         traces = list(generate(WorldConfig(), split="pool", n=PILOT + FRESH, seed=1000 * seed + crowd))
         pilot = _votes(traces[:PILOT], people, MOST, random)
-        fit = estimate(Evidence([vote for votes in pilot for vote in votes]))
-        if fit is None:
-            continue
-        known = [(one, fit.reliability(one.name)) for one in people]
-        raters = [Rater(1, _mean(r.finds), _mean(r.invents)) for _, r in known if r and r.finds and r.invents]
-        agreed = [_called_bad(fit, votes) for votes in pilot]
-        steps = sum(map(len, agreed))
-        bad = max(sum(map(sum, (calls.values() for calls in agreed))) / steps, 1 / steps)
-        guess = _right(traces[:PILOT], [_majority(votes) for votes in pilot])
-        for quality in quality_by_opinions(raters, bad):
+        settled = {step: rating for number in range(GOLD) for step, rating in _truth(number, traces[number])}
+        votes = [vote for of_solution in pilot for vote in of_solution]
+        evidence = Evidence(votes, settled, gold=list(settled))
+        fit = estimate(evidence)
+        assert fit is not None
+        report = report_fit(estimate, evidence, fit, None)
+        guess = report.gold.majority.value if report.gold else 0.0
+        for quality in quality_of(report):
             fresh = _votes(traces[PILOT:], people, quality.opinions, random)
-            truth = _right(traces[PILOT:], [_called_bad(fit, votes) for votes in fresh])
+            truth = _right(traces[PILOT:], fit, fresh)
             checks[f"right labels, {quality.opinions} opinions"].add(quality.right, truth, guess)
     return dict(checks)
 
@@ -155,29 +163,23 @@ def _votes(
     return votes
 
 
-def _called_bad(fit: Fit, votes: Sequence[Vote]) -> dict[int, bool]:
-    return {place[0]: posterior.bad > 0.5 for place, posterior in fit.posterior(votes).items()} if votes else {}
+def _truth(number: int, trace: Trace) -> Iterator[tuple[Step, int]]:
+    """The ratings of a solution's steps up to its first error."""
+    for position, rating in enumerate(trace.meta["truth"]):
+        yield (number, position, 0), int(rating)
+        if int(rating) == -1:
+            return
 
 
-def _majority(votes: Sequence[Vote]) -> dict[int, bool]:
-    of_step: dict[int, list[bool]] = defaultdict(list)
-    for vote in votes:
-        of_step[vote.position].append(vote.rating == -1)
-    return {position: 2 * sum(calls) > len(calls) for position, calls in of_step.items()}
-
-
-def _right(traces: Sequence[Trace], called: Sequence[dict[int, bool]]) -> float:
-    """The share of steps up to the true first error that are called what they are."""
+def _right(traces: Sequence[Trace], fit: Fit, votes: Sequence[Sequence[Vote]]) -> float:
+    """The share of the rated steps up to the true first error whose likeliest rating is the true one."""
     right = []
-    for trace, calls in zip(traces, called, strict=True):
-        truth = [int(rating) == -1 for rating in trace.meta["truth"]]
-        last = truth.index(True) if True in truth else len(truth) - 1
-        right += [calls[position] == truth[position] for position in range(last + 1) if position in calls]
+    for number, (trace, of_solution) in enumerate(zip(traces, votes, strict=True)):
+        posteriors = fit.posterior(of_solution) if of_solution else {}
+        for (_, position, _), rating in _truth(number, trace):
+            if (posterior := posteriors.get((position, 0))) is not None:
+                right.append(RATINGS[int(np.argmax(posterior[: len(RATINGS)]))] == rating)
     return float(np.mean(right))
-
-
-def _mean(measured: Measured) -> tuple[float, float]:
-    return measured.value, (measured.high - measured.low) / (2 * 1.96)
 
 
 def check_curve(replays: Path) -> dict[str, Check]:

@@ -33,7 +33,8 @@ class GoldFigures(msgspec.Struct, frozen=True):
     """How well fits that did not know them infer the ratings of gold; without gold, of adjudicated steps.
 
     `accuracy` is the share of `steps` whose most probable rating is the known one, with an interval by solution.
-    `majority` is that of vote shares. `nll` is the mean negative log-probability of the known rating in nats.
+    `majority` is that of vote shares. `nll` is the mean negative log-probability of the known rating in nats. A step
+    has a mean number of `opinions`.
     """
 
     steps: int
@@ -41,6 +42,7 @@ class GoldFigures(msgspec.Struct, frozen=True):
     accuracy: Measured
     majority: Measured
     nll: float
+    opinions: float
 
 
 class StepChange(msgspec.Struct, frozen=True):

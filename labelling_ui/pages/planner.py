@@ -60,12 +60,6 @@ QUALITY = [
         write=percent,
         help=_("The expected share of steps whose label is right, with the 80 % band."),
     ),
-    Estimate(
-        "found",
-        _("Errors found"),
-        write=percent,
-        help=_("The expected share of bad steps that are labelled bad, with the 80 % band."),
-    ),
 ]
 
 
@@ -109,7 +103,6 @@ def _quality(plan: Plan) -> list[dict[str, Any]]:
             "opinions": row.opinions,
             "solutions": None if labels is None else int(labels // row.opinions),
             "right": row.right,
-            "found": row.found,
         }
         for row in plan.quality
     ]

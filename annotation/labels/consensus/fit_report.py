@@ -1,6 +1,6 @@
 """Reports what a consensus fit learned: annotators, class shares, quality on known steps, and what it changed. Pure."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 from typing import cast
@@ -104,7 +104,7 @@ def _on_known(
     """
     truths = {step: evidence.settled[step] for step in evidence.gold} or evidence.settled
     known = sorted({cast(int, solution) for solution, _, _ in truths} & votes_on.keys())
-    scores: dict[int, list[tuple[float, float, float]]] = {}
+    scores: dict[int, list[tuple[float, ...]]] = {}
     for held in (known[fold::FOLDS] for fold in range(FOLDS)):
         if held:
             settled = {step: rating for step, rating in evidence.settled.items() if step[0] not in {*held}}
@@ -115,8 +115,8 @@ def _on_known(
     steps = np.array([len(scores[solution]) for solution in known])
     if not steps.sum():
         return None
-    right, by_votes, lost = (
-        np.array([sum(score[n] for score in scores[solution]) for solution in known]) for n in range(3)
+    right, by_votes, lost, opinions = (
+        np.array([sum(score[n] for score in scores[solution]) for solution in known]) for n in range(4)
     )
     draws = draws_of(len(known), BOOTSTRAP, seed=0)
     return GoldFigures(
@@ -125,6 +125,7 @@ def _on_known(
         accuracy=_share(draws, right, steps),
         majority=_share(draws, by_votes, steps),
         nll=round(float(lost.sum() / steps.sum()), DIGITS),
+        opinions=round(float(opinions.sum() / steps.sum()), DIGITS),
     )
 
 
@@ -136,11 +137,13 @@ def _share(draws: Array, counts: Array, of: Array) -> Measured:
     return Measured(*ends)
 
 
-def _scores(fit: Fit | None, votes: Sequence[Vote], truths: Mapping[Step, int]) -> Iterator[tuple[float, float, float]]:
-    """Of each known step: 1 if the fit is right, 1 if most votes are, and the fit's loss in nats."""
+def _scores(fit: Fit | None, votes: Sequence[Vote], truths: Mapping[Step, int]) -> Iterator[tuple[float, ...]]:
+    """Of each known step: 1 if the fit is right, 1 if most votes are, the fit's loss in nats, and the votes."""
     by_votes = _posteriors(None, votes)
+    opinions = Counter((vote.position, vote.alternative) for vote in votes)
     for place, posterior in _posteriors(fit, votes).items():
         truth = truths.get((votes[0].solution, *place))
         if truth is not None:
             chance = max(float(posterior[RATINGS.index(truth)]), NEVER)
-            yield float(_likeliest(posterior) == truth), float(_likeliest(by_votes[place]) == truth), -log(chance)
+            right = float(_likeliest(posterior) == truth)
+            yield right, float(_likeliest(by_votes[place]) == truth), -log(chance), opinions[place]

@@ -1,8 +1,9 @@
 """Forecasts the quality of a step's label by the number of people who rate it. Pure.
 
-The people of a step are drawn by their shares of the labels, and their errors are taken as independent, given the
-truth. A step is called bad where that is more probable than not. Hard steps, which several people misjudge, make the
-truth worse than this forecast.
+The people of a step are drawn by their shares of the labels, and their errors are first taken as independent, given the
+truth. Steps that everybody misjudges make the truth worse, and only steps whose rating is known show by how much: this
+loss is the difference between what independent errors promise for those steps and what was measured on them. It is
+taken to be the same for every number of people.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from annotation.labels.planning.bands import Array, Band, band_of
 
 DRAWS, GROUPS = 200, 50
 MOST = 3
+MOST_KNOWN = 6  # opinions on a known step; more of them hardly change the promise
 SEED = 21
 
 
@@ -31,31 +33,49 @@ class Rater(NamedTuple):
 
 
 class LabelQuality(msgspec.Struct, frozen=True):
-    """With this number of `opinions`: the share of steps with the `right` label, and of bad steps that are `found`."""
+    """The share of steps with the `right` label, with this number of `opinions`."""
 
     opinions: int
     right: Band
-    found: Band
 
 
-def quality_by_opinions(raters: Sequence[Rater], bad: float) -> list[LabelQuality]:
+class Known(NamedTuple):
+    """The share of known steps with the `right` label, a mean and its standard error, with so many `opinions` each."""
+
+    right: tuple[float, float]
+    opinions: float
+
+
+def quality_by_opinions(raters: Sequence[Rater], bad: float, known: Known) -> list[LabelQuality]:
     """The quality for 1 to MOST opinions, as far as there are people; `bad` is the share of bad steps."""
     random = np.random.default_rng(SEED)
+    most = int(sum(rater.share > 0 for rater in raters))
+    promised = _promised(raters, bad, random, min(most, MOST_KNOWN))
+    if not promised:
+        return []
+    measured = random.normal(*known.right, DRAWS)
+    shared = promised[min(max(round(known.opinions), 1), len(promised)) - 1] - measured
+    return [
+        LabelQuality(number, band_of(np.clip(right - shared, 0, 1))) for number, right in enumerate(promised[:MOST], 1)
+    ]
+
+
+def _promised(raters: Sequence[Rater], bad: float, random: np.random.Generator, most: int) -> list[Array]:
+    """Draws [DRAWS] of the share of right labels for 1 to `most` opinions, if errors are independent."""
     finds, invents = (_drawn(random, [getattr(rater, name) for rater in raters]) for name in ("finds", "invents"))
     shares = np.array([rater.share for rater in raters])
-    qualities = []
-    for opinions in range(1, min(MOST, int((shares > 0).sum())) + 1):
+    promised = []
+    for opinions in range(1, most + 1):
         groups = np.array(
             [random.choice(len(raters), opinions, replace=False, p=shares / shares.sum()) for _ in range(GROUPS)]
         )
-        right, found = np.zeros(DRAWS), np.zeros(DRAWS)
+        right = np.zeros(DRAWS)
         for votes in product((True, False), repeat=opinions):
             if_bad = bad * _chance(finds[:, groups], votes)
             if_not = (1 - bad) * _chance(invents[:, groups], votes)
             right += np.maximum(if_bad, if_not).mean(axis=1)
-            found += np.where(if_bad > if_not, if_bad, 0.0).mean(axis=1)
-        qualities.append(LabelQuality(opinions, band_of(right), band_of(found / bad)))
-    return qualities
+        promised.append(right)
+    return promised
 
 
 def _drawn(random: np.random.Generator, estimates: Sequence[tuple[float, float]]) -> Array:

@@ -11,9 +11,10 @@ from django.utils import timezone
 from annotation.labels.consensus.fits import latest_fit
 from annotation.labels.planning.bands import Band
 from annotation.labels.planning.curve import Curve, ModelForecast, Trained, fit_curve
-from annotation.labels.planning.opinions import LabelQuality, Rater, quality_by_opinions
+from annotation.labels.planning.opinions import Known, LabelQuality, Rater, quality_by_opinions
 from annotation.labels.planning.workload import Day, Goal, Workload, forecast, with_hours
 from annotation.models import HIDDEN_LANES, Annotation, ModelVersion, Project
+from annotation.models.consensus_fit import FitReport
 from prm.consensus import Measured
 from prm.vocabulary import RATINGS
 
@@ -39,8 +40,8 @@ class LastDay(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True):
     """A plan of more labels, which begin on the project's day `today`.
 
-    `workload` is None after too few days with labels, and `quality` empty without a consensus fit;
-    `bad_steps` is the share of bad steps. `model` is None unless three models learned from different numbers of labels
+    `workload` is None after too few days with labels, and `quality` empty without a consensus fit
+    on known steps. `model` is None unless three models learned from different numbers of labels
     and were measured. `trained` are these models, by the labels that they learned from.
     """
 
@@ -49,7 +50,6 @@ class Plan(msgspec.Struct, frozen=True):
     workload: Workload | None
     end: LastDay | None
     quality: list[LabelQuality]
-    bad_steps: float
     model: ModelForecast | None
     reach: Reach | None
     trained: list[Trained]
@@ -78,15 +78,14 @@ def plan_labels(
     )
     trained = trained_models(project)
     curve = fit_curve(trained)
-    bad, raters = raters_of(project)
+    fit = latest_fit(project)
     labels = amount if goal == "labels" else workload.labels.value if workload else 0
     return Plan(
         today=today.date(),
         currency=project.policies.costs.currency,
         workload=workload,
         end=_end(workload, today.date()),
-        quality=quality_by_opinions(raters, bad) if raters and bad else [],
-        bad_steps=bad,
+        quality=quality_of(fit.report) if fit and fit.report else [],
         model=curve.after(trained[-1].labels + round(labels)) if curve and labels else None,
         reach=_reach(curve, trained, wanted_f1) if curve and wanted_f1 else None,
         trained=trained,
@@ -135,17 +134,17 @@ def trained_models(project: Project) -> list[Trained]:
     return sorted(model for model in trained if model.labels)
 
 
-def raters_of(project: Project) -> tuple[float, list[Rater]]:
-    """The share of bad steps, and the annotators with their reliability, by the latest consensus fit."""
-    fit = latest_fit(project)
-    if fit is None or fit.report is None or "" not in fit.report.shares:
-        return 0.0, []
+def quality_of(report: FitReport) -> list[LabelQuality]:
+    """The label quality by the latest consensus fit; empty without steps whose rating is known."""
+    if report.gold is None or "" not in report.shares:
+        return []
     raters = [
         Rater(figures.labels, _estimate(figures.finds), _estimate(figures.invents))
-        for figures in (annotator.reliability for annotator in fit.report.annotators)
+        for figures in (annotator.reliability for annotator in report.annotators)
         if figures.labels and figures.finds and figures.invents
     ]
-    return fit.report.shares[""][RATINGS.index(-1)], raters
+    known = Known(_estimate(report.gold.accuracy), report.gold.opinions)
+    return quality_by_opinions(raters, report.shares[""][RATINGS.index(-1)], known)
 
 
 def _estimate(measured: Measured) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotation.labels.planning.curve import Trained, fit_curve
-from annotation.labels.planning.opinions import Rater, quality_by_opinions
+from annotation.labels.planning.opinions import Known, Rater, quality_by_opinions
 from annotation.labels.planning.workload import Day, forecast, with_hours
 
 
@@ -52,18 +52,27 @@ def test_hours_a_week_replace_the_past_hours_at_the_past_pace():
     assert (work.hours.value, work.labels.value) == pytest.approx((7, 420))
 
 
+ALIKE = [Rater(1, (0.8, 0.02), (0.1, 0.02)) for _ in range(5)]
+ONE_IS_RIGHT = 0.7 * 0.9 + 0.3 * 0.8  # with independent errors and 30 % bad steps
+
+
 def test_more_opinions_of_independent_people_are_right_more_often():
-    raters = [Rater(1, (0.8, 0.02), (0.1, 0.02)) for _ in range(5)]
-    one, two, three = quality_by_opinions(raters, 0.3)
-    assert one.right.value == pytest.approx(0.7 * 0.9 + 0.3 * 0.8, abs=0.01)
-    assert one.found.value == pytest.approx(0.8, abs=0.01)
+    one, two, three = quality_by_opinions(ALIKE, 0.3, Known((ONE_IS_RIGHT, 0.01), 1))
+    assert one.right.value == pytest.approx(ONE_IS_RIGHT, abs=0.01)
     assert one.right.value <= two.right.value + 0.01 < three.right.value
-    assert [quality.opinions for quality in quality_by_opinions(raters[:1], 0.3)] == [1]
+    assert [quality.opinions for quality in quality_by_opinions(ALIKE[:1], 0.3, Known((0.8, 0.1), 1))] == [1]
 
 
-def test_an_uncertain_person_widens_the_band():
-    sure, unsure = (quality_by_opinions([Rater(1, (0.8, error), (0.1, error))], 0.3)[0] for error in (0.01, 0.1))
-    assert unsure.right.high - unsure.right.low > 3 * (sure.right.high - sure.right.low)
+def test_what_everybody_misjudges_is_lost_for_any_number_of_opinions():
+    independent = quality_by_opinions(ALIKE, 0.3, Known((ONE_IS_RIGHT, 0.01), 1))
+    shared = quality_by_opinions(ALIKE, 0.3, Known((ONE_IS_RIGHT - 0.1, 0.01), 1))
+    losses = [a.right.value - b.right.value for a, b in zip(independent, shared, strict=True)]
+    assert losses == pytest.approx([0.1] * 3, abs=0.01)
+
+
+def test_few_known_steps_widen_the_band():
+    sure, unsure = (quality_by_opinions(ALIKE, 0.3, Known((0.85, error), 2))[0] for error in (0.005, 0.05))
+    assert unsure.right.high - unsure.right.low > 2 * (sure.right.high - sure.right.low)
 
 
 def test_a_curve_is_continued_towards_its_floor():
