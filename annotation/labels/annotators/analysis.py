@@ -127,7 +127,10 @@ class Analysis:
             "lease__hint__shown",
             "lease__hint__verdict",
         )
-        return {pk: Context(*values) for pk, *values in rows}
+        return {
+            pk: Context(problem, generator, right, shown, verdict)
+            for pk, problem, generator, right, shown, verdict in rows
+        }
 
     @cached_property
     def _features(self) -> dict[int, dict[str, bool]]:
