@@ -94,6 +94,8 @@ class AnnotatorReport(msgspec.Struct):
 class Annotators(APIView):
     """The annotators of a project."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="list_annotators", responses=AnnotatorsReport)
     def get(self, request: Request, slug: str) -> Response:
         """Speed beside accuracy, and costs. Reviewers and managers only.
@@ -106,6 +108,8 @@ class Annotators(APIView):
 
 class AnnotatorDetail(APIView):
     """One annotator."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="get_annotator", responses=AnnotatorReport)
     def get(self, request: Request, slug: str, pseudonym: UUID) -> Response:
