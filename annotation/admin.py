@@ -88,7 +88,7 @@ class RunStageInline(ReadOnlyInline):
 
 @admin.register(models.ApiToken)
 class ApiTokenAdmin(ReadOnlyAdmin):
-    list_display = ("name", "user", "created_at", "last_used_at", "revoked_at")
+    list_display = ("name", "user", "scopes", "created_at", "last_used_at", "revoked_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
     search_fields = ("name", "user__username")
     exclude = ("digest",)

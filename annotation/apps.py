@@ -9,5 +9,5 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        for model in ("reliability", "consensus"):  # register the product's consensus models
+        for model in ("reliability", "mace", "consensus"):  # register the product's consensus models
             import_module(f"annotation.labels.consensus.{model}")

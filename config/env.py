@@ -176,8 +176,9 @@ def policy_endpoints(default: dict[str, dict[str, Any]]) -> dict[str, dict[str, 
 
 
 def _are_prices(prices: Any) -> bool:
-    numbers = prices.values() if isinstance(prices, dict) and prices.keys() == {"prompt", "completion"} else [None]
-    return all(type(number) in (int, float) and 0 <= number < MOST_EXPENSIVE for number in numbers)
+    if not isinstance(prices, dict) or prices.keys() != {"prompt", "completion"}:
+        return False
+    return all(type(price) in (int, float) and 0 <= price < MOST_EXPENSIVE for price in prices.values())
 
 
 def import_roots() -> dict[str, dict[str, Any]]:

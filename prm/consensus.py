@@ -1,6 +1,6 @@
 """The registry of consensus models, which turn the votes on a solution into probabilities."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -31,12 +31,14 @@ class Vote(msgspec.Struct, frozen=True, gc=False):
 class Evidence(msgspec.Struct, frozen=True):
     """What a model learns from: all votes, also those on steps that one person rated.
 
-    `settled` has the certain ratings of steps, from gold and adjudications. `families` names the group of a person
+    `settled` has the certain ratings of steps, from gold and adjudications. `gold` are those of these steps that were
+    chosen whatever the votes say, so that posteriors can be calibrated on them. `families` names the group of a person
     whose errors may be copies of others', such as the judges of one model family; a person without one is alone.
     """
 
     votes: Sequence[Vote]
     settled: Mapping[Step, int] = {}
+    gold: Collection[Step] = ()
     families: Mapping[str, str] = {}
 
 
@@ -71,7 +73,10 @@ class Reliability(Measured, frozen=True):
 
 
 class Fit(Protocol):
-    """What a model learned. `parameters` are plain values for JSON, from which `restore` makes an equal fit."""
+    """What a model learned. `parameters` are plain values for JSON, from which `restore` makes an equal fit.
+
+    A fit may also have a `temperature`, by which it divides its evidence, and `groups` of people who err alike.
+    """
 
     @property
     def parameters(self) -> Mapping[str, Any]: ...

@@ -201,6 +201,14 @@ class Client:
         job = self.post(_path(project, "runs/"))
         return self.wait(job) if wait else job
 
+    def judge(self, project: str, endpoint: str, *, method: str = "judge", wait: bool = False, **plan: Any) -> Row:
+        """Start labelling by a judge, or with `method="monte_carlo"` by rollouts; returns its job.
+
+        `plan` has fields of the API's `start_judging`: `chosen`, `template`, `cost_budget` and so on.
+        """
+        job = self.post(_path(project, "judgings/"), {"endpoint": endpoint, "method": method, **plan})
+        return self.wait(job) if wait else job
+
     def job(self, job: Row) -> Row:
         """The current state of a job."""
         return self.get(_path(job["project"], f"jobs/{job['kind']}/{job['id']}/"))

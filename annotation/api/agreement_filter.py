@@ -34,6 +34,8 @@ class DiscardReport(msgspec.Struct):
 class AgreementFilter(APIView):
     """The solutions that a rule on the agreement of sources would keep and drop."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="preview_agreement_filter", parameters=query_of(AgreementRule), responses=DiscardReport)
     def get(self, request: Request, slug: str) -> Response:
         """What a rule drops, by reported error, verdicts, domain and length. Reviewers and managers only."""

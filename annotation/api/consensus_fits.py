@@ -37,6 +37,8 @@ class FitRow(JobRow):
 class ConsensusFits(PagedView):
     """The consensus fits of a project."""
 
+    scopes = {"GET": "read", "POST": "train"}
+
     @extend_schema(operation_id="list_consensus_fits", request=None, responses=Page[FitRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's fits, latest first. Reviewers and managers only."""
@@ -52,6 +54,8 @@ class ConsensusFits(PagedView):
 
 class ConsensusFitDetail(APIView):
     """One consensus fit."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="get_consensus_fit", responses=FitRow)
     def get(self, request: Request, slug: str, number: int) -> Response:

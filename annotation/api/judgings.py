@@ -156,6 +156,8 @@ class JudgingEstimate(msgspec.Struct):
 class Judgings(PagedView):
     """The judging runs of a project."""
 
+    scopes = {"GET": "read", "POST": "train"}
+
     @extend_schema(operation_id="list_judgings", request=None, responses=Page[JudgingRow])
     def get(self, request: Request, slug: str) -> Response:
         """The project's judging runs, latest first. Managers only."""
@@ -176,6 +178,8 @@ class Judgings(PagedView):
 
 class JudgingEstimates(APIView):
     """What judging would cost."""
+
+    scopes = {"POST": "read"}
 
     @extend_schema(operation_id="estimate_judging", request=JudgingToPlan, responses=JudgingEstimate)
     def post(self, request: Request, slug: str) -> Response:
@@ -198,6 +202,8 @@ class JudgingEstimates(APIView):
 
 class JudgeCalls(PagedView):
     """The calls of a judging run."""
+
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="list_judge_calls", responses=Page[JudgeCallRow])
     def get(self, request: Request, slug: str, run_id: int) -> Response:

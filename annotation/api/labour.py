@@ -12,6 +12,8 @@ from annotation.labels.labour.route_figures import RouteFigures, figures_by_doma
 class DivisionOfLabour(APIView):
     """Accuracy and cost of people, judges and both."""
 
+    scopes = {"GET": "read"}
+
     @extend_schema(operation_id="divide_labour", responses=list[RouteFigures])
     def get(self, request: Request, slug: str) -> Response:
         """Each route, in all (`domain` is null) and then by domain. Reviewers and managers only."""

@@ -112,6 +112,8 @@ class ChangeQueue(APIView):
 class HandOverQueue(APIView):
     """Handing the items that wait for machines to people."""
 
+    scopes = {"POST": "admin"}
+
     @extend_schema(operation_id="hand_over_queue", request=None, responses=HandedOver)
     def post(self, request: Request, slug: str) -> Response:
         """Give all items that wait for a machine to people; items that a machine holds stay. Managers only."""

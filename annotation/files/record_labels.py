@@ -13,7 +13,7 @@ from annotation.files.copying import NewRows
 from annotation.models import Annotation, LabelSource, PathStep, Project, StepRating
 from prm.formats.record import Record, RecordAnnotation
 from prm.formats.registry import FORMATS
-from prm.vocabulary import GIVEN_UP
+from prm.vocabulary import GIVEN_UP, MACHINES
 
 FIELDS = {
     Annotation: (
@@ -122,7 +122,7 @@ class Labels:
             annotation.total_ms,
             annotation.comment,
             annotation.native | ({"given": differing} if differing else {}),
-            _stated(annotation, of_member=member is not None),
+            _stated(annotation),
             at,
         )
         for place in annotation.path:
@@ -189,7 +189,7 @@ class Labels:
         return self._sources[kind, name]
 
     def _find_sources(self, labels: Iterable[RecordAnnotation]) -> dict[tuple[str, str], int]:
-        wanted = {_source_of(a): {} if _person_in(a) else a.source_detail for a in labels}
+        wanted = {_source_of(a): a.source_detail if _describes_source(a) else {} for a in labels}
         sources = [
             LabelSource(project=self._project, kind=kind, name=name, detail=detail)
             for (kind, name), detail in wanted.items()
@@ -216,9 +216,15 @@ def _source_of(annotation: RecordAnnotation) -> tuple[str, str]:
     return annotation.source_kind, "" if of_person else annotation.source_name
 
 
-def _stated(annotation: RecordAnnotation, *, of_member: bool) -> dict[str, Any]:
+def _describes_source(annotation: RecordAnnotation) -> bool:
+    """Whether the label's detail is that of its source, and not of a person or a program without a name."""
+    return _person_in(annotation) is None or (annotation.source_kind in MACHINES and bool(annotation.source_name))
+
+
+def _stated(annotation: RecordAnnotation) -> dict[str, Any]:
     """The fields of STATED that have a value. The detail of a source is stored with the source instead."""
-    stated = {field: getattr(annotation, field) for field in STATED if of_member or field != "source_detail"}
+    of_source = _describes_source(annotation)
+    stated = {field: getattr(annotation, field) for field in STATED if not (of_source and field == "source_detail")}
     known = {field: value for field, value in stated.items() if value not in (None, {}) and value is not False}
     builtins: dict[str, Any] = msgspec.to_builtins(known)
     return builtins

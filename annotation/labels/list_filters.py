@@ -72,7 +72,6 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
     generation: Annotated[Count | UnsetType, Meta(description="The number of a generation that queued it.")] = UNSET
     lane: Annotated[Lane | UnsetType, Meta(description="The lane in which it was queued.")] = UNSET
     route: Annotated[Route | UnsetType, Meta(description="The route on which it was queued.")] = UNSET
-    domain: Annotated[str | UnsetType, Meta(description="The domain of the problem.")] = UNSET
     disagreement: Annotated[bool, Meta(description="Only solutions on which people disagree.")] = False
     one: Annotated[Id | UnsetType, Meta(description="A label source to compare; needs `other` and `way`.")] = UNSET
     other: Annotated[Id | UnsetType, Meta(description="The label source to compare it with.")] = UNSET

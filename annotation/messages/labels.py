@@ -7,6 +7,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "benchmark_unreadable": "The benchmark cannot be read: {reason}",
     "calibration_solutions_left_out": ("{n} calibration solution", "{n} calibration solutions"),
     "consensus_alike": "all annotators equal",
+    "consensus_by_mace": "by each annotator's competence and habit (MACE)",
     "consensus_by_reliability": "weighted by each annotator's reliability",
     "dimensions_left_out": ("{n} dimension or critique of a step", "{n} dimensions and critiques of steps"),
     "dispute_settled": "This dispute is already settled.",

@@ -30,7 +30,7 @@ class AnnotatorFigures(msgspec.Struct, frozen=True):
 
 
 class GoldFigures(msgspec.Struct, frozen=True):
-    """How well fits that did not know them infer the ratings that gold and adjudications settle.
+    """How well fits that did not know them infer the ratings of gold; without gold, of adjudicated steps.
 
     `accuracy` is the share of `steps` whose most probable rating is the known one, with an interval by solution.
     `majority` is that of vote shares. `nll` is the mean negative log-probability of the known rating in nats.

@@ -25,7 +25,7 @@ from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Column, Number
 from labelling_ui.pages.listing import Filters, Table, respond
-from labelling_ui.pages.people import people_of
+from labelling_ui.pages.people import everyone_in
 from labelling_ui.templatetags.figures import NOTHING, count, percent
 from labelling_ui.words import ALL
 from prm.vocabulary import MACHINES
@@ -141,9 +141,9 @@ class AgreementFilters(Filters):
         fields: Any = self.fields
         domains = project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
         fields["domain"].choices = [ALL, *((name, name) for name in domains), (NOT_KNOWN, _("not known"))]
-        people = [(str(one.pseudonym), one.shown_name) for one in people_of(project, left=True)]
-        machines = project.label_sources.filter(kind__in=MACHINES).exclude(name="")
-        raters = [ALL, *people, *((f"source-{one.pk}", one.name) for one in machines)]
+        people = [(str(one.pseudonym), one.shown_name) for one in everyone_in(project)]
+        machines = project.label_sources.filter(kind__in=MACHINES, annotations__annotator=None).distinct()
+        raters = [ALL, *people, *((f"source-{one.pk}", one.name or one.get_kind_display()) for one in machines)]
         fields["annotator"].choices = fields["peer"].choices = raters
 
 

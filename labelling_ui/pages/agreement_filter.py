@@ -39,7 +39,7 @@ WHY = {"dropped": False, "silent": True}  # whether a source is silent
 class DiscardFilters(AgreementFields, Filters):
     """The rule, and one group of the solutions that it drops."""
 
-    by = forms.ChoiceField(choices=[(by, by) for by in GROUPINGS], widget=forms.HiddenInput)
+    group = forms.ChoiceField(choices=[(by, by) for by in GROUPINGS], widget=forms.HiddenInput)
     value = forms.CharField(widget=forms.HiddenInput)
     why = forms.ChoiceField(choices=[(why, why) for why in WHY], widget=forms.HiddenInput)
 
@@ -56,7 +56,7 @@ class DiscardFilters(AgreementFields, Filters):
         """The dropped solutions, of one group if the address names one."""
         chosen = self.chosen()
         dropped = [one for one in self.filtered if not one.kept]
-        if by := chosen.get("by"):
+        if by := chosen.get("group"):
             dropped = [one for one in dropped if getattr(one, by) == chosen.get("value", "")]
         if why := chosen.get("why"):
             dropped = [one for one in dropped if one.silent == WHY[why]]
@@ -71,7 +71,7 @@ class Dropped(Number):
 
     def html(self, row: Discards, slug: str = "") -> SafeString:
         number = super().html(row, slug)
-        group = urlencode({"by": row.by, "value": row.value, "why": self.name})
+        group = urlencode({"group": row.by, "value": row.value, "why": self.name})
         return format_html('<a href="?{}&{}#list">{}</a>', self.rule, group, number) if self.value(row) else number
 
 

@@ -43,6 +43,7 @@ NAMES = {
     "critiques": _("Critiques"),
     "comments": _("Comments and reasons"),
     "consensus": _("Consensus by"),
+    "fit": _("Consensus fit"),
     "min_posterior": _("Minimum posterior of the consensus"),
 }
 CHOICES: dict[str, Mapping[str, Any]] = {
@@ -77,7 +78,7 @@ GROUPS: list[tuple[Promise, tuple[str, ...]]] = [
             "submitted_from", "submitted_to", "hints", "revisions", "set_aside", "critiques", "comments",
         ),
     ),
-    (_("Consensus and agreement"), ("consensus", "min_posterior", *FIELDS)),
+    (_("Consensus and agreement"), ("consensus", "fit", "min_posterior", *FIELDS)),
 ]  # fmt: skip
 
 
@@ -133,6 +134,10 @@ class SnapshotForm(AgreementFields):
     critiques = _one("critiques")
     comments = _one("comments")
     consensus = forms.ChoiceField(required=False, label=NAMES["consensus"])
+    fit = forms.IntegerField(
+        required=False, min_value=1, label=NAMES["fit"],
+        help_text=_("The number of an earlier fit. Leave it empty for the labels as they are now."),
+    )  # fmt: skip
     min_posterior = forms.FloatField(
         required=False, min_value=0, max_value=1, label=NAMES["min_posterior"],
         widget=forms.NumberInput({"step": "0.05"}),

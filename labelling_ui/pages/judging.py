@@ -159,7 +159,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     context: dict[str, Any] = {"form": form, "reasons": LEFT_OUT, "currency": member.project.policies.costs.currency}
     if form.is_valid():
         plan = form.plan(_chosen(SolutionFilters(request.GET, member.project)))
-        asked = {"by": signed_in(request), "project": member.project, "plan": plan}
+        asked: dict[str, Any] = {"by": signed_in(request), "project": member.project, "plan": plan}
         try:
             if plan.mode == JudgingRun.Mode.BATCH:
                 context["estimate"] = estimate_judging(**asked)

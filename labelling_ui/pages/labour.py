@@ -103,7 +103,7 @@ COST = [
         _("Cost per solution"),
         "cost__per_solution",
         shown=_per_solution,
-        help=_("Machines’ cost per label and people’s active time at their cost per hour. Audits are not included."),
+        help=_("Judges’ calls, or machines’ cost per label, and people’s active time. Label audits are not included."),
     ),
     Statistic(
         "per_right",

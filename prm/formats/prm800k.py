@@ -75,6 +75,7 @@ class _Line(msgspec.Struct):
     source_group: str = ""
     # Other files may use these keys for anything.
     annotator: Any = None
+    source_name: Any = ""
     revision: Any = None
     lane: Any = ""
     split: Any = ""
@@ -96,9 +97,8 @@ def prm800k(value: Any) -> Record:
         positions.pop()
     annotation = RecordAnnotation(
         source_kind=line.source_kind or "human",
-        source_name="" if "annotator" in added else line.labeler,
         source_detail=line.source_detail,
-        **added,
+        **{"source_name": "" if "annotator" in added else line.labeler} | added,
         finish_reason=label.finish_reason,
         path=path,
         inclusion=line.inclusion,
@@ -141,9 +141,10 @@ def _lines(record: Record, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | 
 
 _OWN_KEYS = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
 _ADDED = (
-    "source_kind", "source_detail", "annotator", "revision", "lane", "inclusion", "guidelines", "source_group", "split",
+    "source_kind", "source_name", "source_detail", "annotator", "revision", "lane", "inclusion", "guidelines",
+    "source_group", "split",
 )  # fmt: skip
-_VAGUE = ("annotator", "revision", "lane")  # added keys that count only if they fit
+_VAGUE = ("annotator", "source_name", "revision", "lane")  # added keys that count only if they fit
 
 
 def _read_added(line: _Line) -> dict[str, Any]:
@@ -151,6 +152,8 @@ def _read_added(line: _Line) -> dict[str, Any]:
     added: dict[str, Any] = {}
     if isinstance(line.annotator, str) and line.annotator == line.labeler:
         added["annotator"] = line.annotator
+        if isinstance(line.source_name, str) and line.source_name:
+            added["source_name"] = line.source_name
     if type(line.revision) is int and line.revision > 0:
         added["revision"] = line.revision
     if line.lane in LABEL_LANES:
@@ -159,8 +162,13 @@ def _read_added(line: _Line) -> dict[str, Any]:
 
 
 def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
-    """The keys of _ADDED that have a value; `source_kind` always has one."""
+    """The keys of _ADDED that have a value; `source_kind` always has one.
+
+    A source without an annotator is the `labeler`.
+    """
     values = {key: getattr(record if key in ("source_group", "split") else annotation, key) for key in _ADDED}
+    if annotation.annotator is None:
+        del values["source_name"]
     return {key: value for key, value in values.items() if value}
 
 

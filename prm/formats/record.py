@@ -119,9 +119,9 @@ class Inclusion(msgspec.Struct, frozen=True, gc=False):
 class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     """One submission. `annotator` is the pseudonym of a person or of a program among the members.
 
-    `source_name` names the source of any other label. `revision` counts the labels of one annotator or source on a
-    solution from 1, None if the file does not say. A snapshot has comments and the `reason` for giving up on request
-    only. `reference_disputed` means an open dispute of the reference.
+    `source_name` names the source of any other label, and the version of such a program. `revision` counts the labels
+    of one annotator or source on a solution from 1, None if the file does not say. A snapshot has comments and the
+    `reason` for giving up on request only. `reference_disputed` means an open dispute of the reference.
     `native` holds what only the source format can express. Its key "given" holds fields of this labeller's file that
     differ from the stored solution. `reliability` is the annotator's informedness (Youden's J of bad steps, see
     `annotation.labels.consensus.reliability`) if it weighted the consensus, shrunk to the average person's if there are

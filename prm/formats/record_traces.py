@@ -11,7 +11,7 @@ from prm.formats.path import Taken, consensus_path, taken_path
 from prm.formats.record import Completion, Consensus, Record, RecordAnnotation
 from prm.splitting import Splitting
 from prm.traces import Alternative, LabelSource, Step, StepLabel, Trace
-from prm.vocabulary import RATINGS, Split
+from prm.vocabulary import MACHINES, RATINGS, Split
 
 Posteriors = dict[tuple[int, int], Consensus]  # by position and alternative
 
@@ -48,10 +48,16 @@ def trace_of(record: Record) -> Trace:
         steps=[step for step, _ in path],
         labels=[label for _, label in path],
         alternatives=_alternatives(record, agreed, posteriors),
-        sources=[LabelSource(a.source_kind, a.annotator or a.source_name, a.first_error) for a in record.annotations],
+        sources=[LabelSource(a.source_kind, _name_of(a), a.first_error) for a in record.annotations],
         final_answer_correct=record.final_answer_correct if as_sampled else None,
         multiplicity=record.multiplicity,
     )
+
+
+def _name_of(annotation: RecordAnnotation) -> str:
+    """The name of a label's source: that of a machine's version, else a pseudonym."""
+    machine = annotation.source_kind in MACHINES and annotation.source_name
+    return machine or annotation.annotator or annotation.source_name
 
 
 def is_labelled(trace: Trace) -> bool:

@@ -1,5 +1,6 @@
 """The API does what its OpenAPI description says, whatever is sent to it."""
 
+from copy import deepcopy
 from functools import cache
 
 import pytest
@@ -7,7 +8,6 @@ import schemathesis
 from django.core.management import call_command
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
-from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from schemathesis.checks import CHECKS, load_all_checks
@@ -15,6 +15,7 @@ from schemathesis.generation.feedback import FeedbackSources
 from schemathesis.pytest._test_builder import build_operation_test
 from schemathesis.python._constants.orchestrator import make_constants_value_source
 
+from annotation.api.reference import read_schema
 from annotation.core.membership.tokens import issue_token
 from annotation.models import Lease, Membership, Scope
 from annotation.work.claiming import claim_next
@@ -29,7 +30,7 @@ BEYOND_THE_SCHEMA = [CHECKS.get_one(name) for name in ("positive_data_acceptance
 
 for media_type in ("application/offset+octet-stream", "application/x-ndjson"):
     schemathesis.openapi.media_type(media_type, st.binary(max_size=200))
-api = schemathesis.openapi.from_dict(SchemaGenerator().get_schema(public=True))
+api = schemathesis.openapi.from_dict(deepcopy(read_schema()))
 api.app = application
 OPERATIONS = {operation.ok().label: operation.ok() for operation in api.get_all_operations()}
 

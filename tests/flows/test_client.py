@@ -85,6 +85,9 @@ def test_what_the_api_rejects_is_an_error_with_its_code(client, project, tmp_pat
     with pytest.raises(ApiError) as error:
         client.project("another")
     assert (error.value.code, error.value.status) == ("project_not_found", 404)
+    with pytest.raises(ApiError) as error:
+        client.judge(project, "nowhere", template="critic", cost_budget=1.0)
+    assert error.value.code == "unknown_endpoint"
 
 
 def test_a_webhook_is_registered(client, project):

@@ -94,7 +94,9 @@ def test_a_consensus_model_is_chosen_in_the_policy_and_weighs_a_snapshot(
     url = f"/api/v1/projects/{project.slug}/"
     wanted = {"policy": {"quality": {"consensus": "severe"}}}
     refused = manager.patch(url, wanted, content_type="application/json")
-    assert "There is no consensus model 'severe'. Choose one of: reliability, shares." in refused.json()["message"]
+    assert (
+        "There is no consensus model 'severe'. Choose one of: reliability, mace, shares." in refused.json()["message"]
+    )
     install_extension("severity", EXAMPLES["A consensus model"], CONSENSUS)
     assert manager.patch(url, wanted, content_type="application/json").status_code == 200
     assert b"by the most severe word" in manager.get(f"/p/{project.slug}/settings/quality/").content

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
+from annotation.api.reference import read_schema
 from annotation.models import Membership
 from annotation.work.claiming import claim_next
 from tests.factories import MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db
-SCHEMA = SchemaGenerator().get_schema(public=True)
+SCHEMA = read_schema()
 BODIES = [
     (method, path, operation["requestBody"]["content"]["application/json"]["schema"])
     for path, operations in SCHEMA["paths"].items()

@@ -44,7 +44,7 @@ class Workers:
                 with self.log(queue).open("ab") as log:
                     self._processes[queue] = subprocess.Popen(
                         tethered([*command, "--hostname", self._names[queue]]),
-                        cwd=BASE_DIR, env=_environment(), stdout=log, stderr=log,
+                        cwd=BASE_DIR, env=environment(), stdout=log, stderr=log,
                     )  # fmt: skip
         until(lambda: all(f"{name} ready." in self.log(queue).read_text() for queue, name in self._names.items()))
 
@@ -118,7 +118,8 @@ def no_task_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
         request.config.stash[STARTED].clear()
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """The environment of a process on the test's database and Redis."""
     database = connection.settings_dict
     address = make_conninfo(
         dbname=database["NAME"], user=database["USER"], host=database["HOST"],

@@ -244,6 +244,11 @@ def sampling_previewed(page: Page) -> None:
     expect(page.locator("#sampling-preview article").first).to_be_visible()
 
 
+def rolled_out(page: Page) -> None:
+    page.get_by_role("button", name="Try one solution").click()
+    expect(page.locator("#judging-preview article")).to_be_visible()
+
+
 def why(page: Page) -> None:
     """Asks for the reasons, and waits until the page has looked for them once."""
     ask = page.get_by_role("button", name="Why this score?")
@@ -327,7 +332,7 @@ STATES = [
     State("project-sample-preview", "/p/sandbox/sample/", act=sampling_previewed, given=sandbox),
     State("project-judging", "/p/algebra/judge/{judging}/", given=judged),
     State("project-judgings", "/p/algebra/judge/", given=judged),
-    State("project-rollouts", "/p/algebra/judge/?method=monte_carlo"),
+    State("project-rollouts", "/p/sandbox/judge/?method=monte_carlo", act=rolled_out, given=sandbox),
     State("project-simulation", "/p/algebra/simulations/{simulation}/", given=simulation_over),
     State("project-simulation-under-way", "/p/algebra/simulations/{simulation}/", given=simulation_under_way),
     State("project-served-score", "/p/algebra/serving/log/{served}/", given=served),

@@ -26,7 +26,9 @@ from prm.evaluation.metrics import Metric, as_metric, draws_of
 Integers = NDArray[np.int64]
 RESAMPLES, SEED = 1000, 17
 BLOCKS = 1000  # of solutions; random groups of solutions vary as much as solutions do, and cost less
-LEAST_SOLUTIONS = 20  # with fewer, resamples understate how much agreement varies (research/agreement.md)
+# With fewer, resamples understate how much agreement varies (research/agreement.md): solutions, or on average those
+# of each pair of annotators whose kappa enters a mean.
+LEAST_SOLUTIONS = 20
 UNKNOWN = Metric(None, None, None)
 
 
@@ -155,21 +157,23 @@ def _measured(
     block = blocks[solution]
     many = parts.max(initial=0) + 1
     keys, key = np.unique(groups.of * many + parts, return_inverse=True)
-    places = np.bincount(np.unique(groups.of * len(draws) + block) // len(draws), minlength=groups.number)
+    places = np.bincount(np.unique(key * len(draws) + block) // len(draws), minlength=len(keys))
     measured = [Measured(UNKNOWN, 0)] * groups.number
     for group, of_group in groupby(_resampled(rows, key, block, draws), lambda part: int(keys[part[0]] // many)):
         weighted = weights = pairs = 0.0
-        for _, sums in of_group:
+        on = []  # the solutions of each part, or their blocks
+        for number, sums in of_group:
+            on.append(places[number])
             value, weight = coefficient.value(sums[:, :-1]), sums[:, -1]
             known = ~np.isnan(value)
             weighted = weighted + np.where(known, value * weight, 0)
             weights = weights + np.where(known, weight, 0)
             pairs += weight[0]
-        measured[group] = Measured(_metric(divide(weighted, weights), int(places[group])), round(pairs))
+        measured[group] = Measured(_metric(divide(weighted, weights), float(np.mean(on))), round(pairs))
     return measured
 
 
-def _metric(samples: Array, places: int) -> Metric:
+def _metric(samples: Array, places: float) -> Metric:
     """The value with its interval, unless it has too few solutions, or all resamples are the same."""
     metric = as_metric(samples)
     if places < LEAST_SOLUTIONS or metric.low == metric.high:

@@ -72,16 +72,18 @@ def evidence_of(
     """
     votes: list[Vote] = list(alone)
     settled: dict[Step, int] = {}
+    gold: list[Step] = []
     for solution, record, reference in records:
         if reference is not None:
             settled |= {(solution, *place): rating for place, rating in _rated(reference)}
+            gold += [(solution, *place) for place, _ in _rated(reference)]
         for annotation, parted in zip(record.annotations, _partings(record.annotations), strict=True):
             for place, rating in _rated(annotation):
                 if annotation.adjudicates:
                     settled[solution, *place] = rating
                 elif place[0] <= parted:
                     votes.append(Vote(solution, place[0], person_of(annotation), rating, place[1], record.domain))
-    return Evidence(votes, settled)
+    return Evidence(votes, settled, gold)
 
 
 def with_reliability(annotation: RecordAnnotation, fit: Fit) -> RecordAnnotation:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from annotation.models.consensus_fit import AnnotatorFigures, FitReport, GoldFigures, StepChange
-from prm.consensus import Estimate, Evidence, Fit, Measured, Place, Posterior, Vote
+from prm.consensus import Estimate, Evidence, Fit, Measured, Place, Posterior, Step, Vote
 from prm.evaluation.metrics import as_metric, draws_of
 from prm.vocabulary import RATINGS
 
@@ -39,9 +39,9 @@ def report_fit(estimate: Estimate, evidence: Evidence, fit: Fit | None, before: 
         steps=sum(map(len, posteriors.values())),
         annotators=list(_annotators(fit, evidence)) if fit else [],
         shares=_shares(votes_on, posteriors),
-        temperature=float(fit.parameters.get("temperature", 1.0)) if fit else 1.0,
+        temperature=float(getattr(fit, "temperature", 1.0)),
         gold=_on_known(estimate, evidence, fit, votes_on),
-        groups=_groups(evidence),
+        groups=getattr(fit, "groups", []),
         changed=sum(change.flipped for change in changes),
         changes=large[:MOST_CHANGES],
     )
@@ -77,15 +77,6 @@ def _shares(
     return {domain: tuple((sums[domain] / sums[domain].sum()).round(DIGITS).tolist()) for domain in sorted(sums)}
 
 
-def _groups(evidence: Evidence) -> list[list[str]]:
-    """The annotators of each family that has several."""
-    families: dict[str, set[str]] = defaultdict(set)
-    for vote in evidence.votes:
-        if family := evidence.families.get(vote.person):
-            families[family].add(vote.person)
-    return [sorted(families[name]) for name in sorted(families) if len(families[name]) > 1]
-
-
 def _changes(
     before: Fit, votes_on: Mapping[int, Sequence[Vote]], posteriors: Mapping[int, OfSolution], evidence: Evidence
 ) -> Iterator[StepChange]:
@@ -107,15 +98,20 @@ def _likeliest(posterior: Posterior) -> int:
 def _on_known(
     estimate: Estimate, evidence: Evidence, fit: Fit | None, votes_on: Mapping[int, Sequence[Vote]]
 ) -> GoldFigures | None:
-    """How well fits that do not know half of the known ratings infer them; None without votes on known steps."""
-    known = sorted({cast(int, solution) for solution, _, _ in evidence.settled} & votes_on.keys())
+    """How well fits that do not know half of the known ratings infer them; None without votes on known steps.
+
+    Gold is known whatever the votes say. Without any, the steps that a reviewer decided are used, which are harder.
+    """
+    truths = {step: evidence.settled[step] for step in evidence.gold} or evidence.settled
+    known = sorted({cast(int, solution) for solution, _, _ in truths} & votes_on.keys())
     scores: dict[int, list[tuple[float, float, float]]] = {}
     for held in (known[fold::FOLDS] for fold in range(FOLDS)):
         if held:
             settled = {step: rating for step, rating in evidence.settled.items() if step[0] not in {*held}}
-            blind = msgspec.structs.replace(evidence, settled=settled)
+            gold = [step for step in evidence.gold if step in settled]
+            blind = msgspec.structs.replace(evidence, settled=settled, gold=gold)
             fitted = estimate(blind, start=fit.parameters if fit else None)
-            scores |= {solution: list(_scores(fitted, votes_on[solution], evidence)) for solution in held}
+            scores |= {solution: list(_scores(fitted, votes_on[solution], truths)) for solution in held}
     steps = np.array([len(scores[solution]) for solution in known])
     if not steps.sum():
         return None
@@ -140,11 +136,11 @@ def _share(draws: Array, counts: Array, of: Array) -> Measured:
     return Measured(*ends)
 
 
-def _scores(fit: Fit | None, votes: Sequence[Vote], evidence: Evidence) -> Iterator[tuple[float, float, float]]:
+def _scores(fit: Fit | None, votes: Sequence[Vote], truths: Mapping[Step, int]) -> Iterator[tuple[float, float, float]]:
     """Of each known step: 1 if the fit is right, 1 if most votes are, and the fit's loss in nats."""
     by_votes = _posteriors(None, votes)
     for place, posterior in _posteriors(fit, votes).items():
-        truth = evidence.settled.get((votes[0].solution, *place))
+        truth = truths.get((votes[0].solution, *place))
         if truth is not None:
             chance = max(float(posterior[RATINGS.index(truth)]), NEVER)
             yield float(_likeliest(posterior) == truth), float(_likeliest(by_votes[place]) == truth), -log(chance)

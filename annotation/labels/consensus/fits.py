@@ -63,11 +63,21 @@ def choose_fit(*, by: User | None, project: Project, filters: SnapshotFilters) -
 
     Raises Missing (`fit_not_found`), DomainError (`fit_of_other_labels`, `fit_failed`).
     """
-    scope = filters_scope(filters)
+    if filters.fit is not None:
+        return present_fit(project, filters)
+    learns = CONSENSUS.get(filters.consensus).learns
+    return fit_for(by=by, project=project, scope=filters_scope(filters)) if learns else None
+
+
+def present_fit(project: Project, filters: SnapshotFilters) -> ConsensusFit | None:
+    """The fit that the filters name, else the latest one of their scope; None if there is none.
+
+    Raises Missing (`fit_not_found`), DomainError (`fit_of_other_labels`).
+    """
     if filters.fit is None:
-        return fit_for(by=by, project=project, scope=scope) if CONSENSUS.get(filters.consensus).learns else None
+        return latest_fit(project, filters_scope(filters))
     fit = find_fit(project, filters.fit)
-    if fit.scope != scope:
+    if fit.scope != filters_scope(filters):
         kinds = ", ".join(fit.source_kinds) or "all"
         raise DomainError(Message("fit_of_other_labels", number=fit.number, method=fit.method, kinds=kinds))
     return fit

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from annotation.labels.consensus.fits import filters_scope, latest_fit
+from annotation.labels.consensus.fits import present_fit
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.labels.datasets.record_stream import candidate_solutions, stream_records
@@ -46,14 +46,14 @@ def preview_snapshot(
     """Preview the snapshot that `create_snapshot` would make with these filters, and its export in these formats.
 
     Every solution that may pass is read, or a random sample of a large project, which stays the same while the
-    solutions do. The consensus is that of the latest fit; without one, all annotators are equal.
+    solutions do. The consensus is that of the named or the latest fit; without one, all annotators are equal.
 
-    Raises DomainError (`invalid_filters`).
+    Raises DomainError (`invalid_filters`), and as `present_fit`.
     """
     parsed = parse_filters(dict(filters))
     ids = list(candidate_solutions(project, parsed).values_list("pk", flat=True))
     sample = ids if len(ids) <= SAMPLE else random.Random(project.pk).sample(ids, SAMPLE)
-    fit = latest_fit(project, filters_scope(parsed))
+    fit = present_fit(project, parsed)
     tally = Tally(formats=formats, policies=[neutral])
     for _ in tally.of(stream_records(project=project, filters=parsed, among=sample, fit=fit)):
         pass

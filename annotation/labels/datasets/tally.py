@@ -142,7 +142,7 @@ class Tally:
                 "shared_steps": annotation.shared_steps,
             }
         self._count["source_kinds"][annotation.source_kind] += 1
-        if annotation.annotator is None and annotation.source_kind != "human":
+        if annotation.source_kind != "human" and (annotation.source_name or annotation.annotator is None):
             self._count["sources"][annotation.source_name] += 1
         self._count["finish_reasons"][annotation.finish_reason] += 1
         self._count["lanes"][annotation.lane] += 1

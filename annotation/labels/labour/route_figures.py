@@ -1,16 +1,17 @@
 """What each route labels, how often it is right, and what that costs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, FloatField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Cast, Coalesce
 
 from annotation.labels.labour.audit_estimates import LEAST, Audit, AuditedAccuracy, accuracy_from, mix
-from annotation.models import Annotation, GoldAnswer, HandOver, Membership, Project, QueueItem, Route
+from annotation.models import Annotation, GoldAnswer, HandOver, JudgeCall, Membership, Project, QueueItem, Route
 from annotation.work.gold.gold_accuracy import is_right, share_of
 from annotation.work.gold.gold_answers import answers_to, read_answers
 from prm.vocabulary import FINISHED
@@ -160,20 +161,34 @@ def _read(project: Project) -> Sums:
     ):
         own = sums[row["route"], row["domain"]]
         own.items, own.done, own.judged_alone = row["items"], row["done"], row["alone"]
-    for row in _labels(project, items):
-        _add_labels(sums[row["item__route"], row["domain"]], row)
+    for labels in _labels(project, items):
+        _add_labels(sums[labels["route"], labels["domain"]], labels)
     for route, domain, audit in _audits(project):
         sums[route, domain].audits.append(audit)
     return sums
 
 
-def _labels(project: Project, items: Any) -> Iterable[dict[str, Any]]:
-    """The labels that fill places of finished items, and of those that only wait for their audit."""
+def _labels(project: Project, items: QuerySet[QueueItem]) -> Iterable[Any]:
+    """The labels that fill places of finished items, and of those that only wait for their audit.
+
+    A machine's label costs what its calls cost, or the machine's cost per label if it has none in this currency.
+    """
+    spent = (
+        JudgeCall.objects.filter(
+            judged__annotation=OuterRef("pk"), judged__run__currency=project.policies.costs.currency
+        )
+        .order_by()
+        .values("judged__annotation")
+        .annotate(total=Sum("cost"))
+        .values("total")
+    )
+    price = Coalesce(Cast(Subquery(spent), FloatField()), F("annotator__machine__cost_per_label"))
     finished = items.filter(Q(state=QueueItem.State.DONE) | Q(handed_over=HandOver.AUDIT))
     return (
         Annotation.objects.filter(project=project, counted=True, item__in=finished)
+        .annotate(price=price)
         .values(
-            "item__route",
+            route=F("item__route"),
             domain=F("item__solution__problem__domain"),
             machine=Q(annotator__kind=Membership.Kind.MACHINE),
             audit=Q(item__handed_over=HandOver.AUDIT),
@@ -182,14 +197,14 @@ def _labels(project: Project, items: Any) -> Iterable[dict[str, Any]]:
             n=Count("pk"),
             ms=Sum("total_ms", default=0),
             timed=Count("total_ms"),
-            cost=Sum("annotator__machine__cost_per_label", default=0.0),
-            priced=Count("annotator__machine__cost_per_label"),
+            cost=Sum("price", default=0.0),
+            priced=Count("price"),
         )
         .order_by()
     )
 
 
-def _add_labels(own: _Sums, row: dict[str, Any]) -> None:
+def _add_labels(own: _Sums, row: Mapping[str, Any]) -> None:
     if row["machine"]:
         own.judge_labels += row["n"]
         own.priced += row["priced"]
@@ -215,14 +230,14 @@ def _audits(project: Project) -> Iterable[tuple[str, str, Audit]]:
         ).select_related("solution__problem")
     }
     labels = Annotation.objects.filter(item__in=items, counted=True).order_by("pk")
-    judges: dict[int, list[int | None]] = defaultdict(list)
+    judges: dict[int | None, list[int | None]] = defaultdict(list)
     truths: dict[int, tuple[int | None, frozenset[int]]] = {}
     for label in labels.select_related("annotator"):
         found = label.first_error if label.finish_reason in FINISHED else None
         if label.annotator and label.annotator.kind == Membership.Kind.MACHINE:
             judges[label.item_id].append(found)
         else:
-            truths[items[label.item_id].solution_id] = (found, frozenset())
+            truths[label.solution_id] = (found, frozenset())
     truths |= _known_truths({item.solution_id for item in items.values()})
     tolerance = project.policies.gold.tolerance
     for pk, item in items.items():

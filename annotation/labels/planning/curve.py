@@ -18,7 +18,7 @@ DRAWS = 4000
 SEED = 22
 FLOORS = np.linspace(0.0, 1.0, 41)
 EXPONENTS = np.linspace(0.1, 2.0, 20)
-SPREADS = np.array([0.005, 0.01, 0.02, 0.03, 0.05])
+SPREADS = np.array([0.015, 0.03, 0.045, 0.06, 0.075, 0.09])
 FAR = 50.0  # times the labels so far: beyond, no forecast is made
 
 

@@ -1,8 +1,8 @@
 """Forecasts the days, time and cost of more labels from the last weeks. Pure.
 
 Each of DRAWS possible futures first draws weights of the past days, because a few days say little about the usual day
-(D. B. Rubin, "The Bayesian bootstrap", Annals of Statistics 9, 1981). It then draws each future day from the past ones,
-from the same weekday once all weekdays are known from WEEKS weeks.
+(after D. B. Rubin, "The Bayesian bootstrap", Annals of Statistics 9, 1981). It then draws each future day from the past
+ones, from the same weekday once all weekdays are known from WEEKS weeks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,11 @@ import numpy as np
 from annotation.labels.planning.bands import Array, Band, band_of
 
 DRAWS = 1000
-WEEKS = 3
+WEEKS = 6
 LEAST_DAYS = 3  # days with labels below which nothing is forecast
 BLOCK, LONGEST = 28, 5 * 365  # days
+# The shape of the gamma weights of n days is (n - SPENT) / n: the mean of few days then varies as by Student's t.
+SPENT, LEAST_SHAPE = 3.0, 0.2
 SEED = 20
 Goal = Literal["labels", "cost", "days"]
 
@@ -98,8 +100,9 @@ def _futures(past: Sequence[Day], first_weekday: int) -> Iterator[Array]:
     random = np.random.default_rng(SEED)
     figures = np.array([(1.0, day.labels, day.seconds, day.cost) for day in past])
     weekdays = np.array([day.weekday for day in past])
-    weights = random.standard_exponential((DRAWS, len(past)))
     by_weekday = all((weekdays == weekday).sum() >= WEEKS for weekday in range(7))
+    alike = len(past) / 7 if by_weekday else len(past)  # days that are drawn for one another
+    weights = random.gamma(max((alike - SPENT) / alike, LEAST_SHAPE), size=(DRAWS, len(past)))
     for first in range(0, LONGEST, BLOCK):
         block = np.empty((DRAWS, BLOCK, 4))
         for weekday in range(7):

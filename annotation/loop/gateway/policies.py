@@ -17,7 +17,6 @@ from prm.messages import Message
 from prm.search import Endpoint, Prefix, Sampling
 from prm.servers import Unanswered
 from prm.traces import Step
-from prm.vocabulary import StepKind
 
 SANDBOX = "sandbox:"  # the address of the demo's policies, which this process serves
 PROMPT = "{problem}"
@@ -136,7 +135,7 @@ class PolicyClient:
                 pool.map(lambda pair: self._sample(pair[0], samples, pair[1]), zip(problems, seeds, strict=True))
             )
 
-    def request(self, problem: str, steps: Sequence[tuple[str, StepKind]] = (), *, samples: int, seed: int) -> Reply:
+    def request(self, problem: str, steps: Sequence[tuple[str, str]] = (), *, samples: int, seed: int) -> Reply:
         """The reply to one request, which may have fewer samples. `steps`, each with its kind, are continued."""
         begun = [Step(text, kind) for text, kind in steps]
         try:

@@ -20,7 +20,7 @@ def find_judge(run: JudgingRun) -> Membership | None:
         prompt_version=run.prompt_version,
     )
     machine = machines.select_related("membership__user", "source").order_by("pk").first()
-    return machine and machine.membership
+    return None if machine is None else machine.membership
 
 
 def find_or_add_judge(*, by: User, run: JudgingRun) -> Membership:

@@ -116,11 +116,10 @@ def _roll_out(hand: Hand, answered: Sequence[JudgeCall]) -> Question | Finished:
     shares = {length: sum(_graded(call, steps) for call in rolled[length]) / counts[length] for length in rolled}
     unfinished = [length for length, n in counts.items() if n < run.rollouts]
     shares[len(steps)] = float(hand.is_right)
-    rule = {"steps": len(steps), "search": run.search, "threshold": run.threshold}
+    rule: dict[str, Any] = {"steps": len(steps), "search": run.search, "threshold": run.threshold}
     length = unfinished[0] if unfinished else next_prefix(shares, **rule)
     if length is None:
-        native = {"shares": shares_by_step(shares, len(steps)), "rollouts": run.rollouts, "run": run.pk}
-        return Finished(Verdict(ratings_of(shares, **rule)), native)
+        return Finished(Verdict(ratings_of(shares, **rule)), {"shares": shares_by_step(shares, len(steps))})
     problem = judged.solution.problem.text
     kept = steps[:length]
     message = TEXT_SEPARATOR.join([run.prompt.replace(PROMPT, problem), *(step.text for step in kept), ""])

@@ -33,8 +33,8 @@ def ratings_of(shares: Mapping[int, float], *, steps: int, search: str, threshol
     """
     if search == Search.ALL:
         return [1 if shares[length] > threshold else -1 for length in range(1, steps + 1)]
-    bad = min((length for length, share in shares.items() if share <= threshold), default=None)
-    return [1] * steps if bad is None else [1] * (bad - 1) + [-1]
+    bad = min((length for length, share in shares.items() if share <= threshold), default=steps + 1)
+    return [1] * min(bad - 1, steps) + [-1] * (bad <= steps)
 
 
 def shares_by_step(shares: Mapping[int, float], steps: int) -> Sequence[float | None]:

@@ -144,7 +144,8 @@ class _Worker:
             store_label(judged, finished.verdict, hand.steps, source=self.source, native=finished.native)
             return
         scheme = self.run.project.label_scheme
-        submission = submission_of(judged, finished.verdict, hand.steps, scheme, lease=hand.lease and hand.lease.pk)
+        lease = hand.lease.pk if hand.lease else None
+        submission = submission_of(judged, finished.verdict, hand.steps, scheme, lease=lease)
         try:
             with transaction.atomic():
                 finish(judged, self._submit(submission))

@@ -1,6 +1,8 @@
 """Settings of production refuse what is missing, and addresses are read the same way everywhere."""
 
+import json
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -114,3 +116,25 @@ def test_local_key_is_made_once_and_private_even_before_the_data_folder_exists(m
     assert len(first) >= 50
     assert env.local_secret_key() == first
     assert (tmp_path / "var" / "secret_key").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"prices": {"prompt": 1}}, "`prices` of 'judge'"),
+        ({"prices": {"prompt": 1, "completion": "2"}}, "`prices` of 'judge'"),
+        ({"prices": {"prompt": -1, "completion": 2}}, "`prices` of 'judge'"),
+        ({"prices": {"prompt": True, "completion": 2}}, "`prices` of 'judge'"),
+        ({"continuation": "guess"}, "`continuation` of 'judge' must be prefill or ask"),
+        ({"api": "embeddings"}, "`api` of 'judge' must be chat or completions"),
+        ({"speed": "fast"}, "unknown fields speed"),
+        ({"model": 7}, "object of strings"),
+    ],
+)
+def test_a_wrong_endpoint_is_named_with_its_field(monkeypatch, fields, fault):
+    entry = {"url": "https://llm.example.org/v1", "model": "m", "prices": {"prompt": 0.15, "completion": 0.6}}
+    monkeypatch.setenv("POLICY_ENDPOINTS", json.dumps({"judge": entry}))
+    assert env.policy_endpoints({}) == {"judge": entry}
+    monkeypatch.setenv("POLICY_ENDPOINTS", json.dumps({"judge": entry | fields}))
+    with pytest.raises(ImproperlyConfigured, match=re.escape(fault)):
+        env.policy_endpoints({})

@@ -12,8 +12,7 @@ from annotation.core.membership.accounts import invite
 from annotation.core.membership.members import change_role, qualify, remove
 from annotation.files.record_import import import_records
 from annotation.labels.agreement.cube import agreement_of
-from annotation.labels.consensus.fits import choose_fit
-from annotation.labels.datasets.filters import SnapshotFilters
+from annotation.labels.consensus.fits import fit_for, scope_of
 from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
 from annotation.models import AuditEntry, GoldAnswer, Lease, Membership, Project, QueueItem
 from annotation.work.gold.designation import mark_gold, references
@@ -76,7 +75,7 @@ def test_the_measures_of_quality_have_them_as_people(ann: Membership):
     )
     agreement = agreement_of(ann.project)
     assert (agreement.solutions, agreement.pairs, agreement.value) == (1, 1, 0.0)
-    fit = choose_fit(by=None, project=ann.project, filters=SnapshotFilters())
+    fit = fit_for(by=None, project=ann.project, scope=scope_of(ann.project))
     assert str(ann.pseudonym) in {annotator.name for annotator in fit.report.annotators}
 
 

@@ -38,6 +38,7 @@ from tests.factories import (
     AnnotationFactory,
     GenerationFactory,
     LabelSourceFactory,
+    MachineAnnotatorFactory,
     MembershipFactory,
     ModelVersionFactory,
     QueueItemFactory,
@@ -91,7 +92,7 @@ class Labelling:
         self.guidelines = [project.guideline_versions.create(number=number, text="Be fair.") for number in (1, 2)]
         self.minutes = 0
 
-    def label(self, solution, lane, who, *ratings, revision=1, kind="human", hint=None, own="", **fields):
+    def label(self, solution, lane, who, *ratings, revision=1, source=None, hint=None, own="", **fields):
         """A label; a second rating at a position, as a pair, is of its alternative."""
         self.minutes += 1
         item = self.project.queue_items.filter(solution=solution).first() or QueueItemFactory(
@@ -109,7 +110,7 @@ class Labelling:
         label = AnnotationFactory(
             solution=solution,
             annotator=who,
-            source=LabelSourceFactory(project=self.project, kind=kind),
+            source=source or LabelSourceFactory(project=self.project),
             item=item,
             lease=lease,
             lane=item.lane,
@@ -155,7 +156,7 @@ def labelled(project, manager):
     solutions = list(project.solutions.order_by("pk"))
     assert {one.split for one in solutions} == {"pool", "calibration", "holdout"}
     ann, bob = (MembershipFactory(project=project) for _ in range(2))
-    program = MembershipFactory(project=project, kind="machine")
+    program = MachineAnnotatorFactory(membership__project=project)
     reviewer = MembershipFactory(project=project, role="reviewer")
     work = Labelling(project)
     for number, solution in enumerate(solutions):
@@ -164,7 +165,7 @@ def labelled(project, manager):
         said(ann, None, None, finish_reason="give_up", first_error=None, reason="Ann is tired.", comment="I am Ann.")
         said(bob, 1, (-1, 1), own="2 + 2 is 4.", finish_reason="found_error", first_error=1, hint=number % 2 == 0)
         said(ann, 1, 0, 1, revision=2, progress=2)
-        said(program, 1, 1, 1, kind="model_judge")
+        said(program.membership, 1, 1, 1, source=program.source)
         if number == 3:
             said(reviewer, 1, (-1, 1), finish_reason="found_error", first_error=1, adjudicates=True)
     gold = AnnotationFactory(solution=solutions[0], annotator=reviewer, first_error=1, finish_reason="found_error")

@@ -83,7 +83,12 @@ def test_there_are_40_to_80_skills_of_very_unequal_frequency_in_three_domains(po
 
 def test_every_skill_appears_in_every_split():
     for split in SPLITS:
-        assert {trace.meta["skill"] for trace in generate(WORLD, split=split, n=2500, seed=3)} == set(SKILLS)
+        missing = set(SKILLS)
+        for trace in generate(WORLD, split=split, n=2500, seed=3):
+            missing.discard(trace.meta["skill"])
+            if not missing:
+                break
+        assert not missing
 
 
 def test_a_solution_without_error_ends_in_the_reference_answer(pool):

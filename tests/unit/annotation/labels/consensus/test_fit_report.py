@@ -11,7 +11,8 @@ class Believer:
 
     def __init__(self, person):
         self.person = person
-        self.parameters = {"temperature": 2.0}
+        self.parameters = {}
+        self.temperature, self.groups = 2.0, [["ann", "bob"]]
 
     def posterior(self, votes):
         said = {(vote.position, vote.alternative): vote.rating for vote in votes if vote.person == self.person}
@@ -37,7 +38,6 @@ EVIDENCE = Evidence(
         *votes(8, ann=[1, 1], bob=[1, 1], domain="logic"),
         *votes(9, ann=[-1, 1]),
     ],
-    families={"ann": "qwen", "bob": "qwen", "cy": "gpt"},
 )
 
 
@@ -78,3 +78,17 @@ def test_known_steps_are_inferred_by_fits_that_do_not_know_them():
     assert gold.accuracy.value == pytest.approx(3 / 4)
     assert gold.majority.value == pytest.approx(2 / 4)
     assert gold.accuracy.low <= 3 / 4 <= gold.accuracy.high
+
+
+def test_gold_measures_a_fit_before_what_reviewers_decided_because_these_steps_are_hard():
+    settled = {(7, 1, 0): 1, (8, 0, 0): 1, (8, 1, 0): 1}
+    evidence = Evidence(EVIDENCE.votes, settled, gold=[(8, 0, 0), (8, 1, 0)])
+    seen = []
+
+    def estimate(evidence, start=None):
+        seen.append((evidence.settled, evidence.gold))
+        return Believer("ann")
+
+    gold = report_fit(estimate, evidence, Believer("ann"), None).gold
+    assert seen == [({(7, 1, 0): 1}, [])]
+    assert (gold.steps, gold.accuracy.value) == (2, 1.0)

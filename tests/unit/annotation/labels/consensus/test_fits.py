@@ -90,7 +90,7 @@ def test_every_reliability_of_a_fit_has_its_interval_and_its_number_of_ratings(l
     fit = refit(labelled)
     annotators, report = named(labelled, fit), fit.report
     assert annotators.keys() == {"ann", "bob", "eve"}
-    assert all(one.low < one.high and one.labels > 0 for one in annotators.values())
+    assert all(one.low <= one.value <= one.high and one.labels > 0 for one in annotators.values())
     assert annotators["eve"].value < annotators["ann"].value
     assert {"", "algebra"} == report.shares.keys()
     assert sum(report.shares[""]) == pytest.approx(1, abs=1e-4)

@@ -1,11 +1,12 @@
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.labels.consensus.reliability import estimate
 from prm.consensus import CONSENSUS, Evidence, Vote
+from research.consensus import measure, posteriors_of, simulate
 
 
 def crowd(rng, *, steps, people):
@@ -59,8 +60,8 @@ def test_an_overlap_without_errors_does_not_wipe_out_the_errors_elsewhere():
     shared = [Vote(step, 0, name, 1) for step in range(60) for name in "ab"]
     alone = [Vote(("alone", number), 0, "a", -1 if number < 30 else 1) for number in range(330)]
     found = estimate(Evidence([*shared, *alone]))
-    assert chances(found, a=-1).bad > 0.95
-    assert chances(found, a=1).good > 0.95
+    assert chances(found, a=-1).bad > 0.9
+    assert chances(found, a=1).good > 0.9
     few = estimate(Evidence([*shared[:20], Vote("alone", 0, "a", -1)]))
     assert chances(few, a=-1).bad > 0.8
 
@@ -101,6 +102,7 @@ def test_a_stranger_is_taken_for_the_average_person():
     assert found.reliability("nobody").labels == 0
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("abc"), st.sampled_from((1, 0, -1))), max_size=40))
 def test_whatever_was_said_posteriors_are_probabilities(said):
     votes = list({(step, person): Vote(step, 0, person, rating) for step, person, rating in said}.values())
@@ -120,3 +122,101 @@ def test_a_stored_fit_gives_the_same_posteriors():
     for words in ({"a": 1}, {"a": -1, "b": 0, "stranger": 1}):
         assert chances(again, **words) == chances(found, **words)
     assert again.reliability("a") == found.reliability("a")
+
+
+def test_the_order_of_votes_does_not_matter():
+    rng = np.random.default_rng(0)
+    truth, votes = simulate(rng, steps=80, skills={"a": 0.9, "b": 0.8, "c": 0.6})
+    settled = dict(list(truth.items())[:20])
+    found = estimate(Evidence(votes, settled, list(settled)))
+    mixed = [votes[n] for n in rng.permutation(len(votes))]
+    again = estimate(Evidence(mixed, dict(reversed(settled.items())), sorted(settled, reverse=True)))
+    assert again.parameters == found.parameters
+
+
+def test_a_warm_start_ends_where_a_full_fit_does():
+    truth, votes = simulate(np.random.default_rng(1), steps=200, skills={"a": 0.9, "b": 0.8, "c": 0.7})
+    settled = dict(list(truth.items())[:30])
+    earlier = estimate(Evidence([vote for vote in votes if vote.solution < 150], settled, list(settled)))
+    evidence = Evidence(votes, settled, list(settled))
+    full, warm = estimate(evidence), estimate(evidence, start=earlier.parameters)
+    for words in ({"a": 1}, {"a": -1, "b": 0, "c": 1}, {"stranger": -1}):
+        assert chances(warm, **words) == pytest.approx(chances(full, **words), abs=0.002)
+    assert warm.reliability("c").value == pytest.approx(full.reliability("c").value, abs=0.002)
+
+
+JUDGES = ("judge 1", "judge 2", "judge 3")
+
+
+@pytest.mark.parametrize("families", [{}, dict.fromkeys(JUDGES, "family")], ids=["undeclared", "declared"])
+def test_copies_of_a_judge_do_not_outvote_an_accurate_person(families):
+    """The consensus was right on .743 of the steps, and the person alone on .927; adjudications changed nothing."""
+    truth, votes = simulate(np.random.default_rng(2), steps=500, skills={"anna": 0.93}, copies=JUDGES)
+    adjudicated = dict(list(truth.items())[:100])
+    rest = {step: rating for step, rating in truth.items() if step not in adjudicated}
+    evidence = Evidence(votes, adjudicated, (), families)
+    found = estimate(evidence)
+    anna = np.mean([vote.rating == rest[vote.step] for vote in votes if vote.person == "anna" and vote.step in rest])
+    assert measure(posteriors_of(found, evidence), rest).accuracy > anna - 0.02
+    assert found.reliability("anna").value > found.reliability("judge 1").value + 0.1
+
+
+def test_copies_are_found_among_enough_others_without_gold():
+    truth, votes = simulate(np.random.default_rng(3), steps=300, skills=dict.fromkeys("abcde", 0.85), copies=JUDGES)
+    evidence = Evidence(votes)
+    found = estimate(evidence)
+    assert {found.people[name].group for name in JUDGES} == {found.people["judge 1"].group}
+    assert len({found.people[name].group for name in "abcde"}) == 5
+    assert measure(posteriors_of(found, evidence), truth).accuracy > 0.96
+
+
+def test_spammers_do_not_outvote_people():
+    skills = {"a": 0.9, "b": 0.9, "x": 0.0, "y": 0.0, "z": 0.0}  # three rate every step good
+    truth, votes = simulate(np.random.default_rng(4), steps=300, skills=skills)
+    settled = dict(list(truth.items())[:30])
+    evidence = Evidence(votes, settled, list(settled))
+    found = estimate(evidence)
+    assert all(found.reliability(name).high < 0.3 for name in "xyz")
+    bad = {step: rating for step, rating in truth.items() if rating == -1 and step not in settled}
+    assert measure(posteriors_of(found, evidence), bad).accuracy > 0.75
+
+
+@pytest.mark.parametrize("gold", [0, 60])
+def test_twenty_raters_who_are_misled_together_are_not_believed_beyond_doubt(gold):
+    """93 % of the posteriors of 20 raters lay beyond .99, and 12.8 % of these were wrong."""
+    skills = {f"rater {n:02}": 0.8 for n in range(20)}
+    truth, votes = simulate(np.random.default_rng(5), steps=300, skills=skills, misleading=0.12)
+    settled = dict(list(truth.items())[:gold])
+    evidence = Evidence(votes, settled, list(settled))
+    found = measure(posteriors_of(estimate(evidence), evidence), dict(list(truth.items())[gold:]))
+    assert found.extreme * found.wrong < 0.01
+    assert found.ece < (0.05 if gold else 0.12)
+
+
+def test_the_first_error_is_one_place_of_a_solution():
+    """People who overlook the error go on, and their later ratings are no evidence about an earlier step."""
+    rng = np.random.default_rng(6)
+    votes, errors = [], {}
+    for solution in range(150):
+        errors[solution] = error = int(rng.integers(-1, 6))
+        for person, misses, invents in (("a", 0.1, 0.02), ("b", 0.3, 0.02), ("c", 0.1, 0.1)):
+            for position in range(6):
+                bad = rng.random() > misses if position == error else rng.random() < invents
+                votes.append(Vote(solution, position, person, -1 if bad else 1))
+                if bad:
+                    break
+    found = estimate(Evidence(votes))
+    b = found.reliability("b")
+    assert b.finds.low < 0.7 < b.finds.high < found.reliability("a").finds.value + 0.1
+    assert found.reliability("c").invents.value > 2 * b.invents.value
+    right = majority = 0
+    for solution, error in errors.items():
+        mine = [vote for vote in votes if vote.solution == solution]
+        posterior = found.posterior(mine)
+        ends = {place[0]: p.reached * p.bad for place, p in posterior.items()}
+        likeliest = max(ends, key=lambda position: ends[position])
+        right += (likeliest if ends[likeliest] > 1 - sum(ends.values()) else -1) == error
+        named = [next((v.position for v in mine if v.person == name and v.rating == -1), -1) for name in "abc"]
+        majority += max(set(named), key=named.count) == error
+        assert posterior[0, 0].reached == pytest.approx(1)
+    assert right >= majority

@@ -468,7 +468,7 @@ def test_an_overlap_without_errors_leaves_the_errors_elsewhere_as_they_were_said
     shared = [solution(f"shared {n}", rated(1, 1, 1, name="a"), rated(1, 1, 1, name="b")) for n in range(5)]
     alone = [solution(f"alone {n}", rated(1, 1, -1, name="a", finish="found_error")) for n in range(2)]
     take_in(project, *shared, *alone, solution("alone good", rated(1, 1, 1, name="a")))
-    bad = [c.bad for record in stream(project, consensus="reliability") for c in record.consensus if c.bad > 0.05]
+    bad = [c.bad for record in stream(project, consensus="reliability") for c in record.consensus if c.bad > 0.5]
     assert len(bad) == 2
     assert min(bad) > 0.9
     assert {record.consensus_method for record in stream(project, consensus="reliability")} == {"reliability"}

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.labels.labour.route_figures import figures_by_domain, figures_by_route
-from annotation.models import GoldAnswer
+from annotation.models import GoldAnswer, JudgeCall, JudgedSolution, JudgingRun
 from tests.factories import AnnotationFactory, GenerationFactory, MembershipFactory, ProjectFactory, SolutionFactory
 from tests.labour_world import AUDITED, COSTS, JUDGED, make_workers, queue
 
@@ -71,6 +71,24 @@ def test_an_adjudication_or_gold_overrides_the_audit_s_label(world):
             AnnotationFactory(solution=item.solution, adjudicates=True, first_error=-1)
     [judge] = figures_by_route(world[0].project)
     assert judge.judge_accuracy.value == pytest.approx(0.5)
+
+
+def test_a_label_of_a_judging_run_costs_what_its_calls_cost(world):
+    item = queue(world, [("judge", -1)], **JUDGED)
+    queue(world, [("judge", -1)], **JUDGED)
+    run = JudgingRun.objects.create(
+        project=item.project, method="judge", endpoint="judge", model="m", prompt="", prompt_version="1",
+        currency="EUR", seed=0,
+    )  # fmt: skip
+    judged = JudgedSolution.objects.create(
+        run=run, solution=item.solution, position=0, annotation=item.annotations.get()
+    )
+    for attempt, cost in enumerate((0.3, 0.2)):
+        JudgeCall.objects.create(
+            judged=judged, prefix=0, attempt=attempt, prompt_tokens=1, completion_tokens=1, cost=cost
+        )
+    [judge] = figures_by_route(item.project)
+    assert judge.cost.per_solution == pytest.approx((0.5 + 0.1) / 2)
 
 
 def test_without_costs_there_are_no_figures_of_money():

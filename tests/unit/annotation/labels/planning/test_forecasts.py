@@ -16,15 +16,15 @@ def weeks(n, *, labels=50, weekend=0):
 
 
 def test_an_even_pace_goes_on_and_rests_on_weekends():
-    work = forecast(weeks(4), goal="labels", amount=275, first_weekday=0)
+    work = forecast(weeks(7), goal="labels", amount=275, first_weekday=0)
     assert (work.days.low, work.days.value, work.days.high) == (7.5, 7.5, 7.5)  # five days, a weekend, half a day
     assert (work.hours.value, work.cost.value) == pytest.approx((275 / 60, 137.5))
-    assert (work.past_days, work.past_labels, work.reached) == (20, 1000, True)
+    assert (work.past_days, work.past_labels, work.reached) == (35, 1750, True)
 
 
 def test_a_budget_and_a_number_of_days_give_the_labels():
-    assert forecast(weeks(4), goal="cost", amount=50, first_weekday=0).labels.value == pytest.approx(100)
-    assert forecast(weeks(4), goal="days", amount=9, first_weekday=0).labels.value == pytest.approx(350)
+    assert forecast(weeks(7), goal="cost", amount=50, first_weekday=0).labels.value == pytest.approx(100)
+    assert forecast(weeks(7), goal="days", amount=9, first_weekday=0).labels.value == pytest.approx(350)
 
 
 def test_uneven_days_widen_the_band_and_few_days_more_so():
@@ -36,19 +36,19 @@ def test_uneven_days_widen_the_band_and_few_days_more_so():
 
 
 def test_too_few_days_and_a_budget_without_a_cost_forecast_nothing():
-    assert forecast(weeks(4)[:2], goal="labels", amount=10, first_weekday=0) is None
-    free = [day._replace(cost=0.0) for day in weeks(4)]
+    assert forecast(weeks(7)[:2], goal="labels", amount=10, first_weekday=0) is None
+    free = [day._replace(cost=0.0) for day in weeks(7)]
     assert forecast(free, goal="cost", amount=10, first_weekday=0) is None
 
 
 def test_what_is_not_reached_in_five_years_is_said():
-    work = forecast(weeks(4), goal="labels", amount=1e6, first_weekday=0)
+    work = forecast(weeks(7), goal="labels", amount=1e6, first_weekday=0)
     assert not work.reached
     assert work.labels.value < 1e6
 
 
 def test_hours_a_week_replace_the_past_hours_at_the_past_pace():
-    work = forecast(with_hours(weeks(4), 7), goal="days", amount=7, first_weekday=0)
+    work = forecast(with_hours(weeks(7), 7), goal="days", amount=7, first_weekday=0)
     assert (work.hours.value, work.labels.value) == pytest.approx((7, 420))
 
 
@@ -70,7 +70,7 @@ def test_a_curve_is_continued_towards_its_floor():
     trained = [Trained(n, 1 - 0.3 - 0.4 * (n / 50) ** -0.5) for n in (50, 100, 200, 400)]
     after = fit_curve(trained).after(800)
     assert after.f1.low < 0.6 < after.f1.high
-    assert after.f1.high - after.f1.low < 0.1
+    assert after.f1.high - after.f1.low < 0.15
     assert after.gain.value == pytest.approx(0.041, abs=0.015)
     assert (after.labels, after.models) == (800, 4)
 

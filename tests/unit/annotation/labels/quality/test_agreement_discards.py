@@ -80,10 +80,10 @@ def test_the_page_and_the_api_lead_to_the_dropped_solutions(
     shown = client.get(f"/p/algebra/quality/agreement-filter/?{QUERY}")
     assert "keeps 2 of 5 labelled solutions" in " ".join(shown.content.decode().split())
     assert shown.context["listing"].page.paginator.count == 3
-    group = client.get(f"/p/algebra/quality/agreement-filter/?{QUERY}&by=error&value=reported")
+    group = client.get(f"/p/algebra/quality/agreement-filter/?{QUERY}&group=error&value=reported")
     assert group.context["listing"].page.paginator.count == 2
     assert "Monte Carlo estimates: no error · model judges: no label" in group.content.decode()
-    silent = client.get(f"/p/algebra/quality/agreement-filter/?{QUERY}&by=domain&value=hard&why=silent")
+    silent = client.get(f"/p/algebra/quality/agreement-filter/?{QUERY}&group=domain&value=hard&why=silent")
     assert silent.context["listing"].page.paginator.count == 1
     labelled.policy["training_agreement"] = {"sources": KINDS}
     labelled.save()

@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from annotation.labels.agreement.first_errors import first_error_agreement
 from django.utils import timezone
 
+from annotation.labels.agreement.cube import agreement_of
 from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.quality.own_work import LEAST, own_work
 from annotation.labels.quality.review_queue import to_review
@@ -44,7 +44,7 @@ def test_a_machine_is_in_no_figure_about_people():
         label(item, person, "rated", total_ms=10_000)
         label(item, machine.membership, "unsure", total_ms=100, first_error=0, source=machine.source)
 
-    assert first_error_agreement(project).pairs == 0
+    assert agreement_of(project).pairs == 0
     assert own_work(person).peers is None
     assert not to_review(project).exists()
     assert set(pace_by_person(project)) == {person.pk}
