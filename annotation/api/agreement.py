@@ -92,9 +92,9 @@ class AgreementOfProject(APIView):
             raise invalid("columns", Message("columns_need_other_rows"))
         by = [name for name in (query.rows, query.columns) if name is not UNSET]
         cube = Cube(find_project(request.user, slug, *STAFF), query)
-        [whole] = cube.cells(query.measure) or [None]
+        whole = next(map(AgreementCell.of, cube.cells(query.measure)), None)
         cells = [AgreementCell.of(cell) for cell in cube.cells(query.measure, *by)] if by else []
-        return Response(AgreementReport(query.measure, whole and AgreementCell.of(whole), cells))
+        return Response(AgreementReport(query.measure, whole, cells))
 
 
 class AgreementByProject(APIView):

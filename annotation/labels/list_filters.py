@@ -172,10 +172,10 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
             batch = _of_project(LabelBatch, project, "batch", self.batch)
             rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
         if isinstance(self.figure, str):
-            annotator = project.memberships.filter(pseudonym=self.annotator or None).first()
-            if annotator is None:
+            if not isinstance(self.annotator, UUID):
                 raise _invalid("figure", Message("filter_needs_fields", fields="annotator, figure"))
-            rows = rows.filter(pk__in=Analysis(project).rows(who_is(annotator), self.figure))
+            analysis, people = Analysis(project), project.memberships.filter(pseudonym=self.annotator)
+            rows = rows.filter(pk__in=[pk for one in people for pk in analysis.rows(who_is(one), self.figure)])
         return rows
 
 

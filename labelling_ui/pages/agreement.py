@@ -36,7 +36,8 @@ MOST_ROWS = 200  # of the table on the page; the file has all
 LEVELS = (0.2, 0.4, 0.6, 0.8)  # shades of the heat map
 
 
-class Shown(NamedTuple):
+@dataclass(frozen=True)
+class Shown:
     """A measure on the page: its term, its name, a sentence, and how its values are written."""
 
     term: str
@@ -138,17 +139,20 @@ class AgreementFilters(Filters):
 
     def __init__(self, data: QueryDict, project: Project) -> None:
         super().__init__(data)
-        fields: Any = self.fields
         domains = project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
-        fields["domain"].choices = [ALL, *((name, name) for name in domains), (NOT_KNOWN, _("not known"))]
+        self._offer("domain", [*((name, name) for name in domains), (NOT_KNOWN, _("not known"))])
         people = [(str(one.pseudonym), one.shown_name) for one in everyone_in(project)]
         machines = project.label_sources.filter(kind__in=MACHINES, annotations__annotator=None).distinct()
-        raters = [ALL, *people, *((f"source-{one.pk}", one.name or one.get_kind_display()) for one in machines)]
-        fields["annotator"].choices = fields["peer"].choices = raters
+        raters = [*people, *((f"source-{one.pk}", one.name or one.get_kind_display()) for one in machines)]
+        self._offer("annotator", raters)
+        self._offer("peer", raters)
+
+    def _offer(self, name: str, choices: Sequence[tuple[str, str | Promise]]) -> None:
+        field: Any = self.fields[name]
+        field.choices = [ALL, *choices]
 
 
-@dataclass(frozen=True)
-class Shade:
+class Shade(NamedTuple):
     """A cell of the heat map; `level` is the shade, from 0."""
 
     text: str

@@ -17,7 +17,6 @@ from annotation.labels.annotators.analysis import Analysis, who_is
 from annotation.labels.annotators.biases import Bias
 from annotation.labels.annotators.guessing import NO_SPEED, Speed
 from annotation.labels.annotators.label_costs import LabelCost, costs_by_member
-from annotation.labels.annotators.pace import Pace, pace_by_person
 from annotation.labels.annotators.valid_solutions import Rejections
 from annotation.labels.annotators.weeks import Week
 from annotation.models import LabelBatch, Membership
@@ -51,7 +50,7 @@ class Row:
 
     who: Membership
     speed: Speed
-    pace: Pace | None
+    accepted: Any
     gold: Any
     cost: LabelCost
     alarm: LabelBatch | None
@@ -139,7 +138,7 @@ COLUMNS = [
     Share(
         "accepted",
         _("Accepted together"),
-        "pace__accepted__value",
+        "accepted__value",
         help=_("The share of ratings that one key set together with others."),
     ),
     Number(
@@ -314,14 +313,14 @@ def annotator(request: HttpRequest, member: Membership, member_id: int) -> HttpR
 def _rows(analysis: Analysis) -> list[Row]:
     """The people with labels, those with an alarm first, then the least accurate."""
     project = analysis.project
-    paces, golds, costs = pace_by_person(project), accuracy_by_person(project), costs_by_member(project)
+    golds, costs = accuracy_by_person(project), costs_by_member(project)
     suspected = project.label_batches.filter(state=LabelBatch.State.SUSPECTED, annotator__isnull=False)
     alarms = {batch.annotator_id: batch for batch in suspected}
     rows = [
         Row(
             one,
             analysis.speeds.get(who_is(one), NO_SPEED),
-            paces.get(one.pk),
+            analysis.accepted.get(who_is(one)),
             golds.get(one.pk),
             costs[one.pk],
             alarms.get(one.pk),

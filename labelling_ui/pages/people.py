@@ -42,8 +42,9 @@ def fitted_annotators(project: Project, figures: Iterable[AnnotatorFigures]) -> 
     rows = []
     for one in figures:
         shown, query = one.name, ""
-        if one.name in members:
-            shown, query = members[one.name], f"annotator={one.name}"
+        who, _sign, version = one.name.partition(" ")
+        if who in members:
+            shown, query = ", ".join(filter(None, [members[who], version])), f"annotator={who}"
         elif source := sources.get(one.name.strip()):
             shown, query = source_named(source), f"source={source.kind}"
         rows.append(FittedAnnotator(one.name, shown, query, one.reliability, one.group))

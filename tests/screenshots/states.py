@@ -100,6 +100,12 @@ STATES = [
     State("reviewer-review", "/p/algebra/review/", "reviewer"),
     State("reviewer-case", "/p/algebra/review/{solution}/", "reviewer"),
     State("reviewer-case-more", "/p/algebra/review/{solution}/", "reviewer", on_case("3", "m")),
+    State(
+        "reviewer-case-consensus",
+        "/p/algebra/review/{solution}/",
+        "reviewer",
+        lambda page: page.get_by_label("Show shares of votes").check(),
+    ),
     State("reviewer-disputes", "/p/algebra/disputes/", "reviewer"),
     State("german-overview", "/p/algebra/", "german"),
     State("german-quality", "/p/algebra/quality/", "german"),

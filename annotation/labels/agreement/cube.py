@@ -280,7 +280,8 @@ def _axis(labels: SharedLabels, dimension: Dimension) -> _Axis:
     """The values of a dimension of solutions."""
     if dimension == "length":
         lengths = lengths_of(labels)
-        keys, place = [], np.zeros(len(lengths), dtype=np.int64)
+        keys: list[str] = []
+        place = np.zeros(len(lengths), dtype=np.int64)
         for name, inside in in_ranges(lengths, LENGTH_BINS):
             place[inside] = len(keys)
             keys.append(name)

@@ -160,14 +160,14 @@ def _measured(
     places = np.bincount(np.unique(key * len(draws) + block) // len(draws), minlength=len(keys))
     measured = [Measured(UNKNOWN, 0)] * groups.number
     for group, of_group in groupby(_resampled(rows, key, block, draws), lambda part: int(keys[part[0]] // many)):
-        weighted = weights = pairs = 0.0
+        weighted, weights, pairs = np.zeros(resamples + 1), np.zeros(resamples + 1), 0.0
         on = []  # the solutions of each part, or their blocks
         for number, sums in of_group:
             on.append(places[number])
             value, weight = coefficient.value(sums[:, :-1]), sums[:, -1]
             known = ~np.isnan(value)
-            weighted = weighted + np.where(known, value * weight, 0)
-            weights = weights + np.where(known, weight, 0)
+            weighted[known] += value[known] * weight[known]
+            weights[known] += weight[known]
             pairs += weight[0]
         measured[group] = Measured(_metric(divide(weighted, weights), float(np.mean(on))), round(pairs))
     return measured

@@ -50,9 +50,12 @@ class SharedLabels:
         return SharedLabels(
             self.solutions[chosen],
             (np.cumsum(chosen) - 1)[self.solution[of]],
-            *(column[of] for column in (self.label, self.rater, self.machine, self.first_error)),
-            at=self.at[of],
-            generation=self.generation[of],
+            self.label[of],
+            self.rater[of],
+            self.machine[of],
+            self.first_error[of],
+            self.at[of],
+            self.generation[of],
         )
 
 
@@ -68,8 +71,9 @@ def shared_labels(project: Project, between: Between) -> SharedLabels:
     label, of, rater, machine, first_error, at, generation = rows[:, np.lexsort((rows[0], rows[2], rows[1]))]
     last = np.append((of[1:] != of[:-1]) | (rater[1:] != rater[:-1]), True)[: len(of)]  # of each rater and solution
     solutions, solution = np.unique(of[last], return_inverse=True)
-    columns = (column[last] for column in (label, rater, machine > 0, first_error, at, generation))
-    labels = SharedLabels(solutions, solution, *columns)
+    labels = SharedLabels(
+        solutions, solution, label[last], rater[last], machine[last] > 0, first_error[last], at[last], generation[last]
+    )
     machines = np.bincount(solution, weights=labels.machine, minlength=len(solutions))
     everyone = np.bincount(solution, minlength=len(solutions))
     return labels.on((machines > 0) & (machines < everyone) if between == "machines" else everyone > 1)

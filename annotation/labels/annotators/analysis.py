@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, F, Sum, Value
+from django.db.models import Count, F, Q, Sum, Value
 from django.db.models.functions import Length, Replace
 
 from annotation.labels.annotators.batch_watch import material_of
@@ -24,7 +24,8 @@ from annotation.labels.annotators.valid_solutions import (
     words_of,
 )
 from annotation.labels.annotators.weeks import Week, weeks_of
-from annotation.models import Annotation, Membership, Project, Step
+from annotation.models import Annotation, Membership, Project, Step, StepRating
+from annotation.work.gold.gold_accuracy import Share, share_of
 
 GENERATORS = 8  # the most frequent ones are features
 
@@ -86,6 +87,15 @@ class Analysis:
         return {who: rejections_of(own, self._unconventional) for who, own in by_person.items()}
 
     @cached_property
+    def accepted(self) -> dict[str, Share]:
+        """The share of each person's ratings that one key gave together with others."""
+        rated = StepRating.objects.filter(annotation__in=list(self._contexts), state="rated").order_by()
+        rows = rated.values_list("annotation__annotator").annotate(
+            accepted=Count("pk", filter=Q(accepted=True)), of=Count("pk")
+        )
+        return {name_of(annotator, None): share_of(accepted, of) for annotator, accepted, of in rows}
+
+    @cached_property
     def likenesses(self) -> list[Likeness]:
         return likenesses_of(self.labels, self.material.comments)
 
@@ -127,7 +137,10 @@ class Analysis:
             "lease__hint__shown",
             "lease__hint__verdict",
         )
-        return {pk: Context(*values) for pk, *values in rows}
+        return {
+            pk: Context(problem, generator, right, shown, verdict)
+            for pk, problem, generator, right, shown, verdict in rows
+        }
 
     @cached_property
     def _features(self) -> dict[int, dict[str, bool]]:

@@ -61,7 +61,7 @@ def _store_batch(project: Project, suspicion: Suspicion) -> LabelBatch | None:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     kind, _, pk = suspicion.who.partition(" ")
     owner = {f"{kind}_id": int(pk)}
-    since, until, judge = suspicion.since, suspicion.until, suspicion.check
+    since, until, judge = suspicion.since, suspicion.until, Judge(suspicion.check)
     known = project.label_batches.filter(**owner, state=State.SUSPECTED).first()
     if known is not None:
         if known.until < until:

@@ -73,7 +73,8 @@ def timed_labels(project: Project) -> list[Timed]:
         .values_list("pk", "annotator", "submitted_at", "total_ms", "steps", "characters", "lease")
     )
     timed, before = [], dict[int | None, datetime]()
-    for pk, annotator, at, ms, steps, characters, lease in rows:
+    for pk, annotator, at, total_ms, steps, characters, lease in rows:
+        ms = float(total_ms or 0)
         if not ms and lease and annotator in before:
             ms = (at - before[annotator]).total_seconds() * 1000
         before[annotator] = at

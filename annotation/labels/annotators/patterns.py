@@ -114,7 +114,7 @@ class _Answers:
         for label in labels:
             if not label.machine and not label.adjudicates:
                 reference = references.get(label.label)
-                self._counts[reference and reference.first_error][label.first_error] += 1
+                self._counts[None if reference is None else reference.first_error][label.first_error] += 1
 
     def without(self, own: "_Answers") -> "_Answers":
         rest = _Answers([], {})

@@ -11,7 +11,7 @@ from prm.consensus import Evidence, Fit, Place, Posterior, Step, Vote, consensus
 from prm.formats.path import agreed_path, parting, taken_path
 from prm.formats.record import Consensus, Record, RecordAnnotation
 from prm.messages import Message
-from prm.vocabulary import RATINGS
+from prm.vocabulary import MACHINES, RATINGS
 
 DIGITS = 4  # of a posterior, so that the same labels give the same file on any machine
 
@@ -100,7 +100,9 @@ def with_reliability(annotation: RecordAnnotation, fit: Fit) -> RecordAnnotation
 
 
 def person_of(annotation: RecordAnnotation) -> str:
-    """The labeller whose reliability is estimated: a pseudonym, or an imported source."""
+    """The labeller whose reliability is estimated: a person, a version of a machine, or an imported source."""
+    if annotation.annotator and annotation.source_kind in MACHINES:
+        return f"{annotation.annotator} {annotation.source_name}".strip()
     return annotation.annotator or f"{annotation.source_kind} {annotation.source_name}"
 
 

@@ -13,12 +13,12 @@ def families_of(project: Project) -> dict[str, str]:
     A machine annotator states its family. If that is only the model's name, or a file names the judge, the family
     follows from the name.
     """
-    judges = project.label_sources.filter(kind="model_judge").exclude(name="")
+    judges = list(project.label_sources.filter(kind="model_judge").exclude(name=""))
     families = {f"{judge.kind} {judge.name}": family_of(judge.name) for judge in judges}
     for machine in MachineAnnotator.objects.filter(membership__project=project).select_related("membership"):
         stated = machine.family.strip().lower()
         named = family_of(machine.model_name) if machine.family == machine.model_name else stated
-        families[str(machine.membership.pseudonym)] = named
+        families |= {f"{machine.membership.pseudonym} {version.name}": named for version in judges}
     return families
 
 

@@ -28,6 +28,7 @@ BY_VOTES = 10.0  # steps that the shares of all ratings count as, beside gold, i
 EXPECTED = 0.2  # share of that in the prior: the frequency of errors and people's rates can explain each other
 BY_ALL_DOMAINS = 10.0  # steps that the prior of all domains counts as in that of one
 FOLDS = 4
+ENOUGH_GOLD = 20  # steps with votes
 UNCALIBRATED = 0.3  # correlation of the errors of any two people in posteriors that no gold has calibrated
 TEMPERATURES = np.geomspace(0.5, 8.0, 29)
 FLOORS = np.geomspace(0.002, 0.3, 16)
@@ -120,9 +121,9 @@ def _prior_of_all(tally: Tally, evidence: Evidence, prior: Array, confusion: Arr
 def _calibrate(crowd: Crowd, evidence: Evidence) -> Crowd:
     """The fit with the most probable temperature and floor, judged on gold by fits that do not have it.
 
-    Without gold the votes of many people count less, because their common errors are then unknown.
+    Without enough gold the votes of many people count less, because their common errors are then unknown.
     """
-    if not evidence.gold:
+    if len({vote.step for vote in evidence.votes} & set(evidence.gold)) < ENOUGH_GOLD:
         return msgspec.structs.replace(crowd, among=max(crowd.among, UNCALIBRATED))
     losses = np.zeros((len(TEMPERATURES), len(FLOORS)))
     losses += (0.5 * (np.log(TEMPERATURES) / TEMPERATURE_SPREAD) ** 2)[:, None]

@@ -38,11 +38,9 @@ class Tally:
     def first_guess(self) -> Array:
         """The certain class of each checked step [steps, classes + 1], or the shares of its votes."""
         ballots = self.checked
-        votes = np.stack(
-            [np.bincount(ballots.step, ballots.word == k, len(ballots.chain)) for k in range(CLASSES)], axis=1
-        )
-        guess = np.pad(shares(votes), ((0, 0), (0, 1)))
-        return np.where(ballots.known[:, None] >= 0, np.eye(CLASSES + 1)[ballots.known], guess)
+        votes = np.zeros((len(ballots.chain), CLASSES + 1))
+        np.add.at(votes, (ballots.step, ballots.word), 1.0)
+        return np.where(ballots.known[:, None] >= 0, np.eye(CLASSES + 1)[ballots.known], shares(votes))
 
     def habits(self, added: float) -> Array:
         """The shares [people + 1, classes] of each person's checked ratings, with `added` ones like all ratings."""

@@ -19,6 +19,7 @@ SEED = 22
 FLOORS = np.linspace(0.0, 1.0, 41)
 EXPONENTS = np.linspace(0.1, 2.0, 20)
 SPREADS = np.array([0.015, 0.03, 0.045, 0.06, 0.075, 0.09])
+BENT = 0.03  # standard deviation of what a curve is off in F1, for each doubling of the labels
 FAR = 50.0  # times the labels so far: beyond, no forecast is made
 
 
@@ -54,8 +55,10 @@ class Curve(NamedTuple):
 
     def after(self, labels: int) -> ModelForecast:
         """The forecast for a model trained on `labels` in all."""
-        noise = np.random.default_rng(SEED).standard_normal((2, DRAWS)) * self.spread
         latest = self.trained[-1].labels
+        random = np.random.default_rng(SEED)
+        noise = random.standard_normal((2, DRAWS)) * self.spread
+        noise[0] += random.standard_normal(DRAWS) * BENT * np.log2(labels / latest)
         f1 = np.clip(1 - self.missing(labels) + noise[0], 0, 1)
         gain = self.missing(latest) - self.missing(labels) + noise[0] - noise[1]
         return ModelForecast(labels, band_of(f1), band_of(gain), len(self.trained))

@@ -3,7 +3,7 @@
 The people of a step are drawn by their shares of the labels, and their errors are first taken as independent, given the
 truth. Steps that everybody misjudges make the truth worse, and only steps whose rating is known show by how much: this
 loss is the difference between what independent errors promise for those steps and what was measured on them. It is
-taken to be the same for every number of people.
+taken to be about the same for every number of people.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from annotation.labels.planning.bands import Array, Band, band_of
 DRAWS, GROUPS = 200, 50
 MOST = 3
 MOST_KNOWN = 6  # opinions on a known step; more of them hardly change the promise
+VARIES = 0.015  # standard deviation of the shared loss between numbers of people
 SEED = 21
 
 
@@ -53,7 +54,8 @@ def quality_by_opinions(raters: Sequence[Rater], bad: float, known: Known) -> li
     promised = _promised(raters, bad, random, min(most, MOST_KNOWN))
     if not promised:
         return []
-    measured = random.normal(*known.right, DRAWS)
+    right, error = known.right
+    measured = random.normal(right, np.hypot(error, VARIES), DRAWS)
     shared = promised[min(max(round(known.opinions), 1), len(promised)) - 1] - measured
     return [
         LabelQuality(number, band_of(np.clip(right - shared, 0, 1))) for number, right in enumerate(promised[:MOST], 1)

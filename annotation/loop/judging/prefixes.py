@@ -26,7 +26,7 @@ def next_prefix(shares: Mapping[int, float], *, steps: int, search: str, thresho
     return None
 
 
-def ratings_of(shares: Mapping[int, float], *, steps: int, search: str, threshold: float) -> list[int | None]:
+def ratings_of(shares: Mapping[int, float], *, steps: int, search: str, threshold: float) -> list[int]:
     """A rating for each step: +1 if the share behind it is above the threshold, else -1.
 
     A search for the first error rates the steps up to it, and leaves the others unrated.

@@ -55,6 +55,16 @@ def test_an_interval_is_a_whisker() -> None:
     assert chart.rows == [["model 1", "0.5 (0.25 to 0.75)"]]
 
 
+def test_intervals_of_a_line_are_a_band_that_bridges_points_without_one() -> None:
+    points = [Point("1", 0.5, 0.25, 0.75), Point("2", 0.5), Point("3", 0.5, 0.5, 1.0)]
+    chart = line_chart("F1", [Series("trained", "first", points)], help="Why.", places="week", top=1.0, band=True)
+    assert [(line.look, line.path) for line in chart.lines[1:]] == [
+        ("first band", "M16.67 25.00 L83.33 0.00 L83.33 50.00 L16.67 75.00 Z")
+    ]
+    single = line_chart("F1", [Series("trained", "first", points[:1])], help="Why.", places="week", top=1.0, band=True)
+    assert single.lines[1].look == "first whisker"
+
+
 def test_shares_fill_each_column() -> None:
     chart = share_chart(
         "Ratings", [series(3, 1, name="good", look="good"), series(1, name="bad")], help="Why.", places="step"

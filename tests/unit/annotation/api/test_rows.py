@@ -17,6 +17,7 @@ from annotation.api.imports import ImportGroupRow, ImportRow
 from annotation.api.judgings import JudgeCallRow, JudgingRow
 from annotation.api.labels import ChosenStep, HintOfLabel, LabelRow, RatingRow
 from annotation.api.learning import ComparisonRow
+from annotation.api.machines import MachineRow
 from annotation.api.model_jobs import ModelJobRow
 from annotation.api.model_versions import DomainChampionRow, ModelVersionRow, PoolScoringRow
 from annotation.api.outcomes import AnswerCheckRow
@@ -52,6 +53,7 @@ from annotation.models import (
     JudgingRun,
     LabelBatch,
     LabelSource,
+    MachineAnnotator,
     Membership,
     ModelJob,
     ModelVersion,
@@ -97,6 +99,7 @@ MODELS: dict[type[Row], type] = {
     JudgingRow: JudgingRun,
     LabelRow: Annotation,
     ModelJobRow: ModelJob,
+    MachineRow: MachineAnnotator,
     ModelVersionRow: ModelVersion,
     PersonRow: Membership,
     PointRow: RunPoint,

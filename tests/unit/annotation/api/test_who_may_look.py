@@ -59,6 +59,7 @@ OF_A_PROJECT = {
     "consensus/": (403, 200, 200),
     "consensus-fits/": (403, 200, 200),
     "people/": (403, 403, 200),
+    "machines/": (403, 403, 200),
     "batches/": (403, 200, 200),
     "agreement/": (403, 200, 200),
     "audit/": (403, 403, 200),

@@ -249,3 +249,29 @@ def test_overlap_without_errors_leaves_the_single_bad_labels_to_training(project
     labels = [label for trace in read_traces(path) for label in trace.labels if label]
     assert sum(label.rating == -1 for label in labels) == 8
     assert min(label.bad for label in labels if label.rating == -1) > 0.5
+
+
+def test_a_person_whom_reviewers_confirm_outvotes_a_judge_and_its_copies(project, manager, client):
+    """Three near-copies of a judge outvoted an accurate person, and 100 adjudications changed nothing."""
+    judges = ("qwen-max", "qwen-plus", "Qwen/Qwen3-8B")
+
+    def by_judges():
+        return [rated(name, 1, 1, 1, kind="model_judge") for name in judges]
+
+    decided = rated("reviewer", 1, -1, adjudicates=True)
+    take_in(
+        project,
+        *(solution(f"decided {n}", rated("ann", 1, -1), rated("bob", 1, -1), *by_judges(), decided) for n in range(20)),
+        *(solution(f"right {n}", rated("ann", 1, 1, 1), rated("bob", 1, 1, 1), *by_judges()) for n in range(20)),
+        solution("open", rated("ann", 1, -1), *by_judges()),
+    )
+    method = scope_of(project)[0]
+    fit = choose_fit(by=None, project=project, filters=parse_filters({"consensus": method}))
+    measured = named(project, fit)
+    assert measured["ann"].low > measured["model_judge qwen-max"].high
+    assert fit.report.groups == [["model_judge Qwen/Qwen3-8B", "model_judge qwen-max", "model_judge qwen-plus"]]
+    client.force_login(manager)
+    address = f"/api/v1/projects/{project.slug}/consensus/?fit={fit.number}&search=open"
+    [row] = client.get(address).json()["results"]
+    assert (row["labels"], row["source_kinds"]) == (4, ["human", "model_judge"])
+    assert row["steps"][1]["bad"] > 0.8, "it was .743"
