@@ -331,9 +331,9 @@ def _rows(analysis: Analysis) -> list[Row]:
     return sorted(rows, key=lambda row: (row.alarm is None, accuracy[row.who.pk], row.who.shown_name))
 
 
-def _labels(person: Membership, **query: object) -> str:
+def _labels(person: Membership, **query: Any) -> str:
     """The address of the person's labels behind a figure."""
-    asked = urlencode({"annotator": person.pseudonym, **query})
+    asked = urlencode({"annotator": person.pseudonym} | query)
     return f"{reverse('labels', args=[person.project.slug])}?{asked}"
 
 
