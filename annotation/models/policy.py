@@ -165,8 +165,9 @@ class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
     The `consensus` of training labels weights each rating by its annotator's "reliability" or competence ("mace"), or
     counts all equally ("shares"). The thresholds of the alarms are such that at least `labels_between_false_alarms`
-    labels lie between two false alarms of all checks together on average. With `hold_rounds`, no round starts automatically while a suspected
-    batch waits for a decision. With `set_aside`, batches that other people's labels reveal are set aside at once.
+    labels lie between two false alarms of all checks together on average. With `hold_rounds`, no round starts
+    automatically while a suspected batch waits for a decision. With `set_aside`, batches that other people's labels
+    reveal are set aside at once.
     """
 
     consensus: str = "reliability"
