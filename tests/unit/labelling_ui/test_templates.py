@@ -9,8 +9,11 @@ from django.conf import settings
 from django.template.loader import get_template
 
 FOLDER = Path(settings.BASE_DIR) / "labelling_ui" / "templates"
-# Rows that are no list: a form, a chart's numbers, and steps that are read, with a column for each label.
-OWN_ROWS = {"mapping.html", "chart.html", "explanation.html", "review_case.html", "served_score.html", "solution.html"}
+# Rows that are no list: a form, a chart's numbers, a heat map, and steps that are read, with a column for each label.
+OWN_ROWS = {
+    "mapping.html", "chart.html", "agreement.html", "explanation.html", "review_case.html", "served_score.html",
+    "solution.html",
+}  # fmt: skip
 NAMES = {"Stepmark", "PRM800K", "TRL", "CSV", "JSON", "Parquet"}
 # Examples of what is to be typed, which is the same in every language.
 TYPED = {("mapping.html", "-1, N/A, empty"), ("solution.html", "3, none")}
