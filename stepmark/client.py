@@ -68,9 +68,9 @@ class Client:
 
     # Any resource
 
-    def get(self, path: str, **query: Any) -> Row:
-        """The object at a path below `/api/v1/`."""
-        return _decode(self._send("GET", path, params=_query(query)))
+    def get(self, path: str, **query: Any) -> Any:
+        """The object, or the list, at a path below `/api/v1/`."""
+        return msgspec.json.decode(self._send("GET", path, params=_query(query)).content)
 
     def post(self, path: str, body: Row | None = None, *, repeatable: bool = False) -> Row:
         """The response to a POST of `body`.
@@ -78,11 +78,11 @@ class Client:
         A request whose response was lost is only repeated if it is `repeatable`: if the server does nothing the second
         time.
         """
-        return _decode(self._send("POST", path, json=body, repeatable=repeatable))
+        return _object(self._send("POST", path, json=body, repeatable=repeatable))
 
     def patch(self, path: str, body: Row) -> Row:
         """The object at a path after a change of the fields in `body`."""
-        return _decode(self._send("PATCH", path, json=body, repeatable=True))
+        return _object(self._send("PATCH", path, json=body, repeatable=True))
 
     def delete(self, path: str) -> None:
         """Delete the object at a path."""
@@ -92,7 +92,7 @@ class Client:
         """Every row of a list, which is fetched page by page."""
         params: list[tuple[str, Any]] = _query(query)
         while True:
-            page = _decode(self._send("GET", path, params=params))
+            page = _object(self._send("GET", path, params=params))
             yield from page["results"]
             if not page["next"]:
                 return
@@ -107,7 +107,7 @@ class Client:
 
     def project(self, project: str) -> Row:
         """The project with this address (slug)."""
-        return self.get(_path(project))
+        return _object(self._send("GET", _path(project)))
 
     def create_project(self, project: str, name: str, **fields: Any) -> Row:
         """Create a project with the address `project`; `fields` are `guidelines`, `examples`, `scheme` and `policy`."""
@@ -211,7 +211,7 @@ class Client:
 
     def job(self, job: Row) -> Row:
         """The current state of a job."""
-        return self.get(_path(job["project"], f"jobs/{job['kind']}/{job['id']}/"))
+        return _object(self._send("GET", _path(job["project"], f"jobs/{job['kind']}/{job['id']}/")))
 
     def wait(self, job: Row, *, timeout: float | None = None, progress: Callable[[Row], None] | None = None) -> Row:
         """Wait until a job is done; returns it. A webhook reports the end without polling.
@@ -371,7 +371,7 @@ def _to_json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _decode(response: httpx2.Response) -> Row:
+def _object(response: httpx2.Response) -> Row:
     return msgspec.json.decode(response.content, type=Row) if response.content else {}
 
 

@@ -60,6 +60,10 @@ def test_a_list_follows_its_pages_on_the_same_server():
     assert str(seen[1].url) == "https://labels.example.org/api/v1/projects/?cursor=x%3Ay&limit=2"
 
 
+def test_a_resource_may_be_a_list():
+    assert client_of(httpx2.Response(200, json=["theirs"])).get("projects/sums/importable-models/") == ["theirs"]
+
+
 def test_a_busy_server_is_asked_again_after_the_time_it_states(waits):
     assert client_of(BUSY, httpx2.Response(503), httpx2.Response(200, json={"slug": "a"})).project("a") == {"slug": "a"}
     assert waits[0] == 7
