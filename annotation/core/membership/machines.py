@@ -1,6 +1,7 @@
 """Machine annotators: members whose labels are a model judge's. Their accounts cannot sign in."""
 
 import math
+import re
 from dataclasses import asdict, dataclass
 
 from django.contrib.auth.models import User
@@ -14,13 +15,14 @@ from annotation.core.membership.members import add_member
 from annotation.models import LabelSource, MachineAnnotator, Membership, Project
 from prm.messages import Message
 
+_LETTERS = re.compile(r"[^\W\d_]+")
 LONGEST = {"model_name": 100, "prompt_version": 50, "family": 100}
 MANAGER = Membership.Role.MANAGER
 
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSetup:
-    """A model, a version of its prompt, its family (empty for the model's name) and the cost of a label, if known."""
+    """A model, a version of its prompt, its family (empty for the one of its name) and the cost of a label, if known."""
 
     model_name: str
     prompt_version: str
@@ -93,7 +95,7 @@ def find_machine(*, by: User, slug: str, member_id: int) -> MachineAnnotator:
 def _checked(setup: MachineSetup) -> MachineSetup:
     """The setup with blanks removed and its family filled in. Raises DomainError (`invalid_machine`)."""
     texts = {field: getattr(setup, field).strip() for field in LONGEST}
-    texts["family"] = texts["family"] or texts["model_name"]
+    texts["family"] = texts["family"] or family_of(texts["model_name"])
     for field, longest in LONGEST.items():
         if not 0 < len(texts[field]) <= longest:
             raise DomainError(Message("machine_text_length", longest=longest), {"field": field}, code="invalid_machine")
@@ -113,3 +115,13 @@ def _source(project: Project, setup: MachineSetup) -> LabelSource:
         defaults={"detail": detail},
     )
     return source
+
+
+def family_of(model: str) -> str:
+    """The family of a model by its name: the first word after the organisation, without numbers.
+
+    `Qwen/Qwen2.5-72B-Instruct` and `qwen-max` are both `qwen`. A name without letters is a family of its own.
+    """
+    name = model.rsplit("/", 1)[-1]
+    letters = _LETTERS.search(name)
+    return letters.group().lower() if letters else name

@@ -38,7 +38,7 @@ def test_it_is_added_changed_and_retired(manager: Client, project: Project) -> N
     machine = MachineAnnotator.objects.get()
     page = f"{MEMBERS}{machine.membership_id}/machine/"
     assert made["Location"] == page
-    assert (machine.family, machine.cost_per_label, machine.source.name) == ("qwen-72b", 0.02, "qwen-72b, prompt 2")
+    assert (machine.family, machine.cost_per_label, machine.source.name) == ("qwen", 0.02, "qwen-72b, prompt 2")
     manager.post(page, SETUP | {"prompt_version": "3", "family": "qwen"})
     machine.refresh_from_db()
     assert (machine.family, machine.source.name) == ("qwen", "qwen-72b, prompt 3")

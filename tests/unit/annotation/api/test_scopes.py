@@ -178,7 +178,7 @@ class TestAMachine:
         root = f"/api/v1/projects/{item.project.slug}/machines/"
         body = {"name": "gpt", "model_name": "gpt-9", "prompt_version": "1", "cost_per_label": 0.01}
         made = client.post(root, body).json()
-        assert (made["family"], made["source"], made["active"]) == ("gpt-9", "gpt-9, prompt 1", True)
+        assert (made["family"], made["source"], made["active"]) == ("gpt", "gpt-9, prompt 1", True)
         changed = client.patch(f"{root}{made['id']}/", {"prompt_version": "2"}).json()
         assert (changed["source"], changed["cost_per_label"]) == ("gpt-9, prompt 2", 0.01)
         issued = client.post(f"{root}{made['id']}/tokens/", {"name": "judge"}).json()

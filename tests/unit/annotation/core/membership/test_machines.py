@@ -63,7 +63,7 @@ def test_another_prompt_or_model_is_another_source_and_the_same_one_the_same(man
     )  # fmt: skip
     newer = MachineSetup(model_name="qwen-72b", prompt_version="3")
     machine = change_machine(by=manager.user, machine=machine, setup=newer)
-    assert (machine.source.name, machine.family, machine.cost_per_label) == ("qwen-72b, prompt 3", "qwen-72b", None)
+    assert (machine.source.name, machine.family, machine.cost_per_label) == ("qwen-72b, prompt 3", "qwen", None)
     assert change_machine(by=manager.user, machine=machine, setup=SETUP).source == first
     entry = AuditEntry.objects.filter(action="machine.change").order_by("pk")[0]
     assert (entry.before["prompt_version"], entry.after["prompt_version"]) == ("2", "3")

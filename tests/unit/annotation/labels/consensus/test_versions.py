@@ -32,3 +32,13 @@ def test_versions_are_apart_and_of_one_family():
     rows = fitted_annotators(project, figures)
     assert {row.shown for row in rows} == {f"judge (machine), {name}" for name in (first, second)}
     assert {row.query for row in rows} == {f"annotator={pseudonym}"}
+
+
+def test_a_stated_family_holds_also_where_it_is_the_name_of_one_of_its_models():
+    first = MachineAnnotatorFactory(membership__user__username="first", model_name="judge-a", family="judge-a")
+    project = first.membership.project
+    copy = MachineAnnotatorFactory(
+        membership__user__username="copy", membership__project=project, family="judge-a", source=first.source
+    )
+    families = families_of(project)
+    assert {families[f"{one.membership.pseudonym} {first.source.name}"] for one in (first, copy)} == {"judge-a"}
