@@ -43,7 +43,7 @@ Family = Annotated[
     str,
     Meta(
         max_length=LONGEST["family"],
-        description="Machines of one family tend to make the same errors. By default the first word of the model's name.",
+        description="Machines of one family tend to make the same errors. Default: the first word of the model's name.",
     ),
 ]
 Cost = Annotated[float, Meta(ge=0)]

@@ -45,7 +45,9 @@ class SetupForm(forms.Form):
         required=False,
         max_length=LONGEST["family"],
         label=_("Model family"),
-        help_text=_("Machines of one family tend to make the same errors. Empty for the first word of the model’s name."),
+        help_text=_(
+            "Machines of one family tend to make the same errors. Empty for the first word of the model’s name."
+        ),
     )
     cost_per_label = forms.FloatField(
         required=False,

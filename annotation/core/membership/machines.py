@@ -22,7 +22,7 @@ MANAGER = Membership.Role.MANAGER
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSetup:
-    """A model, a version of its prompt, its family (empty for the one of its name) and the cost of a label, if known."""
+    """A model, its prompt version, its family (empty for the one of its name), and the cost of a label if known."""
 
     model_name: str
     prompt_version: str
