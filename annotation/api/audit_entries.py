@@ -1,6 +1,6 @@
 """The audit log of a project."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -42,6 +42,11 @@ class AuditQuery(msgspec.Struct):
     since: Annotated[Moment | UnsetType, Meta(description="Changes from this time on (ISO 8601).")] = UNSET
     until: Annotated[Moment | UnsetType, Meta(description="Changes before this time (ISO 8601).")] = UNSET
 
+    def __post_init__(self) -> None:
+        for name in ("since", "until"):
+            if isinstance(at := getattr(self, name), datetime):
+                setattr(self, name, _in_utc(at))
+
 
 LOOKUPS = {"by": "by__username", "since": "at__gte", "until": "at__lt"}
 
@@ -57,3 +62,11 @@ class Audit(PagedView):
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         chosen = {LOOKUPS.get(name, name): v for name, v in sent_fields(read_query(request, AuditQuery)).items()}
         return self.page_of(project.audit_entries.filter(**chosen).select_related("by"), request, AuditRow.of)
+
+
+def _in_utc(at: datetime) -> datetime:
+    """The moment in UTC, because PostgreSQL knows no offset of 16 hours or more."""
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:  # at the ends of the calendar, where an offset selects nothing else
+        return at.replace(tzinfo=UTC)

@@ -238,6 +238,7 @@ def test_agreement_is_compared_between_the_projects_that_one_reviews(project, pe
 def test_the_audit_log_is_filtered(read, project, people):
     rows = read("audit/")["results"]
     assert [row["id"] for row in rows] == [entry.pk for entry in project.audit_entries.all()]
+    assert read("audit/?since=0175-09-22T20:11:45%2B17:12&until=0001-01-01T00:00:00%2B17:12")["results"] == []
     added = read("audit/?action=member.add&by=manager&since=2020-01-01T00:00:00Z")["results"]
     assert {row["action"] for row in added} == {"member.add"}
     assert added[0]["after"]["role"] == "annotator"
