@@ -16,7 +16,7 @@ from annotation.models import Membership
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import STAFF, project_page
-from labelling_ui.pages.columns import Estimate, Number
+from labelling_ui.pages.columns import Column, Estimate, Number
 from labelling_ui.pages.listing import Table
 from labelling_ui.templatetags.figures import count, hundredths, percent, points
 
@@ -52,7 +52,7 @@ class PlanForm(forms.Form):
 
 
 QUALITY = [
-    Number("opinions", _("People per step"), heading=True),
+    Column("opinions", _("People per step"), heading=True, write=str),
     Number("solutions", _("Solutions"), help=_("How many solutions the planned labels cover.")),
     Estimate(
         "right",
@@ -72,7 +72,7 @@ def planner(request: HttpRequest, member: Membership) -> HttpResponseBase:
         context |= {
             "plan": plan,
             "workload": _workload(plan),
-            "quality": Table(_quality(plan), QUALITY),
+            "quality": Table(_quality(plan, _labels_of(form.cleaned_data)), QUALITY),
             "chart": _chart(plan),
             "model": _model(plan),
             "reach": _reach(plan),
@@ -96,8 +96,8 @@ def _workload(plan: Plan) -> dict[str, str]:
     return words | {f"{name}_band": _band(band, write) for name, (band, write) in figures.items()}
 
 
-def _quality(plan: Plan) -> list[dict[str, Any]]:
-    labels = plan.workload.labels.value if plan.workload else None
+def _quality(plan: Plan, planned: float | None) -> list[dict[str, Any]]:
+    labels = planned or (plan.workload.labels.value if plan.workload else None)
     return [
         {
             "opinions": row.opinions,
@@ -106,6 +106,11 @@ def _quality(plan: Plan) -> list[dict[str, Any]]:
         }
         for row in plan.quality
     ]
+
+
+def _labels_of(chosen: dict[str, Any]) -> float | None:
+    """The number of labels that was asked for; None for another goal."""
+    return chosen["amount"] if chosen["goal"] == "labels" else None
 
 
 def _model(plan: Plan) -> dict[str, str]:
@@ -140,7 +145,6 @@ def _chart(plan: Plan) -> Chart:
         help=gettext("Each point is a model that a round trained, in hundredths; the last one is the forecast."),
         term="f1",
         places=gettext("labels"),
-        no_values=gettext("No model has been measured yet."),
         form=lambda value: decimal(value, 1),
     )
 

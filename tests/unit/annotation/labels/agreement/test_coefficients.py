@@ -108,7 +108,7 @@ def test_fleiss_1971_of_patients_and_psychiatrists():
 
 
 def test_cohen_1960_of_two_psychologists():
-    # Table 1 of the paper, in 200ths: kappa .492.
+    # Table 1 of the paper, as counts of 200: kappa .492.
     confusion = np.array([[88, 14, 18], [10, 40, 10], [2, 6, 12]])
     one, other = np.divmod(np.repeat(np.arange(9), confusion.ravel()), 3)
     labels = np.hstack([np.eye(3)[one], np.eye(3)[other]])
