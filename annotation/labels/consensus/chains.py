@@ -24,9 +24,8 @@ IMPOSSIBLE = -1e3  # the logarithm of the likelihood of what a known step rules 
 def link(votes: Sequence[Vote], settled: Mapping[Step, int]) -> Iterator[tuple[list[Step], Chain]]:
     """The chains of the voted steps, with the steps of each.
 
-    If the labels of a solution stop at their first error, its sampled steps are one chain: after the first error there
-    is no label to give. Any other step is a chain of its own. The order does not depend on the order of the votes
-    within a solution.
+    If the labels of a solution stop at their first error, its sampled steps form one chain, because nobody labels the
+    steps after that error. Every other step is a chain by itself. The order of the votes on a solution does not matter.
     """
     by_solution: dict[Hashable, list[Vote]] = defaultdict(list)
     for vote in votes:
