@@ -17,6 +17,7 @@ from prm.commands import (
     explain,
     models,
     probe,
+    reproduce,
     score,
     search,
     simulate,
@@ -27,7 +28,7 @@ from prm.messages import Message, as_json
 from prm.processes import die_with_parent, is_launched
 
 IN_JSON = "--errors-as-json"
-COMMANDS = (train, score, evaluate, audit, models, probe, explain, simulate, search, contamination, backbone)
+COMMANDS = (train, score, evaluate, audit, models, probe, explain, simulate, search, contamination, backbone, reproduce)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -37,11 +37,15 @@ FILES = {
     "TRACES.jsonl": "holdout.jsonl",
     "TRAINING.jsonl": "labelled.jsonl",
     "problems.jsonl": "holdout.jsonl",
+    "gsm8k.json": "labelled.jsonl",
+    "math.json": "holdout.jsonl",
+    "backbones/smollm2": "tiny",
 }
 SMALLER = {"--problems": "4", "--samples": "4", "--solutions": "3"}
 QUICKER = {
     "train": "--config quick.json",
     "simulate": "--config quick.json --functions random --seeds 1 --budgets 8,12 --candidates 20 --bootstrap 20",
+    "reproduce": "--seeds 1 --epochs 1 --bootstrap 20",
 }
 
 
