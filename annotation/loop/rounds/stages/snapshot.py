@@ -15,7 +15,11 @@ def perform(work: StageWork) -> Outcome:
     if run.snapshot is None:
         # Only the sources that the policy pools, so that training uses the consensus of the file.
         policy = work.project.policies
-        filters: dict[str, Any] = {"source_kinds": policy.training_sources, "consensus": policy.quality.consensus}
+        filters: dict[str, Any] = {
+            "source_kinds": policy.training_sources,
+            "consensus": policy.quality.consensus,
+            "graded": policy.graded_solutions,
+        }
         if policy.training_agreement:
             only_training = msgspec.structs.replace(policy.training_agreement, splits=["pool"])
             filters["agreement"] = msgspec.to_builtins(only_training)
