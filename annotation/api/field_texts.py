@@ -158,7 +158,7 @@ TEXTS: dict[str, str] = {
     "sha256": "SHA-256 of the content.",
     "slug": "The address of the project.",
     "snapshot": "The id of the snapshot; null for none.",
-    "snapshot_sha256": "SHA-256 of the training data; null for none.",
+    "snapshot_sha256": "SHA-256 of the labelled training data; null for none.",
     "solution": "The id of the solution.",
     "started_at": "When it was started; null before that.",
     "state": "The state.",
