@@ -86,7 +86,7 @@ def counts():
 
 
 def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings):
-    project = labelled_project(manager)
+    project = labelled_project(manager, training={"graded_weight": 0.5})
     run = do_round(project, manager)
     version = run.model_version
 
@@ -110,6 +110,9 @@ def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings)
     sides = Counter("right" if trace.final_answer_correct else "wrong" for trace in unread)
     assert sides == run.snapshot.counts["graded"]
     assert min(sides.values()) > 0
+    taught = version.manifest["graded"]
+    assert 0 < taught["right"] + taught["wrong"] <= len(unread)  # those of validation problems teach nothing
+    assert 0 < taught["noise"]["overall"]["right_despite_error"] < 1
 
     # The champion has a manifest, metrics with intervals beside the baseline, and a reasoned verdict.
     assert version.state == Version.CHAMPION
