@@ -67,6 +67,12 @@ ALIKE = [Rater(1, (0.8, 0.02), (0.1, 0.02)) for _ in range(5)]
 ONE_IS_RIGHT = 0.7 * 0.9 + 0.3 * 0.8  # with independent errors and 30 % bad steps
 
 
+def test_easy_known_steps_do_not_make_one_opinion_better_than_its_person():
+    """They are right more often than the rates of the people promise."""
+    one, *_ = quality_by_opinions(ALIKE, 0.3, Known((1.0, 0.01), 3))
+    assert one.right.value == pytest.approx(ONE_IS_RIGHT, abs=0.01)
+
+
 def test_more_opinions_of_independent_people_are_right_more_often():
     one, two, three = quality_by_opinions(ALIKE, 0.3, Known((ONE_IS_RIGHT, 0.01), 1))
     assert one.right.value == pytest.approx(ONE_IS_RIGHT, abs=0.01)
