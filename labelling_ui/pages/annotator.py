@@ -128,7 +128,7 @@ BIASES = [
         shown=_bias_value,
         help=_("The difference with its interval, which allows for the number of people and features."),
     ),
-    Column("meaning", _("Means"), _meaning),
+    Column("meaning", _("Above 0 means"), _meaning),
     Number(
         "with_feature",
         _("Labels"),

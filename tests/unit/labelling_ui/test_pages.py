@@ -38,7 +38,7 @@ MOST_QUERIES = {
     "quality/": 18,
     "generations/": 10,
     "generations/0/": 16,
-    "runs/": 12,
+    "runs/": 14,
     "models/": 10,
     "import/": 10,
     "datasets/": 15,
@@ -279,6 +279,13 @@ def test_too_few_labels_keep_the_retrain_button_shut(manager: Client, project: P
     assert "disabled" in manager.get("/p/algebra/runs/").content.decode()
     response = manager.post("/p/algebra/retrain/", follow=True)
     assert "a round needs 20" in response.content.decode()
+
+
+def test_the_runs_page_and_the_api_say_what_the_gate_could_detect(manager: Client, project: Project) -> None:
+    forecast = manager.get("/api/v1/projects/algebra/gate/").json()
+    assert (forecast["solutions"], forecast["least"], forecast["detectable"]) == (0, 20, None)
+    assert "0 labelled holdout solutions, and the gate measures from 20" in forecast["sentence"]
+    assert forecast["sentence"] in manager.get("/p/algebra/runs/").content.decode()
 
 
 def test_a_run_asks_again_only_while_it_runs(manager: Client, project: Project) -> None:
