@@ -37,8 +37,10 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     and `neutral` then defines p(no error). `process_weight` is the weight of the step labels' cross-entropy, and
     `outcome_weight` that of a second ensemble, which learns from `final_answer_correct` at the last step; a part of
     weight 0 is absent. `pairwise_weight` is that of the process part's preference between rated completions at one
-    position. `class_balance` weights classes by the inverse of their counts or effective numbers, none more than
-    `balance_cap` times another. "held" weights all classes equally and shifts the logits to the class shares of the
+    position, and `graded_weight` that of its answer likelihood: an unread solution of the pool with a graded final
+    answer teaches that the product of its step probabilities is its chance of having no error (0: it does not teach).
+    `class_balance` weights classes by the inverse of their counts or effective numbers, none more than `balance_cap`
+    times another. "held" weights all classes equally and shifts the logits to the class shares of the
     held-out part, which differ if the training part was selected for likely errors.
 
     Against label noise: `label_smoothing` spreads that share of each label over the classes, and `robustness` in [0, 1]
@@ -75,6 +77,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     process_weight: float = 1.0
     outcome_weight: float = 0.0
     pairwise_weight: float = 1.0
+    graded_weight: float = 0.0
     class_balance: ClassBalance = "held"
     balance_cap: float = 10.0
     label_smoothing: float = 0.0
@@ -102,6 +105,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             "process_weight",
             "outcome_weight",
             "pairwise_weight",
+            "graded_weight",
             "anchor",
             "weight_decay",
             "checkpoint_seconds",

@@ -101,6 +101,8 @@ def bootstrap_weights(groups: list[str], n_heads: int, seed: int) -> Tensor:
     A head draws as many groups as there are, so a single group counts once for every head.
     """
     index = {name: place for place, name in enumerate(sorted(set(groups)))}
+    if not index:
+        return torch.zeros(n_heads, 0)
     generator = torch.Generator().manual_seed(seed)
     draws = torch.randint(len(index), (n_heads, len(index)), generator=generator)
     counts = torch.zeros(n_heads, len(index)).scatter_add_(1, draws, torch.ones(draws.shape))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from prm.answers.noise import NoiseRates
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
@@ -113,6 +114,14 @@ class Counts(msgspec.Struct):
     provenance: Provenance | None = None
 
 
+class GradedCounts(msgspec.Struct):
+    """Unread solutions that taught the step heads by their final answer, and the answer noise that was assumed."""
+
+    right: int
+    wrong: int
+    noise: NoiseRates
+
+
 class StageCost(msgspec.Struct, omit_defaults=True):
     """The cost of one stage: `tokens` of text through the backbone, the share of padding, and the model's arithmetic as
     a share of the device's peak; None if the backbone did not run."""
@@ -162,8 +171,8 @@ class Manifest(msgspec.Struct):
     """A trained model. `fitted_on` names the data behind `temperature` and `threshold`: "calibration" (that split),
     "validation" (source groups of the pool set aside) or "none". `data_sha256` is of the labelled traces in any order,
     `versions["prm"]` of this library's code. `notes` are messages of the run, and `trust` the limits beyond which a
-    score is doubtful. `base` is a name, a path, or begins with "./" for a subfolder of the model. `outside` describes a
-    model trained elsewhere."""
+    score is doubtful. `graded` is None if no unread solution taught by its grade. `base` is a name, a path, or
+    begins with "./" for a subfolder of the model. `outside` describes a model trained elsewhere."""
 
     base: str
     base_sha256: str
@@ -182,6 +191,7 @@ class Manifest(msgspec.Struct):
     costs: Costs | None = None
     notes: list[str] = []
     trust: Trust | None = None
+    graded: GradedCounts | None = None
     outside: Outside | None = None
     format: str = FORMAT
     format_version: int = FORMAT_VERSION

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from prm.acquisition.candidates import CELLS, UNKNOWN, Array, Stack
 from prm.acquisition.costs import reached
+from prm.answers.noise import AnswerNoise
 from prm.messages import Message
 from prm.registry import Registry
 
@@ -66,8 +67,6 @@ def acquisition(
     return decorate
 
 
-RIGHT_DESPITE_ERROR = 0.15  # factor of the chance of an error if the final answer is right
-WRONG_HAS_ERROR = 0.98
 ACTPRM_STD = 0.01  # this and the next are from the authors' published configuration
 ACTPRM_CONFIDENCE = 0.9
 LEAST = 1e-12
@@ -168,14 +167,24 @@ def convincing_wrong_answer(p: Array, correct: NDArray[np.int8]) -> Array:
     return np.where(correct == UNKNOWN, score * (1 - score), np.where(correct == 0, score, 0.0))
 
 
-def error_chance(p: Array, correct: NDArray[np.int8]) -> Array:
+def error_chance(p: Array, correct: NDArray[np.int8], noise: AnswerNoise) -> Array:
     """The chance that some step is wrong, from the score s = prod_k mean_m p_mk and the outcome.
 
-    1 - s for an ungraded answer; nearly certain for a wrong one; a share of 1 - s for a right one, which rarely follows
-    from an error. `correct` [...] is 1, 0 or UNKNOWN.
+    1 - s for an ungraded answer; the fitted share for a wrong one; that share times 1 - s for a right one, which rarely
+    follows from an error. `correct` [...] is 1, 0 or UNKNOWN.
     """
     doubt = 1 - p.mean(axis=-1).prod(axis=-1)
-    return np.where(correct == UNKNOWN, doubt, np.where(correct == 0, WRONG_HAS_ERROR, RIGHT_DESPITE_ERROR * doubt))
+    wrong, right = 1 - noise.wrong_without_error, noise.right_despite_error * doubt
+    return np.where(correct == UNKNOWN, doubt, np.where(correct == 0, wrong, right))
+
+
+@acquisition("wrong_answers", looks_for=Message("seeks_wrong_answers"), needs_outcome=True)
+def wrong_answers(p: Array, correct: NDArray[np.int8]) -> Array:
+    """1 for a wrong final answer, else 0: the best filter that needs no model, and the baseline of all others.
+
+    `correct` [...] is 1, 0 or UNKNOWN.
+    """
+    return (correct == 0).astype(float)
 
 
 def _verdicts(p: Array) -> Array:

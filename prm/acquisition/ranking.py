@@ -10,6 +10,7 @@ from prm.acquisition.costs import CostModel, expected_cost
 from prm.acquisition.drawing import draw
 from prm.acquisition.functions import FUNCTIONS, error_chance
 from prm.acquisition.inclusion import SHARPNESS, Caps, inclusion_probabilities
+from prm.answers.noise import PRIOR, AnswerNoise
 
 ONE_EACH = Caps()
 WANTED_ERRONEOUS = 0.8  # set on development problems of the sandbox, where chances are overestimated
@@ -33,15 +34,17 @@ def rank(
     cost: CostModel,
     rng: np.random.Generator,
     caps: Caps = ONE_EACH,
+    noise: AnswerNoise = PRIOR,
 ) -> list[Selected]:
     """Draw up to `budget` candidates by the named function, most useful first.
 
+    `noise` is that of the graded answers, as a model's manifest has it.
     The caps may allow fewer. Raises UnknownNameError, and PRMError for uneven heads.
     """
     FUNCTIONS.check(name)
     if not candidates or budget < 1:
         return []
-    drawn = rank_pool(name, Pool.of(candidates), budget=budget, cost=cost, rng=rng, caps=caps)
+    drawn = rank_pool(name, Pool.of(candidates), budget=budget, cost=cost, rng=rng, caps=caps, noise=noise)
     columns = (drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
     return [
         Selected(candidates[place].id, *figures)
@@ -50,7 +53,14 @@ def rank(
 
 
 def rank_pool(
-    name: str, pool: Pool, *, budget: int, cost: CostModel, rng: np.random.Generator, caps: Caps = ONE_EACH
+    name: str,
+    pool: Pool,
+    *,
+    budget: int,
+    cost: CostModel,
+    rng: np.random.Generator,
+    caps: Caps = ONE_EACH,
+    noise: AnswerNoise = PRIOR,
 ) -> Ranking:
     """`rank` on columns, for pools of a million. A solution without a scored step has gain 0."""
     function = FUNCTIONS.get(name)
@@ -59,7 +69,7 @@ def rank_pool(
     gain, seconds = gains(name, pool, cost)
     utility = gain / seconds if function.per_cost else gain
     if function.balanced:
-        utility = (utility * balance(chances(pool))) ** (1 / SHARPNESS)  # so that weights are proportional to it
+        utility = (utility * balance(chances(pool, noise))) ** (1 / SHARPNESS)  # so that weights are proportional to it
     included = inclusion_probabilities(utility, pool.problem, pool.domain, budget, caps)
     drawn = draw(included, pool.problem, pool.domain, rng, pool.embedding)
     drawn = drawn[np.argsort(-utility[drawn], kind="stable")]
@@ -77,11 +87,11 @@ def gains(name: str, pool: Pool, cost: CostModel) -> tuple[Array, Array]:
     return gain, np.maximum(seconds, 1e-3)
 
 
-def chances(pool: Pool) -> Array:
+def chances(pool: Pool, noise: AnswerNoise) -> Array:
     """Each candidate's chance of an error, [n]; 0 without a scored step."""
     chance = np.zeros(len(pool))
     for stack in pool.stacks():
-        chance[stack.index] = error_chance(stack.p, stack.correct)
+        chance[stack.index] = error_chance(stack.p, stack.correct, noise)
     return chance
 
 

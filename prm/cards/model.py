@@ -15,7 +15,7 @@ from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.metrics import format_metric
 from prm.evaluation.prmbench import PRMBenchReport
-from prm.manifest import PEOPLE, Costs, Counts, Manifest, Provenance
+from prm.manifest import PEOPLE, Costs, Counts, GradedCounts, Manifest, Provenance
 from prm.trust import Trust
 from prm.vocabulary import MACHINES
 
@@ -150,12 +150,23 @@ def _model(manifest: Manifest) -> list[str]:
         + ("frozen." if config.lane == "heads" else f"tuned ({config.lane})."),
         f"- Process part: {process}.",
         f"- Outcome part: {outcome}.",
+        *([f"- Graded answers: {_graded(manifest.graded, config.graded_weight)}."] if manifest.graded else []),
         f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold:.3f} were fitted on "
         f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
         *_trust(manifest.trust),
         *([f"- Training cost: {_costs(manifest.costs)}."] if manifest.costs else []),
         *(f"- During training: {note}." for note in manifest.notes),
     ]
+
+
+def _graded(graded: GradedCounts, weight: float) -> str:
+    noise = graded.noise
+    return (
+        f"{graded.right} unread solutions with a right and {graded.wrong} with a wrong answer taught the step heads "
+        f"(weight {weight:g}); among {noise.right} labelled right answers {noise.overall.right_despite_error:.1%} were "
+        f"taken to have an error, and among {noise.wrong} wrong ones {noise.overall.wrong_without_error:.1%} to have "
+        "none"
+    )
 
 
 def _trust(trust: Trust | None) -> list[str]:

@@ -27,6 +27,7 @@ def add(commands: Any) -> None:
     where.add_argument("--data", type=input_file, help="JSONL of labelled solutions, instead of a sandbox world")
     parser.add_argument("--functions", type=_names, help="acquisition functions, separated by commas, including random")
     parser.add_argument("--noise", type=_shares, help="shares of wrong verdicts, separated by commas: 0,0.1,0.2")
+    parser.add_argument("--graded", type=_shares, help="weights of graded answers, separated by commas, including 0")
     parser.add_argument("--seeds", type=_seeds, help="number of paired seeds, or FIRST-LAST")
     parser.add_argument("--budgets", type=_counts, help="solutions labelled at each retraining, separated by commas")
     parser.add_argument("--candidates", type=at_least(1), help="candidate solutions per seed")
@@ -88,6 +89,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
         "worlds": (options.data.stem,) if options.data else tuple(options.world) if options.world else None,
         "functions": options.functions,
         "noises": options.noise,
+        "graded": options.graded,
         "seeds": options.seeds,
         "budgets": options.budgets,
         "candidates": options.candidates,
@@ -99,9 +101,11 @@ def _plan(options: argparse.Namespace) -> "Plan":
 
 
 def _report_arm(curve: "Curve", done: int, of: int) -> None:
+    from prm.simulation.plan import arm_name
+
     arm, last = curve.arm, curve.points[-1]
     say(
-        f"{done} of {of}: {arm.world}, noise {arm.noise:g}, {arm.function}, seed {arm.seed}: "
+        f"{done} of {of}: {arm.world}, noise {arm.noise:g}, {arm_name(arm.function, arm.graded)}, seed {arm.seed}: "
         f"F1 {last.f1:.3f} at {last.solutions} solutions, {last.steps} steps ({curve.wall_seconds:.0f} s)"
     )
 

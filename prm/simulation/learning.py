@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from prm.answers.noise import NoiseRates
 from prm.backbones import Backbone
 from prm.config import TrainConfig
 from prm.encoding import Encoded
@@ -21,7 +22,7 @@ from prm.traces import Trace
 from prm.training.caches import Cache
 from prm.training.calibrating import calibrate
 from prm.training.costs import Meter
-from prm.training.dataset import as_documents, documents
+from prm.training.dataset import as_documents, documents, graded_documents
 from prm.training.distributed import ALONE
 from prm.training.fitting import Fit
 from prm.training.inputs import Reader, encode_cached
@@ -32,6 +33,7 @@ from prm.training.objective import Objective
 from prm.training.supervision import Supervision
 
 CPU = torch.device("cpu")
+UNKNOWN_NOISE = NoiseRates()
 NEVER = 1e9  # seconds between checkpoints
 AT_ONCE = 512  # steps whose features fit the processor's cache: half the time of a whole pool at once
 
@@ -93,16 +95,31 @@ def compute(world: World, backbone: Backbone, config: TrainConfig, cache: Cache)
     return Features(part(world.pool), part(world.calibration), part(world.test))
 
 
-def learn(revealed: Sequence[Trace], places: Sequence[int], features: Features, config: TrainConfig) -> Model:
-    """Train on the revealed labels of the pool's solutions at `places`, until the calibration loss stops falling."""
+def learn(
+    revealed: Sequence[Trace],
+    places: Sequence[int],
+    features: Features,
+    config: TrainConfig,
+    *,
+    unread: Sequence[int] = (),
+    noise: NoiseRates = UNKNOWN_NOISE,
+) -> Model:
+    """Train on the revealed labels of the pool's solutions at `places`, until the calibration loss stops falling.
+
+    The graded ones of the pool's solutions at `unread` teach by their answers, with the `noise` of those.
+    """
+    pool = features.pool
     taught = documents(revealed, config)
     encoded: list[Encoded] = []
     rows: list[int] = []
     for place, document in zip(places, taught, strict=True):
-        whole, begin = features.pool.encoded[place], features.pool.offsets[place]
-        spans = whole.spans[: len(document.trace.steps)]
-        encoded.append(Encoded(whole.ids, spans, len(document.trace.steps)))
-        rows += range(begin, begin + len(spans))
+        spans = pool.encoded[place].spans[: len(document.trace.steps)]
+        encoded.append(Encoded(pool.encoded[place].ids, spans, len(document.trace.steps)))
+        rows += range(pool.offsets[place], pool.offsets[place] + len(spans))
+    graded = [place for place in unread if _teaches_by_grade(pool, place)] if config.graded_weight else []
+    taught += graded_documents([pool.traces[place] for place in graded], noise, len(places))
+    encoded += [pool.encoded[place] for place in graded]
+    rows += rows_of(graded, pool.offsets)
     known = Supervision.of(taught, encoded, config.neutral)
     held = features.calibration
     held_known = Supervision.of(as_documents(held.traces), held.encoded, config.neutral)
@@ -112,7 +129,7 @@ def learn(revealed: Sequence[Trace], places: Sequence[int], features: Features, 
     readout.standardise_on(fit_rows)
     with tempfile.TemporaryDirectory() as folder:
         fit = Fit(
-            CachedLane(fit_rows, held.rows, known.used(config), known.place, config, CPU),
+            CachedLane(fit_rows, held.rows, known.used(config), known.place, known.answers, config, CPU),
             Objective(readout, known, held_known, config),
             [len(item.spans) for item in held.encoded],
             config,
@@ -127,6 +144,11 @@ def learn(revealed: Sequence[Trace], places: Sequence[int], features: Features, 
     readout.eval()
     logits, _ = fit.held_logits()
     return Model(readout, *calibrate(held.traces, held.encoded, held_known, logits))
+
+
+def _teaches_by_grade(pool: Part, place: int) -> bool:
+    item = pool.encoded[place]
+    return pool.traces[place].final_answer_correct is not None and len(item.spans) == item.n_steps
 
 
 def _log() -> Log:

@@ -5,8 +5,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from prm.simulation.plan import RANDOM
-from prm.simulation.report import AXES, Comparison, Report
+from prm.simulation.plan import arm_name
+from prm.simulation.report import AXES, Comparison, Report, is_base
 
 GREY = "#777777"
 COLOURS = ("#1f6fb4", "#d9822b", "#2f8f4e", "#b8332b", "#7b5aa6", "#0f8b8d", "#a0527a", "#6b7a1e", "#3d5a80", "#8c6d46")
@@ -30,7 +30,7 @@ def draw_curves(report: Report, path: Path) -> None:
     for row, (world, noise, comparisons) in zip(grid, groups, strict=True):
         for axes, axis in zip(row, AXES, strict=True):
             for one in comparisons:
-                _line(axes, one, axis, _colour(one.function, plan.functions))
+                _line(axes, one, axis, _colour(one, comparisons))
             axes.set_xlabel(NAMES[axis])
             axes.grid(color="#dddddd", linewidth=0.6)
             axes.spines[["top", "right"]].set_visible(False)
@@ -45,15 +45,22 @@ def _line(axes: Any, one: Comparison, axis: str, colour: str) -> None:
     x = [value / SECONDS_AN_HOUR if axis == "seconds" else value for value in one.x[axis]]
     known = [k for k, metric in enumerate(one.f1) if metric.value is not None]
     at = [x[k] for k in known]
-    axes.plot(at, [one.f1[k].value for k in known], color=colour, marker="o", markersize=3, label=one.function)
+    axes.plot(
+        at,
+        [one.f1[k].value for k in known],
+        color=colour,
+        marker="o",
+        markersize=3,
+        label=arm_name(one.function, one.graded),
+    )
     if all(one.f1[k].low is not None for k in known):
         axes.fill_between(
             at, [one.f1[k].low for k in known], [one.f1[k].high for k in known], color=colour, alpha=0.12, linewidth=0
         )
 
 
-def _colour(function: str, functions: tuple[str, ...]) -> str:
-    if function == RANDOM:
+def _colour(one: Comparison, comparisons: list[Comparison]) -> str:
+    if is_base(one):
         return GREY
-    others = [name for name in functions if name != RANDOM]
-    return COLOURS[others.index(function) % len(COLOURS)]
+    others = [arm_name(other.function, other.graded) for other in comparisons if not is_base(other)]
+    return COLOURS[others.index(arm_name(one.function, one.graded)) % len(COLOURS)]

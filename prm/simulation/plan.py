@@ -16,25 +16,36 @@ BUDGETS = (60, 90, 130, 190, 270, 390, 560, 800)
 
 
 class Arm(NamedTuple):
-    """One replay: an acquisition function in one world, with one share of wrong verdicts and one seed."""
+    """One replay: an acquisition function in one world, with one share of wrong verdicts and one seed.
+
+    `graded` is the `graded_weight` of its trainings.
+    """
 
     world: str
     noise: float
     function: str
+    graded: float
     seed: int
+
+
+def arm_name(function: str, graded: float) -> str:
+    """The name of an arm in tables and legends: its function, and the weight of graded answers if they teach."""
+    return f"{function} + graded {graded:g}" if graded else function
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The worlds, functions and settings of a simulation.
 
     `budgets` are the numbers of labelled solutions at each retraining; the first ones are drawn at random, the same for
-    all arms. `candidates` is the number of the pool's solutions per seed. `data_seed` draws the worlds' problems.
-    `config` is the shipped default, so that published figures are those of the product.
+    all arms. Each function is crossed with each weight of `graded` answers. `candidates` is the number of the pool's
+    solutions per seed. `data_seed` draws the worlds' problems. `config` is the shipped default, so that published
+    figures are those of the product.
     """
 
     worlds: tuple[str, ...]
     functions: tuple[str, ...]
     noises: tuple[float, ...] = (0.0,)
+    graded: tuple[float, ...] = (0.0,)
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     budgets: tuple[int, ...] = BUDGETS
     candidates: int = 6000
@@ -53,6 +64,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
             raise DataError(Message("budgets_not_rising"))
         if any(not 0 <= noise < 0.5 for noise in self.noises):
             raise DataError(Message("noise_out_of_range"))
+        if 0.0 not in self.graded:
+            raise DataError(Message("simulation_without_ungraded"))
         if self.candidates < self.budgets[-1]:
             raise DataError(Message("too_few_candidates", n=self.candidates, most=self.budgets[-1]))
 
@@ -62,7 +75,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
             for world in self.worlds:
                 for noise in self.noises:
                     for function in self.functions:
-                        yield Arm(world, noise, function, seed)
+                        for graded in self.graded:
+                            yield Arm(world, noise, function, graded, seed)
 
 
 TABLE = Plan(worlds=("sandbox", "rare-errors"), functions=(RANDOM, "entropy", "first_error_bald", "balanced_errors"))

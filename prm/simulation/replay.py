@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prm.acquisition import UNKNOWN, CostModel, Pool, rank_pool
+from prm.answers.noise import NoiseRates, fit_noise
 from prm.features import rows_of
 from prm.labels import BAD, GOOD, first_error, problem_of, step_labels
 from prm.simulation.learning import Features, Model, Part, learn
@@ -105,9 +106,7 @@ def read(trace: Trace, called: int, cost: CostModel) -> Reading:
     called_labels: list[StepLabel | None] = [BAD if k == called else GOOD for k in range(steps)]
     known = step_labels(trace) if called == first_error(trace) else called_labels
     labels = [*known[:steps], *[None] * (len(trace.steps) - steps)]
-    revealed = msgspec.structs.replace(
-        trace, labels=labels, first_error=called, split="pool", alternatives=[], final_answer_correct=None
-    )
+    revealed = msgspec.structs.replace(trace, labels=labels, first_error=called, split="pool", alternatives=[])
     chars = sum(len(step.text) for step in trace.steps[:steps])
     seconds = cost.fixed_seconds + steps * cost.seconds_per_step + chars * cost.seconds_per_char
     return Reading(revealed, steps, seconds)
@@ -120,19 +119,24 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
     called = called_errors(pool.traces, arm.noise, arm.seed)
     offered = np.random.default_rng([arm.seed, 0]).permutation(len(pool.traces))[: plan.candidates].tolist()
     rng = np.random.default_rng([arm.seed, 1])
-    config = msgspec.structs.replace(plan.config, seed=arm.seed)
+    config = msgspec.structs.replace(plan.config, seed=arm.seed, graded_weight=arm.graded)
     offering = Offering.of(pool)
     chosen: list[int] = offered[: plan.budgets[0]]
     points: list[Point] = []
+    left = offered[plan.budgets[0] :]
+    noise = NoiseRates()
     model: Model | None = None
     for budget in plan.budgets:
         if model is not None:
+            scored = offering.scored(left, model)
+            chosen = chosen + _choose(arm.function, left, budget - len(chosen), scored, noise, plan, rng)
             taken = set(chosen)
             left = [place for place in offered if place not in taken]
-            chosen = chosen + _choose(arm.function, left, budget - len(chosen), offering, model, plan, rng)
         readings = [read(pool.traces[place], called[place], plan.cost) for place in chosen]
+        revealed = [reading.trace for reading in readings]
+        noise = fit_noise(revealed)
         begun = time.monotonic()
-        model = learn([reading.trace for reading in readings], chosen, features, config)
+        model = learn(revealed, chosen, features, config, unread=left, noise=noise)
         points.append(_measure(model, readings, features.test, time.monotonic() - begun))
     return Curve(arm, points, round(time.monotonic() - started, 3))
 
@@ -147,10 +151,16 @@ def first_errors_found(p: NDArray[np.float64], offsets: Sequence[int], threshold
 
 
 def _choose(
-    function: str, left: list[int], budget: int, offering: Offering, model: Model, plan: Plan, rng: np.random.Generator
+    function: str,
+    left: list[int],
+    budget: int,
+    pool: Pool,
+    noise: NoiseRates,
+    plan: Plan,
+    rng: np.random.Generator,
 ) -> list[int]:
-    """Select unlabelled solutions by the model's scores, with the same draw as in production."""
-    drawn = rank_pool(function, offering.scored(left, model), budget=budget, cost=plan.cost, rng=rng, caps=plan.caps)
+    """Select unlabelled solutions by their scores in `pool`, with the same draw as in production."""
+    drawn = rank_pool(function, pool, budget=budget, cost=plan.cost, rng=rng, caps=plan.caps, noise=noise.overall)
     return [left[index] for index in drawn.index]
 
 

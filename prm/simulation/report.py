@@ -1,6 +1,7 @@
 """Reports on finished arms: functions compared with random, with intervals over seeds and problems. numpy only."""
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Literal, get_args
 
 import msgspec
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from prm.evaluation.metrics import Metric, as_metric, divide, draws_of, harmonic_mean
 from prm.labels import first_error, problem_of
-from prm.simulation.plan import RANDOM, Curve, Plan
+from prm.simulation.plan import RANDOM, Arm, Curve, Plan
 from prm.traces import Trace
 
 Array = NDArray[np.float64]
@@ -129,13 +130,14 @@ class Saving(msgspec.Struct, frozen=True):
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """One function in one world: `f1` at each budget, and `x`, the mean solutions, steps or seconds there.
 
-    Compared with random, paired by seed: `area_gain` is the difference of mean F1 along an axis, and `better` counts
-    seeds with a higher mean F1 by solutions.
+    Compared with random without graded answers, paired by seed: `area_gain` is the difference of mean F1 along an axis,
+    and `better` counts seeds with a higher mean F1 by solutions.
     """
 
     world: str
     noise: float
     function: str
+    graded: float
     seeds: list[int]
     x: dict[str, list[float]]
     f1: list[Metric]
@@ -171,13 +173,14 @@ def compare(
     for world in plan.worlds:
         for noise in plan.noises:
             group = {
-                function: {arm.seed: c for arm, c in by_arm.items() if arm[:3] == (world, noise, function)}
-                for function in plan.functions
+                key: {arm.seed: c for arm, c in by_arm.items() if arm[:4] == (world, noise, *key)}
+                for key in product(plan.functions, plan.graded)
             }
+            base = group[RANDOM, 0.0]
             for own in group.values():
-                seeds = sorted(own.keys() & group[RANDOM].keys())
+                seeds = sorted(own.keys() & base.keys())
                 if seeds:
-                    pair = [[each[seed] for seed in seeds] for each in (group[RANDOM], own)]
+                    pair = [[each[seed] for seed in seeds] for each in (base, own)]
                     comparisons.append(_comparison(pair[0], pair[1], tests[world], bootstrap))
     return Report(
         plan=plan,
@@ -187,6 +190,11 @@ def compare(
         bootstrap=bootstrap,
         comparisons=comparisons,
     )
+
+
+def is_base(arm: Arm | Comparison) -> bool:
+    """Whether this is the arm that all others are compared with: random, without graded answers."""
+    return (arm.function, arm.graded) == (RANDOM, 0.0)
 
 
 def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bootstrap: int) -> Comparison:
@@ -200,7 +208,7 @@ def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bo
     gains: dict[str, Metric] = {}
     savings: dict[str, Saving] = {}
     for axis in AXES:
-        if arm.function == RANDOM:
+        if is_base(arm):
             break
         gains[axis] = as_metric(
             np.array([_area_gain(*pair) for pair in zip(x_base[axis], y_base, x[axis], y, strict=True)])
@@ -218,12 +226,13 @@ def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bo
         world=arm.world,
         noise=arm.noise,
         function=arm.function,
+        graded=arm.graded,
         seeds=[curve.arm.seed for curve in own],
         x={axis: [round(float(v), 1) for v in x[axis][0]] for axis in AXES},
         f1=[as_metric(column) for column in y.T],
         erroneous=[round(float(v), 1) for v in np.mean([[p.erroneous for p in c.points] for c in own], axis=0)],
         area_gain=gains,
-        better=None if arm.function == RANDOM else _better(base, own),
+        better=None if is_base(arm) else _better(base, own),
         saving=savings,
     )
 

@@ -54,7 +54,7 @@ class Source:
     def key(self, name: str, base_sha256: str) -> str:
         """A key of everything that an arm in this world depends on besides its name."""
         world = self.world(name)
-        plan = msgspec.structs.replace(self.plan, worlds=(), functions=("random",), noises=(), seeds=())
+        plan = msgspec.structs.replace(self.plan, worlds=(), functions=("random",), noises=(), graded=(0.0,), seeds=())
         digest = hashlib.sha256(msgspec.json.encode([plan, base_sha256]))
         for trace in (*world.pool, *world.calibration, *world.test):
             digest.update(trace_sha256(trace))

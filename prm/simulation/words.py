@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from prm.cards import markdown_table
 from prm.evaluation.metrics import Metric, format_metric
-from prm.simulation.plan import RANDOM
-from prm.simulation.report import Comparison, Report
+from prm.simulation.plan import arm_name
+from prm.simulation.report import Comparison, Report, is_base
 
 HEAD = (
     "function",
@@ -31,12 +31,11 @@ def overview(report: Report) -> str:
     plan = report.plan
     parts = []
     for noise in plan.noises:
-        comparisons = {(one.world, one.function): one for one in report.comparisons if one.noise == noise}
-        rows = [
-            [name, *(_glance(comparisons.get((world, name))) for world in plan.worlds)]
-            for name in plan.functions
-            if name != RANDOM
-        ]
+        comparisons = {
+            (one.world, arm_name(one.function, one.graded)): one for one in report.comparisons if one.noise == noise
+        }
+        names = dict.fromkeys(name for (_, name), one in comparisons.items() if not is_base(one))
+        rows = [[name, *(_glance(comparisons.get((world, name))) for world in plan.worlds)] for name in names]
         parts.append(f"### Fewer solutions{_noise(noise)}\n\n{markdown_table(('function', *plan.worlds), rows)}")
     return "\n\n".join(parts)
 
@@ -57,9 +56,9 @@ def table(report: Report) -> str:
 
 
 def _line(one: Comparison) -> Sequence[str]:
-    cells = [one.function, str(len(one.seeds)), format_metric(one.f1[-1])]
+    cells = [arm_name(one.function, one.graded), str(len(one.seeds)), format_metric(one.f1[-1])]
     cells += [f"{one.x['steps'][-1]:.0f}", f"{one.erroneous[-1]:.0f}"]
-    if one.function == RANDOM:
+    if is_base(one):
         return [*cells, *[""] * (len(HEAD) - len(cells))]
     cells += [format_metric(one.area_gain["solutions"], signed=True), f"{one.better} of {len(one.seeds)}"]
     cells += [

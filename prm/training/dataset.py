@@ -9,10 +9,21 @@ from typing import NamedTuple
 
 import msgspec
 
+from prm.answers.noise import NoiseRates
 from prm.config import TrainConfig
+from prm.encoding import Encoded
 from prm.errors import DataError
 from prm.formats.trace_files import read_traces
-from prm.labels import Target, first_error, group_of, problem_of, source_groups, step_labels, step_target
+from prm.labels import (
+    Target,
+    first_error,
+    group_of,
+    problem_of,
+    source_groups,
+    step_labels,
+    step_target,
+    without_labels,
+)
 from prm.messages import Message
 from prm.traces import Alternative, StepLabel, Trace
 
@@ -24,13 +35,15 @@ class TrainingData:
     """The solutions to train on (`fit`), and those for early stopping, temperature and threshold (`held`).
 
     `held_from` is the origin of `held`: "calibration", "validation", or "none" if there are too few to fit anything.
-    `left_out` counts solutions of the pool whose problem is also in the calibration split.
+    `left_out` counts solutions of the pool whose problem is also in the calibration split. `graded` are unread
+    solutions of the pool with a graded final answer, none of a problem or group of `held`.
     """
 
     fit: list[Trace]
     held: list[Trace]
     held_from: str
     left_out: int
+    graded: list[Trace]
 
 
 def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
@@ -38,9 +51,13 @@ def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
 
     Raises DataError for a holdout trace, and if there is nothing to learn from.
     """
-    labelled = [
-        trace for trace in _without_holdout(path) if _steps_known(trace, config) or _answer_known(trace, config)
-    ]
+    labelled: list[Trace] = []
+    graded: list[Trace] = []
+    for trace in _without_holdout(path):
+        if _steps_known(trace, config) or _answer_known(trace, config):
+            labelled.append(trace)
+        if _only_graded(trace, config):
+            graded.append(trace)
     held = [trace for trace in labelled if trace.split == "calibration"]
     checked = {key for trace in held for key in _problem_keys(trace)}
     pool = [trace for trace in labelled if trace.split == "pool"]
@@ -50,19 +67,25 @@ def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
     if lacking:
         raise DataError(Message("path_error", path=path, error=lacking))
     if _enough(held, config):
-        return TrainingData(fit, held, "calibration", left_out)
+        return TrainingData(fit, held, "calibration", left_out, _apart(graded, held))
     fitted, validation = _set_aside(fit, config)
     if not validation or _lacking(fitted, config):
-        return TrainingData(fit, held, "none", left_out)
-    return TrainingData(fitted, held + validation, "validation", left_out)
+        return TrainingData(fit, held, "none", left_out, _apart(graded, held))
+    return TrainingData(fitted, held + validation, "validation", left_out, _apart(graded, held + validation))
 
 
 class Document(NamedTuple):
-    """One training text: the trace up to its last label, the index of its solution, and its source group."""
+    """One training text: the trace up to its last label, the index of its solution, and its source group.
+
+    `flawless` is the chance that the whole solution has no error, from its labels or its grade; None if unknown.
+    `right` is the grade of an unread solution that teaches by it, None for other documents.
+    """
 
     trace: Trace
     owner: int
     group: str
+    flawless: float | None = None
+    right: bool | None = None
 
 
 def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
@@ -72,7 +95,7 @@ def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
     """
     parts = []
     for owner, (trace, group) in enumerate(zip(traces, source_groups(traces), strict=True)):
-        parts.append(Document(_supervised_part(trace, config), owner, group))
+        parts.append(Document(_supervised_part(trace, config), owner, group, _flawless(trace)))
         for alternative in trace.alternatives:
             if alternative.label is not None and alternative.label.weight > 0 and config.process_weight:
                 parts.append(Document(_with_alternative(trace, alternative), owner, group))
@@ -81,7 +104,29 @@ def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
 
 def as_documents(traces: Sequence[Trace]) -> list[Document]:
     """Each solution's complete path, which is how scoring reads the held part."""
-    return [Document(trace, owner, group_of(trace)) for owner, trace in enumerate(traces)]
+    return [Document(trace, owner, group_of(trace), _flawless(trace)) for owner, trace in enumerate(traces)]
+
+
+def graded_documents(traces: Sequence[Trace], noise: NoiseRates, owners: int) -> list[Document]:
+    """Unread solutions that teach by the grade of their answer; `owners` is the number of solutions before them."""
+    parts = []
+    for owner, (trace, group) in enumerate(zip(traces, source_groups(traces), strict=True), start=owners):
+        right = bool(trace.final_answer_correct)
+        flawless = noise.of(trace.domain, trace.generator).flawless(right)
+        unread = msgspec.structs.replace(without_labels(trace, trace.steps), final_answer_correct=None, alternatives=[])
+        parts.append(Document(unread, owner, group, flawless, right))
+    return parts
+
+
+def only_whole(unread: Sequence[Document], encoded: Sequence[Encoded]) -> tuple[list[Document], list[Encoded]]:
+    """The documents whose steps all fit the context: the grade says nothing of a part."""
+    whole = [pair for pair in zip(unread, encoded, strict=True) if len(pair[1].spans) == pair[1].n_steps]
+    return [document for document, _ in whole], [item for _, item in whole]
+
+
+def _flawless(trace: Trace) -> float | None:
+    error = first_error(trace)
+    return None if error is None else float(error == -1)
 
 
 def _supervised_part(trace: Trace, config: TrainConfig) -> Trace:
@@ -128,6 +173,19 @@ def _steps_known(trace: Trace, config: TrainConfig) -> bool:
 
 def _answer_known(trace: Trace, config: TrainConfig) -> bool:
     return config.outcome_weight > 0 and trace.final_answer_correct is not None and bool(trace.steps)
+
+
+def _only_graded(trace: Trace, config: TrainConfig) -> bool:
+    """Whether nobody has labelled this solution of the pool, and its final answer may teach the step heads."""
+    learns = config.graded_weight > 0 and config.process_weight > 0
+    graded = trace.final_answer_correct is not None and bool(trace.steps)
+    return learns and graded and trace.split == "pool" and not any(_labels(trace))
+
+
+def _apart(graded: list[Trace], held: list[Trace]) -> list[Trace]:
+    """The graded solutions that share neither problem nor source group with the held ones."""
+    checked = {key for trace in held for key in (*_problem_keys(trace), group_of(trace))}
+    return [trace for trace in graded if checked.isdisjoint((*_problem_keys(trace), group_of(trace)))]
 
 
 def _lacking(traces: list[Trace], config: TrainConfig) -> str:

@@ -13,6 +13,11 @@ from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.features import compute_features, row_offsets, rows_of, step_features
 from prm.packing import draw_batches
+from prm.training.mixing import mix_in
+from prm.training.supervision import GradedAnswers
+
+GRADED_STEPS = 4  # of graded solutions for each labelled step: heads are cheap
+GRADED_TOKENS = 1  # of graded solutions for each labelled token: a tuned backbone is not
 
 
 class Lane(Protocol):
@@ -44,21 +49,33 @@ class Lane(Protocol):
 class CachedLane:
     """Trains heads on features computed once. A batch has rows; those of one `place` are neighbours.
 
-    Only `counted` rows are drawn. `counted` is [rows] of bool, `place` [rows] of numbers from 0.
+    Only `counted` rows are drawn, and those of whole `answers`. `counted` is [rows] of bool, `place` [rows] of numbers
+    from 0.
     """
 
     fit: Tensor
     held: Tensor
     counted: Tensor
     place: Tensor
+    answers: GradedAnswers
     config: TrainConfig
     device: torch.device
 
     def batches(self, epoch: int) -> list[list[int]]:
         rows = self.counted.nonzero().squeeze(1)
-        drawn = torch.randperm(len(self.place), generator=_generator(self.config.seed, epoch))[self.place[rows]]
+        generator = _generator(self.config.seed, epoch)
+        drawn = torch.randperm(len(self.place), generator=generator)[self.place[rows]]
         order = rows[drawn.argsort(stable=True)]
-        return [part.tolist() for part in order.split(self.config.batch_steps)]
+        batches = [part.tolist() for part in order.split(self.config.batch_steps)]
+        return mix_in(
+            batches,
+            [len(batch) for batch in batches],
+            solutions=self.answers.rows,
+            lengths=[len(rows) for rows in self.answers.rows],
+            share=GRADED_STEPS,
+            right=self.answers.right,
+            generator=generator,
+        )
 
     def groups(self, batch: list[int]) -> list[list[int]]:
         return [list(rows) for _, rows in groupby(batch, lambda row: int(self.place[row]))]
@@ -89,20 +106,32 @@ class TunedLane:
         fit: list[Encoded],
         held: list[Encoded],
         owners: list[int],
+        answers: GradedAnswers,
         config: TrainConfig,
         after_batch: Callable[[int], None],
     ) -> None:
         self.backbone, self.fit, self.held, self.owners, self.config = backbone, fit, held, owners, config
-        self.after_batch = after_batch
+        self.answers, self.after_batch = answers, after_batch
         self.offsets = row_offsets(fit)
 
     def batches(self, epoch: int) -> list[list[int]]:
-        return draw_batches(
-            [len(document.ids) for document in self.fit],
-            self.owners,
+        generator = _generator(self.config.seed, epoch)
+        labelled = len(self.fit) - len(self.answers.documents)
+        batches = draw_batches(
+            [len(document.ids) for document in self.fit[:labelled]],
+            self.owners[:labelled],
             self.config.batch_tokens,
-            _generator(self.config.seed, epoch),
+            generator,
             packed=self.backbone.packed,
+        )
+        return mix_in(
+            batches,
+            [sum(self.lengths(batch)) for batch in batches],
+            solutions=[[document] for document in self.answers.documents],
+            lengths=self.lengths(self.answers.documents),
+            share=GRADED_TOKENS,
+            right=self.answers.right,
+            generator=generator,
         )
 
     def groups(self, batch: list[int]) -> list[list[int]]:

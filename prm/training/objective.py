@@ -3,6 +3,7 @@
 The losses are pure functions of tensors, each a weighted mean over heads and rows, in nats.
 """
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -49,6 +50,32 @@ def preference_loss(better: Tensor, other: Tensor, targets: Tensor, weights: Ten
     return _mean(loss, weights)
 
 
+def answer_loss(log_p: Tensor, solution: Tensor, flawless: Tensor, weights: Tensor, shift: float = 0.0) -> Tensor:
+    """Cross-entropy of "no step is an error", whose probability is the product of the steps' probabilities.
+
+    `log_p` [heads, steps] are logs of p(good), `solution` [steps] numbers the solutions, `flawless` [solutions] are the
+    targets t, `weights` [heads, solutions]. With `shift` 0 it is -[t ln P + (1 - t) ln(1 - P)], P = prod p_k. `shift`
+    is added to the log-odds of P if the solutions are drawn with other shares than P refers to. Everything is in logs,
+    so that neither hundreds of steps nor certainty overflow. This is multiple-instance learning with a noisy-or
+    (Maron & Lozano-Perez 1998): the bag is the solution, and the instances are its steps.
+    """
+    product = log_p.new_zeros(len(log_p), len(flawless)).index_add(1, solution, log_p)
+    log_odds = product - _log_one_minus_exp(product) + shift
+    loss = binary_cross_entropy_with_logits(log_odds, flawless.expand_as(log_odds), reduction="none")
+    return _mean(loss, weights)
+
+
+def _log_one_minus_exp(x: Tensor) -> Tensor:
+    """ln(1 - e^x) for x < 0, by the form that is exact on either side of -ln 2 (Maechler 2012)."""
+    x = x.clamp(max=-1e-12)
+    near = x > -math.log(2)
+    return torch.where(
+        near,
+        torch.log(-torch.expm1(torch.where(near, x, -1.0))),
+        torch.log1p(-torch.exp(torch.where(near, -1.0, x))),
+    )
+
+
 def _mean(loss: Tensor, weights: Tensor) -> Tensor:
     """Weighted mean; 0 if nothing has weight."""
     return (loss * weights).sum() / weights.sum().clamp(min=1e-9)
@@ -58,19 +85,27 @@ EFFECTIVE_BETA = 0.999  # of class-balanced weights: labels beyond about a thous
 
 
 class Objective:
-    """The loss of a run: step labels, preferences between alternatives, final answers and anchors.
+    """The loss of a run: step labels, grades of unread solutions, preferences, final answers and anchors.
 
-    Each head learns from its own bootstrap draw of whole source groups. Create it with `readout` on its device and
-    before loading a checkpoint: the anchors are the weights at that time.
+    Each head learns from its own bootstrap draw of whole source groups, of labelled and of graded solutions each.
+    Create it with `readout` on its device and before loading a checkpoint: the anchors are the weights at that time.
     """
 
     def __init__(self, readout: Readout, fit: Supervision, held: Supervision, config: TrainConfig) -> None:
         self.readout, self.fit, self.held, self.config = readout, fit, held, config
-        self.draws = bootstrap_weights(fit.groups, config.heads, config.seed)
+        answers = fit.answers
+        unread = sum(map(len, answers.rows))
+        drawn = bootstrap_weights(fit.groups[: len(fit.groups) - unread], config.heads, config.seed)
+        self.draws = torch.cat([drawn, torch.zeros(config.heads, unread)], dim=1)
+        self.answer_draws = bootstrap_weights(answers.groups, config.heads, config.seed)
+        self.answer_of_row = torch.full((len(fit.good),), -1)
+        for number, rows in enumerate(answers.rows):
+            self.answer_of_row[rows.start : rows.stop] = number
         targets, weights = _class_targets(fit, config.classes)
         self.class_weights = class_weights(targets, weights, config)
         self.log_prior = self.class_weights.log()  # added to the logits in training only
         self.held_targets, self.held_weights = _class_targets(held, config.classes)
+        self.answer_shift = self._answer_shift()
         if config.class_balance == "held" and self.held_weights.any():
             self.log_prior = _log_shares(targets, weights) - _log_shares(self.held_targets, self.held_weights)
         balanced = targets * self.class_weights
@@ -101,6 +136,9 @@ class Objective:
             if config.pairwise_weight and len(self.fit.pairs):
                 pairs = self._preference_loss(logits, index, draws)
                 loss = loss + config.pairwise_weight * pairs * _share(self._pair_weight, index, whole)
+            if (self.answer_of_row[index] >= 0).any():
+                graded = self._graded_loss(good_logit(logits, config.neutral), index)
+                loss = loss + config.graded_weight * graded * _share(self._graded_weight, index, whole)
         if readout.outcome is not None:
             ended = self.fit.ends[index] > 0
             right = self.fit.right[index[ended]].to(rows.device)
@@ -142,6 +180,31 @@ class Objective:
     def _pair_weight(self, index: Tensor) -> float:
         both = torch.isin(self.fit.pairs, index).all(1)
         return float((self.draws[:, self.fit.pairs[both, 0]] * self.decided[both]).sum())
+
+    def _graded_weight(self, index: Tensor) -> float:
+        answers = self.answer_of_row[index]
+        return float(self.answer_draws[:, answers[answers >= 0].unique()].sum())
+
+    def _graded_loss(self, logits: Tensor, index: Tensor) -> Tensor:
+        answers = self.answer_of_row[index]
+        numbers, solution = answers[answers >= 0].unique(return_inverse=True)
+        log_p = logsigmoid(logits[:, (answers >= 0).to(logits.device)])
+        parts = (solution, self.fit.answers.flawless[numbers], self.answer_draws[:, numbers])
+        return answer_loss(log_p, *(part.to(logits.device) for part in parts), self.answer_shift)
+
+    def _answer_shift(self) -> float:
+        """Log-odds of no error among graded solutions as drawn, half of either grade, minus that which logits mean.
+
+        Logits mean the shares of the held-out part with `class_balance` "held", and else those of the labelled part.
+        """
+        answers = self.fit.answers
+        right = torch.tensor(answers.right)
+        if not right.any() or right.all():
+            return 0.0
+        drawn = (answers.flawless[right].mean() + answers.flawless[~right].mean()) / 2
+        by_held = self.config.class_balance == "held" and bool(self.held_weights.any())
+        meant = torch.tensor(self.held.flawless if by_held else self.fit.flawless)
+        return float(drawn.logit() - meant.logit())
 
     def _answer_weight(self, index: Tensor) -> float:
         return float((self.draws[:, index] * self.fit.ends[index]).sum())

@@ -13,6 +13,7 @@ import msgspec
 import torch
 from torch import Tensor
 
+from prm.answers.noise import NoiseRates, fit_noise
 from prm.backbones import Backbone, load_backbone, prepare_tuning
 from prm.cards import CARD_FILE, model_card
 from prm.checkpoint import save_model
@@ -27,7 +28,15 @@ from prm.messages import Message
 from prm.training.caches import Cache
 from prm.training.calibrating import UNFITTED, abstention_bar, calibrate, domain_bar, fit_outcome_temperature
 from prm.training.costs import Arithmetic, Meter
-from prm.training.dataset import Document, TrainingData, as_documents, documents, read_training_data
+from prm.training.dataset import (
+    Document,
+    TrainingData,
+    as_documents,
+    documents,
+    graded_documents,
+    only_whole,
+    read_training_data,
+)
 from prm.training.distributed import ALONE, Team, shard_layers
 from prm.training.fitting import Fit
 from prm.training.inputs import Reader, encode_cached
@@ -35,7 +44,7 @@ from prm.training.lanes import CachedLane, TunedLane
 from prm.training.logs import TENSORBOARD_FOLDER, Log
 from prm.training.memory import Budget
 from prm.training.objective import Objective
-from prm.training.supervision import Supervision, counts
+from prm.training.supervision import Supervision, counts, graded_counts
 from prm.trust import Trust
 
 CHECKPOINT_FOLDER = "checkpoint"
@@ -76,10 +85,15 @@ def train(
 
 @dataclass(frozen=True)
 class Lessons:
-    """The encoded data for training and validation, with the labels of each step."""
+    """The encoded data for training and validation, with the labels of each step.
+
+    `taught` are the labelled documents and `graded` the unread ones after them; `fit` has both, and `known` their rows.
+    """
 
     parts: TrainingData
+    noise: NoiseRates
     taught: list[Document]
+    graded: list[Document]
     fit: list[Encoded]
     held: list[Encoded]
     known: Supervision
@@ -150,13 +164,16 @@ class Training:
     def _lessons(self, parts: TrainingData, backbone: Backbone) -> Lessons:
         self.log.meter.enter("tokenise")
         taught = documents(parts.fit, self.config)
+        noise = fit_noise(parts.fit)
+        unread = graded_documents(parts.graded, noise, len(parts.fit))
         on_progress = partial(self._on_progress, "tokenise")
         fit = encode_cached([document.trace for document in taught], backbone, self.cache, on_progress)
+        read = encode_cached([document.trace for document in unread], backbone, self.cache, on_progress)
         held = encode_cached(parts.held, backbone, self.cache, on_progress)
-        known = Supervision.of(taught, fit, self.config.neutral)
-        return Lessons(
-            parts, taught, fit, held, known, Supervision.of(as_documents(parts.held), held, self.config.neutral)
-        )
+        graded, whole = only_whole(unread, read)
+        known = Supervision.of([*taught, *graded], [*fit, *whole], self.config.neutral)
+        held_known = Supervision.of(as_documents(parts.held), held, self.config.neutral)
+        return Lessons(parts, noise, taught, graded, [*fit, *whole], held, known, held_known)
 
     def _lane(
         self, backbone: Backbone, readout: Readout, lessons: Lessons, arithmetic: Arithmetic
@@ -182,13 +199,19 @@ class Training:
             held_features = reader.read(lessons.held)
             self.log.meter.absorb()
             self.team = ALONE
-            used, place = lessons.known.used(config), lessons.known.place
-            return CachedLane(features, held_features, used, place, config, backbone.device) if team.leads else None
+            known = lessons.known
+            used, place, answers = known.used(config), known.place, known.answers
+            return (
+                CachedLane(features, held_features, used, place, answers, config, backbone.device)
+                if team.leads
+                else None
+            )
         if config.shard and team.size > 1:
             shard_layers(backbone.layers, team)
         held = lessons.held if config.shard else team.deal(lessons.held)
-        owners = [document.owner for document in lessons.taught]
-        return TunedLane(backbone, lessons.fit, held, owners, config, lambda done: self.log.check())
+        owners = [document.owner for document in (*lessons.taught, *lessons.graded)]
+        answers = lessons.known.answers
+        return TunedLane(backbone, lessons.fit, held, owners, answers, config, lambda done: self.log.check())
 
     def _save(self, fitting: Fit, lessons: Lessons, backbone: Backbone, digest: str) -> Manifest:
         config, log, known = self.config, self.log, lessons.held_known
@@ -210,6 +233,7 @@ class Training:
             config=config,
             data_sha256=digest,
             counts=counts(lessons.parts, lessons.taught, lessons.fit, lessons.known),
+            graded=graded_counts(lessons.known, lessons.noise) if lessons.graded else None,
             temperature=temperature,
             outcome_temperature=outcome_temperature,
             threshold=threshold,
@@ -250,7 +274,15 @@ class Training:
         if lessons.parts.held_from == "none" or self.team.size > 1 or not isinstance(lane, CachedLane | TunedLane):
             return None
         return Trust(
-            domain=domain_bar(lane, fitting.readout, backbone, self.config, lessons.taught, lessons.fit, lessons.held),
+            domain=domain_bar(
+                lane,
+                fitting.readout,
+                backbone,
+                self.config,
+                lessons.taught,
+                lessons.fit[: len(lessons.taught)],
+                lessons.held,
+            ),
             abstention=abstention_bar(
                 held,
                 lessons.held,
@@ -268,7 +300,8 @@ class Training:
 
 def _ordered(parts: TrainingData) -> TrainingData:
     """The data in an order that does not depend on the file's."""
-    return replace(parts, fit=sorted(parts.fit, key=trace_sha256), held=sorted(parts.held, key=trace_sha256))
+    fit, held, graded = (sorted(part, key=trace_sha256) for part in (parts.fit, parts.held, parts.graded))
+    return replace(parts, fit=fit, held=held, graded=graded)
 
 
 def _key(config: TrainConfig, data: str, backbone: Backbone) -> str:

@@ -7,15 +7,31 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
+from prm.answers.noise import NoiseRates
 from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.labels import problem_of, step_labels, step_target
-from prm.manifest import Counts, PositionCount, provenance_of
+from prm.manifest import Counts, GradedCounts, PositionCount, provenance_of
 from prm.training.dataset import Document, TrainingData
 from prm.vocabulary import NeutralPolicy
 
 POSITIONS = (("1", 1, 1), ("2", 2, 2), ("3-4", 3, 4), ("5-8", 5, 8), ("9-16", 9, 16), ("17-", 17, 1 << 30))
 NONE = (1.0, 0.0, 0.0)  # in place of an unlabelled step's posterior; its weight is 0
+
+
+@dataclass(frozen=True)
+class GradedAnswers:
+    """Unread solutions that teach by the grade of their final answer.
+
+    By solution: its document, its rows and source group, whether the answer is right, and `flawless` [solutions], the
+    chance that no step is an error given the grade.
+    """
+
+    documents: list[int]
+    rows: list[range]
+    groups: list[str]
+    right: list[bool]
+    flawless: Tensor
 
 
 @dataclass(frozen=True)
@@ -25,7 +41,8 @@ class Supervision:
     `reliability` [rows] is its weight; `good` and `weight` [rows] are p(no error) and its weight under the neutral
     policy. `right` [rows] is 1 if the final answer is right, and `ends` [rows] is 1 at a solution's last step if that
     is known. `pairs` [pairs, 2] are rows of labelled completions at one position, and `place` [rows] numbers the
-    positions. `trace_ids` and `groups` are each row's trace and source group.
+    positions. `trace_ids` and `groups` are each row's trace and source group. `flawless` is the share of labelled
+    solutions without an error, with one added solution of either kind. The rows of `answers` follow all others.
     """
 
     posterior: Tensor
@@ -38,6 +55,8 @@ class Supervision:
     pairs: Tensor
     trace_ids: list[str]
     groups: list[str]
+    flawless: float
+    answers: GradedAnswers
 
     @classmethod
     def of(cls, documents: Sequence[Document], encoded: Sequence[Encoded], neutral: NeutralPolicy) -> "Supervision":
@@ -48,8 +67,11 @@ class Supervision:
         trace_ids: list[str] = []
         groups: list[str] = []
         places: dict[tuple[int, int], list[int]] = {}
-        for document, item in zip(documents, encoded, strict=True):
+        answers: dict[int, range] = {}
+        for number, (document, item) in enumerate(zip(documents, encoded, strict=True)):
             trace, fitting = document.trace, len(item.spans)
+            if document.right is not None:
+                answers[number] = range(len(posterior), len(posterior) + fitting)
             answered = trace.final_answer_correct is not None and fitting == item.n_steps
             for k, label in enumerate(step_labels(trace)[:fitting]):
                 target = step_target(label, neutral)
@@ -78,6 +100,14 @@ class Supervision:
             pairs=torch.tensor(pairs, dtype=torch.long).reshape(-1, 2),
             trace_ids=trace_ids,
             groups=groups,
+            flawless=_flawless_share(documents),
+            answers=GradedAnswers(
+                documents=list(answers),
+                rows=list(answers.values()),
+                groups=[documents[number].group for number in answers],
+                right=[bool(documents[number].right) for number in answers],
+                flawless=torch.tensor([documents[number].flawless for number in answers], dtype=torch.float32),
+            ),
         )
 
     def step_weights(self, classes: int) -> Tensor:
@@ -88,6 +118,11 @@ class Supervision:
         """The rows from which the configured model learns, [rows] of bool."""
         steps = self.step_weights(config.classes) > 0 if config.process_weight else torch.zeros_like(self.ends).bool()
         return steps | (self.ends > 0) if config.outcome_weight else steps
+
+
+def _flawless_share(documents: Sequence[Document]) -> float:
+    known = [one.flawless for one in documents if one.right is None and one.flawless is not None]
+    return (sum(known) + 1) / (len(known) + 2)
 
 
 def counts(parts: TrainingData, taught: Sequence[Document], encoded: Sequence[Encoded], known: Supervision) -> Counts:
@@ -102,7 +137,7 @@ def counts(parts: TrainingData, taught: Sequence[Document], encoded: Sequence[En
         steps=int(counted.sum()),
         good=_total(known.good[counted]),
         bad=_total(bad),
-        ignored=int((~counted).sum()),
+        ignored=int((~counted).sum()) - sum(map(len, known.answers.rows)),
         not_scored=sum(item.n_steps - len(item.spans) for item in encoded),
         neutral=_total(known.posterior[known.reliability > 0, 1]),
         alternatives=len(taught) - len(parts.fit),
@@ -117,6 +152,12 @@ def counts(parts: TrainingData, taught: Sequence[Document], encoded: Sequence[En
         },
         provenance=provenance_of([*parts.fit, *parts.held]),
     )
+
+
+def graded_counts(known: Supervision, noise: NoiseRates) -> GradedCounts:
+    """The counts of the graded solutions for the manifest."""
+    right = sum(known.answers.right)
+    return GradedCounts(right, len(known.answers.right) - right, noise)
 
 
 def _positions(encoded: Sequence[Encoded]) -> Tensor:

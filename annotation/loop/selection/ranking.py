@@ -9,12 +9,14 @@ from django.db import connection, transaction
 
 from annotation.core.errors import DomainError
 from annotation.loop.selection import reading_times
+from annotation.loop.selection.answer_noise import answer_noise_of
 from annotation.loop.selection.candidates import Candidates
 from annotation.models import ModelVersion, Project
 from annotation.models.generation import LaneRecipe
 from annotation.models.policy import Caps
 from prm import acquisition
 from prm.acquisition import FUNCTIONS, UNKNOWN, CostModel, Pool
+from prm.answers.noise import PRIOR, AnswerNoise
 from prm.errors import PRMError
 from prm.messages import Message
 
@@ -56,17 +58,25 @@ class Ranking:
 
 
 def rank(
-    name: str, candidates: Candidates, pool: Pool, *, budget: int, cost: CostModel, rng: np.random.Generator, caps: Caps
+    name: str,
+    candidates: Candidates,
+    pool: Pool,
+    *,
+    budget: int,
+    cost: CostModel,
+    rng: np.random.Generator,
+    caps: Caps,
+    noise: AnswerNoise | None = None,
 ) -> Ranking:
     """At most `budget` of the candidates by acquisition function `name`, the highest gain first.
 
-    `pool` has their scores. Without a cap per problem, each problem gives one solution, and more only if the budget
-    needs them.
+    `pool` has their scores, and `noise` is that of their grades if the function weighs them. Without a cap per problem,
+    each problem gives one solution, and more only if the budget needs them.
     """
     of_problem = acquisition.least_cap(pool.problem, budget) if caps.problem is None else caps.problem
     limits = acquisition.Caps(of_problem, caps.domain)
     try:
-        drawn = acquisition.rank_pool(name, pool, budget=budget, cost=cost, rng=rng, caps=limits)
+        drawn = acquisition.rank_pool(name, pool, budget=budget, cost=cost, rng=rng, caps=limits, noise=noise or PRIOR)
     except PRMError as error:
         raise DomainError(Message("acquisition_of_policy_unknown", error=error), code="unknown_acquisition") from error
     columns = (candidates.ids[drawn.index], drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
@@ -80,6 +90,7 @@ def rank(
         max_domain_share=caps.domain,
         cost=cost,
         without_outcome=without,
+        noise=noise,
     )
     return Ranking(chosen, recipe)
 
@@ -109,13 +120,16 @@ def rank_pool(
     scored = scored_of(model, candidates) if budget and len(candidates) else None
     if scored is None:
         return nothing_ranked(0)
+    name, (_, pool) = acquisition_of(project), scored
+    weighs_grades = name in FUNCTIONS and FUNCTIONS.get(name).balanced and bool((pool.correct != UNKNOWN).any())
     return rank(
-        acquisition_of(project),
+        name,
         *scored,
         budget=budget,
         cost=reading_times.cost_model(project),
         rng=rng,
         caps=project.policies.caps,
+        noise=answer_noise_of(model) if weighs_grades else None,
     )
 
 

@@ -92,6 +92,16 @@ def test_the_first_line_of_the_project_page(manager: Client, project: Project) -
     assert "1 solution of the pool is labelled and a round needs 20" in page
 
 
+def test_ratings_are_in_the_order_of_their_positions(
+    manager: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if one kind of rating is missing at a position."""
+    counts = [(0, "good", 5), (9, "bad", 1), (10, "good", 2)]
+    monkeypatch.setattr("labelling_ui.selectors.progress.ratings_by_position", lambda *_, **__: counts)
+    [chart] = [one for one in manager.get("/p/algebra/").context["charts"] if one.title == "Ratings by position"]
+    assert [row[0] for row in chart.rows] == ["1", "10", "11"]
+
+
 def test_solutions_are_filtered_by_what_was_said_of_them(manager: Client, project: Project) -> None:
     listed = manager.get("/p/algebra/solutions/?disagreement=on").context["listing"].page
     assert [solution.labels for solution in listed] == [2]

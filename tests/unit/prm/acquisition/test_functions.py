@@ -12,6 +12,7 @@ from prm.acquisition import FUNCTIONS, UNKNOWN
 from prm.acquisition import functions as f
 from prm.acquisition.candidates import Stack
 from prm.acquisition.functions import EXACT_STEPS, joint_bald
+from prm.answers.noise import PRIOR
 
 probabilities = st.tuples(st.integers(1, 6), st.integers(1, 5)).flatmap(
     lambda shape: arrays(float, shape, elements=st.floats(0, 1, width=32))
@@ -142,7 +143,7 @@ def test_first_error_entropy_by_hand() -> None:
 
 def test_the_chance_of_an_error_heeds_the_final_answer() -> None:
     p = np.full((3, 2, 2), 0.5)
-    assert f.error_chance(p, np.array([0, 1, UNKNOWN])) == pytest.approx([0.98, 0.15 * 0.75, 0.75])
+    assert f.error_chance(p, np.array([0, 1, UNKNOWN]), PRIOR) == pytest.approx([0.98, 0.15 * 0.75, 0.75])
 
 
 def test_balance_gives_errors_their_share_where_chances_are_right() -> None:

@@ -43,7 +43,7 @@ def test_a_missed_error_reads_on_and_a_false_alarm_stops():
 
 def test_nothing_that_a_reader_does_not_see_is_revealed():
     reading = read(trace(1), 1, COST)
-    assert reading.trace.final_answer_correct is None
+    assert reading.trace.final_answer_correct is False, "the grade is the pool's own, not the reader's"
     assert reading.trace.alternatives == []
 
 

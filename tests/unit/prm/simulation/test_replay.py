@@ -55,7 +55,7 @@ def without_times(curve: Curve) -> list:
 
 
 def test_an_arm_repeats_itself_and_begins_as_the_others_of_its_seed(source):
-    arm = Arm("sums", 0.2, "balanced_errors", 1)
+    arm = Arm("sums", 0.2, "balanced_errors", 0.3, 1)
     first, again = Bench(source).replay(arm), Bench(source).replay(arm)
     assert without_times(first) == without_times(again)
     other = Bench(source).replay(arm._replace(function="random"))

@@ -14,6 +14,7 @@ def compared(world: str, function: str, ratio: Metric, *, never: float = 0.0, no
         world=world,
         noise=noise,
         function=function,
+        graded=0.0,
         seeds=[0],
         x={"steps": [1.0]},
         f1=[ratio],

@@ -175,22 +175,31 @@ def test_another_error_of_the_runtime_is_no_lack_of_memory(data, base, tmp_path,
         run(data, tmp_path / "out", small(base, lane="full"))
 
 
-ALL_TERMS = {"outcome_weight": 0.5, "pairwise_weight": 0.5, "classes": 3, "anchor": 1.0, "class_balance": "inverse"}
+ALL_TERMS = {
+    "outcome_weight": 0.5,
+    "pairwise_weight": 0.5,
+    "graded_weight": 0.5,
+    "classes": 3,
+    "anchor": 1.0,
+    "class_balance": "inverse",
+}
 
 
 @pytest.mark.parametrize("terms", [{}, ALL_TERMS], ids=["plain", "all terms"])
 def test_a_batch_read_in_parts_is_the_batch(terms, data, base, tmp_path) -> None:
-    write_traces(
-        data,
-        [
-            msgspec.structs.replace(
-                trace,
-                final_answer_correct=number % 2 == 0,
-                alternatives=[Alternative(0, Step("1 = 2"), BAD)] if number % 3 else [],
-            )
-            for number, trace in enumerate(make_traces(30, seed=0))
-        ],
-    )
+    read = [
+        msgspec.structs.replace(
+            trace,
+            final_answer_correct=number % 2 == 0,
+            alternatives=[Alternative(0, Step("1 = 2"), BAD)] if number % 3 else [],
+        )
+        for number, trace in enumerate(make_traces(30, seed=0))
+    ]
+    unread = [
+        msgspec.structs.replace(trace, labels=None, first_error=None, final_answer_correct=trace.first_error == -1)
+        for trace in make_traces(20, seed=1, prefix="u")
+    ]
+    write_traces(data, [*read, *unread])
     for name, choices in {"whole": {}, "parts": {"part_tokens": 300}}.items():
         run(data, tmp_path / name, small(base, lane="full", dropout=0.0, **terms, **choices))
     assert losses(tmp_path / "parts") == pytest.approx(losses(tmp_path / "whole"), abs=1e-5)

@@ -21,6 +21,7 @@ EVERYTHING = {
     "classes": 3,
     "outcome_weight": 0.5,
     "pairwise_weight": 0.5,
+    "graded_weight": 0.3,
     "class_balance": "effective",
     "label_smoothing": 0.05,
     "robustness": 0.3,
@@ -46,7 +47,11 @@ def rich(trace: Trace) -> Trace:
 def data(tmp_path: Path) -> Path:
     path = tmp_path / "data.jsonl"
     calibration = make_traces(40, seed=1, split="calibration", prefix="c")
-    write_traces(path, [rich(trace) for trace in make_traces(30, seed=0) + calibration])
+    unread = [
+        msgspec.structs.replace(rich(trace), labels=None, first_error=None, alternatives=[])
+        for trace in make_traces(20, seed=2, prefix="u")
+    ]
+    write_traces(path, [*(rich(trace) for trace in make_traces(30, seed=0) + calibration), *unread])
     return path
 
 

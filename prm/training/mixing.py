@@ -1,0 +1,41 @@
+"""Mixes graded solutions into the batches of labelled steps."""
+
+from collections.abc import Sequence
+
+import torch
+
+
+def mix_in(
+    batches: Sequence[list[int]],
+    sizes: Sequence[int],
+    *,
+    solutions: Sequence[Sequence[int]],
+    lengths: Sequence[int],
+    share: float,
+    right: Sequence[bool],
+    generator: torch.Generator,
+) -> list[list[int]]:
+    """Each batch followed by graded solutions, as many with a right answer as with a wrong one.
+
+    `sizes` are those of the batches, `lengths` those of the `solutions`, in one unit (steps or tokens). The graded
+    solutions of a batch are about `share` times its size, so that the labels bound an epoch's cost, however many
+    solutions are graded. A side is used in a shuffled order and again from its beginning; no batch has a solution
+    twice.
+    """
+    sides = [[i for i, one in enumerate(right) if one == side] for side in (False, True)]
+    if not all(sides):
+        return list(batches)
+    orders = [[side[k] for k in torch.randperm(len(side), generator=generator).tolist()] for side in sides]
+    most = min(map(len, orders))
+    mixed, start = [], 0
+    for batch, size in zip(batches, sizes, strict=True):
+        added: list[int] = []
+        filled, pairs = 0, 0
+        while filled < share * size and pairs < most:
+            pair = [order[(start + pairs) % len(order)] for order in orders]
+            filled += sum(lengths[i] for i in pair)
+            added += [member for i in pair for member in solutions[i]]
+            pairs += 1
+        start += pairs
+        mixed.append([*batch, *added])
+    return mixed

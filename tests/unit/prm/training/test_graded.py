@@ -1,0 +1,184 @@
+"""Unread solutions with a graded answer: what they teach, and what they must leave alone."""
+
+import math
+from pathlib import Path
+
+import msgspec
+import pytest
+import torch
+from torch.nn.functional import logsigmoid
+
+from prm.answers.noise import AnswerNoise, NoiseRates
+from prm.config import TrainConfig
+from prm.encoding import Encoded
+from prm.heads import Readout
+from prm.labels import BAD, GOOD
+from prm.traces import Step, Trace, write_traces
+from prm.training.dataset import as_documents, documents, graded_documents, only_whole, read_training_data
+from prm.training.lanes import CachedLane
+from prm.training.mixing import mix_in
+from prm.training.objective import Objective, answer_loss
+from prm.training.supervision import Supervision
+from tests.unit.prm.small_world import make_traces
+from tests.unit.prm.training.test_objective import fitting
+
+GRADED = TrainConfig(heads=3, hidden=4, dropout=0.0, anchor=0.0, graded_weight=0.5)
+CERTAIN = NoiseRates(AnswerNoise(0.001, 0.001))
+
+
+def unread(trace: Trace, *, right: bool, **changes) -> Trace:
+    return msgspec.structs.replace(trace, labels=None, first_error=None, final_answer_correct=right, **changes)
+
+
+def loss_of(logits: list[float], flawless: float, shift: float = 0.0) -> tuple[float, torch.Tensor]:
+    z = torch.tensor([logits], requires_grad=True)
+    solution = torch.zeros(len(logits), dtype=torch.long)
+    loss = answer_loss(logsigmoid(z), solution, torch.tensor([flawless]), torch.ones(1, 1), shift)
+    loss.backward()
+    assert z.grad is not None
+    return float(loss.detach()), z.grad[0]
+
+
+def test_the_loss_is_the_cross_entropy_of_the_product_by_hand() -> None:
+    p = [1 / (1 + math.exp(-z)) for z in (2.0, -0.5, 1.0)]
+    product = math.prod(p)
+    expected = -(0.7 * math.log(product) + 0.3 * math.log(1 - product))
+    loss, gradient = loss_of([2.0, -0.5, 1.0], 0.7)
+    assert loss == pytest.approx(expected, rel=1e-5)
+    by_hand = [(1 - one) * (product - 0.7) / (1 - product) for one in p]
+    assert gradient.tolist() == pytest.approx(by_hand, rel=1e-4)
+
+
+def test_at_the_limits_it_is_the_log_of_the_product_or_of_the_rest() -> None:
+    logits = [2.0, 3.0]
+    product = math.prod(1 / (1 + math.exp(-z)) for z in logits)
+    assert loss_of(logits, 1.0)[0] == pytest.approx(-math.log(product), rel=1e-5)
+    assert loss_of(logits, 0.0)[0] == pytest.approx(-math.log(1 - product), rel=1e-5)
+
+
+@pytest.mark.parametrize("logit", [-40.0, -1.0, 0.0, 5.0, 40.0, 100.0])
+@pytest.mark.parametrize("flawless", [0.0, 0.02, 0.9, 1.0])
+def test_two_hundred_steps_of_any_certainty_have_a_finite_loss_and_gradient(logit: float, flawless: float) -> None:
+    loss, gradient = loss_of([logit] * 200, flawless)
+    assert math.isfinite(loss)
+    assert gradient.isfinite().all()
+    if flawless == 1 and logit < 5:
+        assert (gradient < 0).all(), "every step of a flawless solution is pulled towards good"
+    if flawless == 0 and logit == 5:
+        assert (gradient > 0).all()
+
+
+def test_the_shift_undoes_that_sides_are_drawn_alike() -> None:
+    """With one flawed solution in ten, drawn as one in two, the true product has no gradient on average."""
+    share = torch.tensor(0.9)
+    shift = float(torch.tensor(0.5).logit() - share.logit())
+    right, wrong = (loss_of([float(share.logit())], t, shift)[1] for t in (1.0, 0.0))
+    assert float(right + wrong) == pytest.approx(0, abs=1e-6)
+
+
+def test_solutions_weigh_by_the_draws_of_a_head() -> None:
+    log_p = logsigmoid(torch.tensor([[1.0, 2.0, -1.0]]))
+    solution, flawless = torch.tensor([1, 0, 1]), torch.tensor([0.9, 0.1])
+    alone = answer_loss(log_p[:, [0, 2]], torch.tensor([0, 0]), flawless[1:], torch.ones(1, 1))
+    assert answer_loss(log_p, solution, flawless, torch.tensor([[0.0, 3.0]])) == pytest.approx(float(alone))
+
+
+def test_only_unread_graded_solutions_of_the_pool_teach_by_their_grade(tmp_path: Path) -> None:
+    read = make_traces(30, seed=1)
+    held = make_traces(60, seed=2, split="calibration", prefix="c")
+    new = make_traces(4, seed=3, prefix="n")
+    graded = unread(new[0], right=True)
+    left = [
+        unread(new[1], right=False, split="calibration"),
+        unread(new[2], right=True, problem_id=held[0].problem_id),
+        unread(new[2], right=True, source_group=held[1].problem_id),
+        msgspec.structs.replace(new[3], labels=None, first_error=None),
+        unread(Trace("empty", "p", []), right=True),
+    ]
+    write_traces(tmp_path / "data.jsonl", [*read, *held, graded, *left])
+    assert read_training_data(tmp_path / "data.jsonl", GRADED).graded == [graded]
+    for config in (TrainConfig(graded_weight=0.0), TrainConfig(process_weight=0.0, outcome_weight=1.0)):
+        if config.process_weight:
+            assert read_training_data(tmp_path / "data.jsonl", config).graded == []
+
+
+def test_nothing_of_a_set_aside_problem_teaches(tmp_path: Path) -> None:
+    read = make_traces(60, seed=1)
+    write_traces(tmp_path / "data.jsonl", [*read, *(unread(one, right=True, id=one.id + "+") for one in read)])
+    data = read_training_data(tmp_path / "data.jsonl", GRADED)
+    assert data.held_from == "validation"
+    assert len(data.graded) == len(data.fit)
+    assert not {trace.problem_id for trace in data.graded} & {trace.problem_id for trace in data.held}
+
+
+def test_a_solution_cut_by_the_context_does_not_teach() -> None:
+    whole, cut = graded_documents([unread(t, right=True) for t in make_traces(2, seed=1)], NoiseRates(), 0)
+    item = fitting([whole.trace, cut.trace])
+    short = Encoded(item[1].ids, item[1].spans[:-1], item[1].n_steps)
+    assert only_whole([whole, cut], [item[0], short]) == ([whole], [item[0]])
+
+
+def mixed(batches: list[list[int]], sizes: list[int], right: list[bool], length: int = 2) -> list[list[int]]:
+    solutions = [[100 + k] for k in range(len(right))]
+    return mix_in(
+        batches,
+        sizes,
+        solutions=solutions,
+        lengths=[length] * len(right),
+        share=1,
+        right=right,
+        generator=torch.Generator().manual_seed(0),
+    )
+
+
+def test_a_batch_gets_as_many_of_either_grade_up_to_its_share() -> None:
+    right = [k < 30 for k in range(40)]
+    made = mixed([[0, 1], [2]], [12, 6], right)
+    assert made[0][:2] == [0, 1]
+    added = [[one - 100 for one in batch if one >= 100] for batch in made]
+    assert [len(part) for part in added] == [6, 4]
+    assert all(sum(right[k] for k in part) * 2 == len(part) for part in added)
+    assert len({k for part in added for k in part}) == 10, "the next batch goes on where this one stopped"
+
+
+def test_no_batch_has_a_solution_twice_and_one_side_alone_teaches_nothing() -> None:
+    for batch in mixed([[0], [1]], [100, 100], [True, False, False]):
+        assert len(batch) == len(set(batch)) == 3
+    assert mixed([[0]], [10], [True, True]) == [[0]]
+
+
+def learned(config: TrainConfig, steps: int = 400) -> tuple[torch.Tensor, torch.Tensor]:
+    """p(good) of each row after learning, and whether the row is bad.
+
+    Only the first component of a row says that a step is bad. One labelled solution names another one.
+    """
+    torch.manual_seed(0)
+    traces = [Trace(f"t{k}", f"p{k}", [Step("x")] * 6) for k in range(80)]
+    bad = torch.zeros(80, 6, dtype=torch.bool)
+    bad[torch.arange(0, 80, 2), torch.randint(0, 6, (40,))] = True
+    rows = torch.randn(480, 3)
+    rows[:, 0] = torch.where(bad.reshape(-1), 3.0, -1.0) + 0.3 * rows[:, 0]
+    unclear = Trace("read", "q", [Step("x")] * 2, labels=[GOOD, BAD])
+    known = documents([unclear], config)
+    known += graded_documents([unread(t, right=not bad[k].any()) for k, t in enumerate(traces)], CERTAIN, 1)
+    supervision = Supervision.of(known, fitting([document.trace for document in known]), config.neutral)
+    nothing = Supervision.of(as_documents([]), [], config.neutral)
+    rows = torch.cat([torch.tensor([[0.0, 0.1, 0.0], [0.0, -0.1, 0.0]]), rows])
+    objective = Objective(Readout(config, 3), supervision, nothing, config)
+    place = supervision.place
+    lane = CachedLane(rows, rows[:0], supervision.used(config), place, supervision.answers, config, torch.device("cpu"))
+    optimiser = torch.optim.Adam(objective.readout.parameters(), 0.02)
+    for number in range(steps):
+        for batch in lane.batches(number):
+            optimiser.zero_grad()
+            features, index = lane.features(batch)
+            objective.loss(features, index).backward()
+            optimiser.step()
+    with torch.no_grad():
+        return objective.readout.step_logits(rows[2:]).sigmoid().mean(0), bad.reshape(-1)
+
+
+def test_grades_alone_find_the_bad_step() -> None:
+    p, bad = learned(msgspec.structs.replace(GRADED, graded_weight=5.0))
+    assert p[bad].mean() < 0.2
+    assert p[~bad].mean() > 0.9
