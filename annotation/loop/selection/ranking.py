@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 from django.db import connection, transaction
 
@@ -15,6 +16,7 @@ from annotation.models.generation import LaneRecipe
 from annotation.models.policy import Caps
 from prm import acquisition
 from prm.acquisition import FUNCTIONS, UNKNOWN, CostModel, Pool
+from prm.answers.noise import PRIOR, AnswerNoise
 from prm.errors import PRMError
 from prm.messages import Message
 
@@ -56,17 +58,25 @@ class Ranking:
 
 
 def rank(
-    name: str, candidates: Candidates, pool: Pool, *, budget: int, cost: CostModel, rng: np.random.Generator, caps: Caps
+    name: str,
+    candidates: Candidates,
+    pool: Pool,
+    *,
+    budget: int,
+    cost: CostModel,
+    rng: np.random.Generator,
+    caps: Caps,
+    noise: AnswerNoise,
 ) -> Ranking:
     """At most `budget` of the candidates by acquisition function `name`, the highest gain first.
 
-    `pool` has their scores. Without a cap per problem, each problem gives one solution, and more only if the budget
-    needs them.
+    `pool` has their scores, and `noise` is that of their grades. Without a cap per problem, each problem gives one
+    solution, and more only if the budget needs them.
     """
     of_problem = acquisition.least_cap(pool.problem, budget) if caps.problem is None else caps.problem
     limits = acquisition.Caps(of_problem, caps.domain)
     try:
-        drawn = acquisition.rank_pool(name, pool, budget=budget, cost=cost, rng=rng, caps=limits)
+        drawn = acquisition.rank_pool(name, pool, budget=budget, cost=cost, rng=rng, caps=limits, noise=noise)
     except PRMError as error:
         raise DomainError(Message("acquisition_of_policy_unknown", error=error), code="unknown_acquisition") from error
     columns = (candidates.ids[drawn.index], drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
@@ -116,7 +126,14 @@ def rank_pool(
         cost=reading_times.cost_model(project),
         rng=rng,
         caps=project.policies.caps,
+        noise=noise_of(model),
     )
+
+
+def noise_of(model: ModelVersion) -> AnswerNoise:
+    """How often grades mislead, as the model's training fitted it; the library's prior if it learned from none."""
+    graded = model.manifest.get("graded")
+    return msgspec.convert(graded["noise"]["overall"], AnswerNoise) if graded else PRIOR
 
 
 def scored_of(model: ModelVersion, candidates: Candidates) -> tuple[Candidates, Pool] | None:
