@@ -188,6 +188,13 @@ TERMS = {
             "annotators and never train a model."
         ),
     ),
+    "graded_solution": Term(
+        _("Graded solution"),
+        _(
+            "A solution whose final answer is known to be right or wrong. Training can learn from the grade even if "
+            "nobody has read the solution. A grade is not a label."
+        ),
+    ),
     "hint": Term(
         _("Hint"),
         _(

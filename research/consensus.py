@@ -19,10 +19,12 @@ import numpy as np
 from annotation.labels.consensus import mace, reliability
 from annotation.labels.consensus.chains import NEVER, Array, Ballots, Indices, count_votes, expect, shares
 from prm.consensus import Evidence, Fit, Step, Vote
+from prm.sandbox import WorldConfig, generate
+from prm.sandbox.annotators import AnnotatorProfile, simulate_labels
 from prm.vocabulary import RATINGS
 
 SIZES, SUBSETS, GOLD = (2, 3, 5, 10, 20), 20, 0.2
-SEED = 20261123
+SEED, WORLDS = 20261123, 12
 LEAST = 1e-3  # probability that a log-likelihood counts a lower one as
 Posteriors = Mapping[Step, Sequence[float]]
 Model = Callable[[Evidence], Posteriors]
@@ -189,11 +191,14 @@ def compare_processes(data: Path) -> None:
     votes = [vote for vote in all_votes if vote.step in truth]
     names = sorted({vote.person for vote in votes})
     solutions = sorted({vote.solution for vote in votes})  # type: ignore[type-var]
-    print("| gold | raters | model | accuracy | NLL | NLL less that of shares | Brier | ECE | beyond .99 | wrong |")
-    print("|---" * 10 + "|")
+    print(
+        "| gold | raters | model | accuracy | less that of shares | NLL | less that of shares | Brier | ECE |", end=""
+    )
+    print(" beyond .99 | wrong |\n" + "|---" * 11 + "|")
     for share in (0.0, GOLD):
         for size in SIZES:
             losses: dict[str, list[dict[Step, float]]] = defaultdict(list)
+            hits: dict[str, list[dict[Step, float]]] = defaultdict(list)
             figures: dict[str, list[Figures]] = defaultdict(list)
             for number in range(SUBSETS if size < len(names) else SUBSETS // 4):
                 rng = np.random.default_rng([SEED, size, number])
@@ -205,27 +210,24 @@ def compare_processes(data: Path) -> None:
                 for model, judge in MODELS.items():
                     posteriors = judge(evidence)
                     figures[model].append(measure(posteriors, rest))
-                    losses[model].append(
-                        {
-                            step: -np.log(max(posteriors[step][RATINGS.index(rating)], LEAST))
-                            for step, rating in rest.items()
-                            if step in posteriors
-                        }
-                    )
+                    true = {step: RATINGS.index(rating) for step, rating in rest.items() if step in posteriors}
+                    losses[model].append({at: -np.log(max(posteriors[at][it], LEAST)) for at, it in true.items()})
+                    hits[model].append({at: float(np.argmax(posteriors[at]) == it) for at, it in true.items()})
             for model, some in figures.items():
                 if share or model != "shares, fitted to gold":
                     mean = Figures(*(np.mean([vars(one)[name] for one in some]) for name in vars(some[0])))
                     cells = _row(mean).split(" | ")
                     cells.insert(2, _difference(losses[model], losses["shares"]))
+                    cells.insert(1, _difference(hits[model], hits["shares"]))
                     print(f"| {share:.0%} | {size} | {model} | {' | '.join(cells)} |", flush=True)
 
 
-def _difference(losses: list[dict[Step, float]], others: list[dict[Step, float]]) -> str:
+def _difference(values: list[dict[Step, float]], others: list[dict[Step, float]]) -> str:
     """The mean difference with its 95 % interval by a bootstrap over queries."""
     by_query: dict[int, list[float]] = defaultdict(list)
-    for mine, other in zip(losses, others, strict=True):
-        for step, loss in mine.items():
-            by_query[step[0][0]].append(loss - other[step])  # type: ignore[index]
+    for mine, other in zip(values, others, strict=True):
+        for step, value in mine.items():
+            by_query[step[0][0]].append(value - other[step])  # type: ignore[index]
     sums = np.array([[sum(part), len(part)] for part in by_query.values()])
     rng = np.random.default_rng(SEED)
     draws = sums[rng.integers(len(sums), size=(2000, len(sums)))].sum(axis=1)
@@ -299,6 +301,55 @@ def compare_simulations() -> None:
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
+def stop_at_errors(seed: int, *, solutions: int, opinions: int = 3) -> tuple[dict[Step, int], list[Vote]]:
+    """The truth up to each first error, and the votes of people who stop at the one they find, in the sandbox's world.
+
+    Each solution has `opinions` of eight people, who overlook 5 to 45 % of the errors.
+    """
+    rng = np.random.default_rng(seed)
+    uniform = rng.uniform
+    people = [
+        AnnotatorProfile(f"p{n}", uniform(0.55, 0.95), uniform(0.005, 0.06), 0.02, 0.1, uniform(0, 0.4), 3, 20)
+        for n in range(8)
+    ]
+    truth: dict[Step, int] = {}
+    votes = []
+    for number, trace in enumerate(generate(WorldConfig(), split="pool", n=solutions, seed=seed)):
+        for who in rng.choice(len(people), opinions, replace=False):
+            for position, step in enumerate(simulate_labels(trace, people[who], rng).steps):
+                if step.rating is not None:
+                    votes.append(Vote(number, position, people[who].name, step.rating))
+        for position, rating in enumerate(trace.meta["truth"]):
+            truth[number, position, 0] = int(rating)
+            if int(rating) == -1:
+                break
+    return truth, votes
+
+
+def compare_stopping() -> None:
+    """Accuracy and NLL in new worlds of people who stop at the first error they find."""
+    print(
+        "| gold | opinions | model | accuracy | less that of shares | NLL | beyond .99 | wrong |\n" + "|---" * 8 + "|"
+    )
+    for share, opinions in ((0.0, 2), (0.0, 3), (0.0, 5), (0.1, 3)):
+        figures: dict[str, list[Figures]] = defaultdict(list)
+        for seed in range(WORLDS):
+            truth, votes = stop_at_errors(SEED + seed, solutions=1000, opinions=opinions)
+            gold = {step: rating for step, rating in truth.items() if step[0] < share * 1000}  # type: ignore[operator]
+            rest = {step: rating for step, rating in truth.items() if step not in gold}
+            for model, judge in MODELS.items():
+                figures[model].append(measure(judge(Evidence(votes, gold, list(gold))), rest))
+        for model, some in figures.items():
+            if share or model != "shares, fitted to gold":
+                accuracy = np.array([one.accuracy for one in some])
+                less = accuracy - [one.accuracy for one in figures["shares"]]
+                error = 1.96 * less.std(ddof=1) / WORLDS**0.5
+                rest_of = [np.mean([vars(one)[name] for one in some]) for name in ("nll", "extreme", "wrong")]
+                cells = " | ".join(f"{value:.3f}" for value in rest_of)
+                print(f"| {share:.0%} | {opinions} | {model} | {accuracy.mean():.4f} ", end="")
+                print(f"| {less.mean():+.4f} ± {error:.4f} | {cells} |", flush=True)
+
+
 def measure_coverage() -> None:
     """How often the interval of a person's informedness has the true one, by the number of shared steps."""
     print("| shared steps | intervals with the truth | mean width |\n|---|---|---|")
@@ -325,6 +376,7 @@ def main() -> None:
         ("Public crowds", lambda: compare_crowds(options.data)),
         ("AgentProcessBench", lambda: compare_processes(options.data)),
         ("Copies and spammers", compare_simulations),
+        ("People who stop at the first error", compare_stopping),
         ("Coverage", measure_coverage),
     ):
         print(f"\n## {title}\n")

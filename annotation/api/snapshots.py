@@ -49,7 +49,8 @@ Filters = Annotated[
         "`gold`, `critiques`, `comments`, `hints` (included or left_out), `consensus` (shares or a consensus model), "
         "`fit` (the number of a consensus fit of that model; by default one of the labels as they are now), "
         "`agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or "
-        "differing)."
+        "differing), `graded` (0: lists up to this many unread solutions of the pool with a right final answer, and as "
+        "many with a wrong one, for training; no file has them)."
     ),
 ]
 
@@ -104,6 +105,9 @@ class SnapshotRow(Row):
     id: Id
     project: str
     sha256: str
+    graded_sha256: Annotated[
+        str, Meta(description="SHA-256 of the list of graded solutions that nobody has read; empty without any.")
+    ]
     fit: Annotated[int | None, Meta(description="The number of its consensus fit; null for shares of votes.")]
     filters: dict[str, Any]
     counts: dict[str, Any]

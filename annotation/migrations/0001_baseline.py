@@ -1883,6 +1883,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("sha256", models.CharField(max_length=64)),
                 ("path", models.CharField(help_text="Relative to the folder of snapshots.", max_length=300)),
+                ("graded_sha256", models.CharField(blank=True, max_length=64)),
                 ("filters", models.JSONField(default=dict)),
                 ("counts", models.JSONField(default=dict)),
                 (
@@ -1916,7 +1917,9 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["-id"],
                 "constraints": [
-                    models.UniqueConstraint(fields=("project", "sha256", "filters"), name="snapshot_content_once")
+                    models.UniqueConstraint(
+                        fields=("project", "sha256", "graded_sha256", "filters"), name="snapshot_content_once"
+                    )
                 ],
             },
         ),

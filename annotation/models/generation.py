@@ -7,6 +7,7 @@ from annotation.models.project import Project
 from annotation.models.routing_policy import RouteRule
 from annotation.models.struct_field import StructField
 from prm.acquisition import CostModel
+from prm.answers.noise import AnswerNoise
 from prm.messages import Message
 
 
@@ -15,6 +16,7 @@ class LaneRecipe(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     A ranked lane also has its limits per problem and per domain (a share), the cost model, the number of solutions
     without the outcome that its function needs, and the number that the `backbone` read if it ranked without labels.
+    `noise` is that of the final answers' grades, if the function weighs them.
     """
 
     from_: int = msgspec.field(name="from")
@@ -24,6 +26,7 @@ class LaneRecipe(msgspec.Struct, kw_only=True, omit_defaults=True):
     max_domain_share: float | None = None
     cost: CostModel | None = None
     without_outcome: int | None = None
+    noise: AnswerNoise | None = None
     read: int | None = None
     backbone: str = ""
 

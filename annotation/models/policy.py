@@ -222,6 +222,8 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     - `neutral` maps the neutral rating for training only; snapshots hold all three classes.
     - `training_sources` are the source kinds that are pooled for training, by default people only. With
       `training_agreement`, only solutions that the rule keeps are used.
+    - Training also learns from the grades of up to `graded_solutions` unread solutions of the pool with a right final
+      answer, and as many with a wrong one; 0 uses none.
     - `cold_start` fills the acquisition lane of the first generation: at random like the control lane, or by the
       backbone's surprisal, which needs no labels.
     - The gate measures a model if at least `gate_min_holdout` holdout solutions have a known first error.
@@ -242,6 +244,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
         default_factory=lambda: ["human"]
     )
     training_agreement: AgreementRule | None = None
+    graded_solutions: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 1000
     backbone: str = "tiny"
     rounds: RoundsPolicy = msgspec.field(default_factory=RoundsPolicy)
     gate_tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.02

@@ -145,7 +145,7 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
 
 
 def settings_of(generation: Generation) -> list[tuple[str, str]]:
-    """The settings by which the acquisition lane was ranked: caps, cost model, missing outcomes."""
+    """The settings by which the acquisition lane was ranked: caps, cost model, missing outcomes, misleading grades."""
     recipe = generation.recipe.lanes.get(Lane.ACQUISITION)
     settings = []
     if recipe and recipe.max_per_problem is not None:
@@ -160,6 +160,9 @@ def settings_of(generation: Generation) -> list[tuple[str, str]]:
         settings.append((gettext("cost of a label"), words % figures))
     if recipe and recipe.without_outcome:
         settings.append((gettext("without a graded answer"), decimal(recipe.without_outcome)))
+    if recipe and recipe.noise:
+        settings.append((gettext("right answers despite an error"), percent(recipe.noise.right_despite_error, 1)))
+        settings.append((gettext("wrong answers without an error"), percent(recipe.noise.wrong_without_error, 1)))
     if recipe and recipe.read is not None:
         words = gettext("%(n)s solutions by “%(backbone)s”, without labels")
         settings.append((gettext("read"), words % {"n": decimal(recipe.read), "backbone": recipe.backbone}))

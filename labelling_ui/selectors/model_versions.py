@@ -12,6 +12,7 @@ from annotation.core import wording
 from annotation.loop.gateway.training import model_path
 from annotation.models import AuditEntry, ModelVersion
 from labelling_ui.numbers import decimal
+from labelling_ui.templatetags.figures import percent
 
 ACTIONS = {
     "model.register": _("registered"),
@@ -65,6 +66,7 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
         (gettext("heads"), config.get("heads")),
         (gettext("seed"), config.get("seed")),
         (gettext("labelled solutions"), counts.get("solutions")),
+        *_graded(manifest.get("graded")),
         (gettext("temperature"), _rounded(manifest.get("temperature"))),
         (gettext("first-error threshold"), _rounded(manifest.get("threshold"))),
         (gettext("code"), manifest.get("versions", {}).get("prm")),
@@ -73,6 +75,25 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
         (gettext("weights SHA-256"), version.sha256[:16]),
     ]
     return [(name, str(value)) for name, value in facts if value not in (None, "")]
+
+
+def _graded(graded: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """The unread solutions that taught by their grade, and how often grades misled among the labelled ones."""
+    if not graded:
+        return []
+    noise = graded["noise"]
+    sides = gettext("%(right)s right, %(wrong)s wrong") % {name: decimal(graded[name]) for name in ("right", "wrong")}
+    return [
+        (gettext("graded solutions that nobody had read"), sides),
+        (gettext("right answers despite an error"), _by_domain(noise, "right_despite_error")),
+        (gettext("wrong answers without an error"), _by_domain(noise, "wrong_without_error")),
+    ]
+
+
+def _by_domain(noise: dict[str, Any], name: str) -> str:
+    """A share over all solutions, and in each domain if there are several."""
+    shares = [f"{domain}: {percent(rates[name], 1)}" for domain, rates in sorted(noise["domains"].items())]
+    return percent(noise["overall"][name], 1) + (f" ({', '.join(shares)})" if len(shares) > 1 else "")
 
 
 def parent_of(version: ModelVersion) -> ModelVersion | None:

@@ -70,7 +70,11 @@ class Neighbours:
         places: list[Tensor] = []
         labels: list[tuple[float, ...]] = []
         rows: list[tuple[int, int]] = []
-        pool = ((number, trace) for number, trace in enumerate(read_traces(training)) if trace.split == "pool")
+        pool = (
+            (number, trace)
+            for number, trace in enumerate(read_traces(training))
+            if trace.split == "pool" and any(step_labels(trace))
+        )
         while chunk := list(islice(pool, CHUNK)):
             features = step_features_of(scorer, [trace for _, trace in chunk])
             for (number, trace), steps in zip(chunk, features, strict=True):

@@ -138,12 +138,13 @@ def labels_never_change(books: Books) -> Iterator[str]:
 def snapshots_never_change(books: Books) -> Iterator[str]:
     """A snapshot's file has the hash of its row, and the row never changes."""
     for snapshot in Snapshot.objects.filter(project=books.project):
-        file = settings.SNAPSHOT_ROOT / snapshot.path
-        if not file.exists():
-            yield f"the file of snapshot {snapshot.pk} is missing"
-        elif hashlib.sha256(file.read_bytes()).hexdigest() != snapshot.sha256:
-            yield f"the file of snapshot {snapshot.pk} has changed"
-        told = f"{snapshot.sha256} {snapshot.filters} {snapshot.counts}"
+        for sha256 in filter(None, (snapshot.sha256, snapshot.graded_sha256)):
+            file = settings.SNAPSHOT_ROOT / f"{sha256}.jsonl"
+            if not file.exists():
+                yield f"the file {sha256[:12]} of snapshot {snapshot.pk} is missing"
+            elif hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
+                yield f"the file {sha256[:12]} of snapshot {snapshot.pk} has changed"
+        told = f"{snapshot.sha256} {snapshot.graded_sha256} {snapshot.filters} {snapshot.counts}"
         if books.seen.snapshots.setdefault(snapshot.pk, told) != told:
             yield f"snapshot {snapshot.pk} changed"
 

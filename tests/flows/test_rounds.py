@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
+from annotation.labels.datasets.snapshots import read_graded
 from annotation.loop import registry
 from annotation.loop.gateway import training
 from annotation.loop.rounds import pipeline, runs
@@ -24,7 +25,8 @@ from annotation.models import (
     TrainingRun,
 )
 from annotation.work.claiming import claim_next
-from prm.formats.identity import key_of
+from prm.formats.identity import key_of, solution_key
+from prm.formats.trace_files import read_traces
 from tests.factories import (
     MembershipFactory,
     ModelVersionFactory,
@@ -84,7 +86,7 @@ def counts():
 
 
 def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings):
-    project = labelled_project(manager)
+    project = labelled_project(manager, training={"graded_weight": 0.5})
     run = do_round(project, manager)
     version = run.model_version
 
@@ -99,6 +101,18 @@ def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings)
 
     assert splits("train.jsonl") == {"pool", "calibration"}
     assert splits("holdout.jsonl") == {"holdout"}
+
+    # The grades of unread pool solutions teach too, as the snapshot lists them.
+    traces = list(read_traces(settings.RUN_ROOT / str(run.pk) / "train.jsonl"))
+    unread = [trace for trace in traces if trace.labels is None]
+    assert [trace.id for trace in unread] == [solution_key(record) for record in read_graded(run.snapshot)]
+    assert {by_key[trace.id] for trace in unread} == {"pool"}
+    sides = Counter("right" if trace.final_answer_correct else "wrong" for trace in unread)
+    assert sides == run.snapshot.counts["graded"]
+    assert min(sides.values()) > 0
+    taught = version.manifest["graded"]
+    assert 0 < taught["right"] + taught["wrong"] <= len(unread)  # those of validation problems teach nothing
+    assert 0 < taught["noise"]["overall"]["right_despite_error"] < 1
 
     # The champion has a manifest, metrics with intervals beside the baseline, and a reasoned verdict.
     assert version.state == Version.CHAMPION

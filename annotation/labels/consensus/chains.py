@@ -130,6 +130,12 @@ def expect(ballots: Ballots, prior: Array, confusion: Array, weight: Array) -> A
     return np.column_stack([among_fine, bad, after])
 
 
+def survive(ballots: Ballots, bad: Array) -> Array:
+    """The probability [steps] that no earlier step of the chain is bad, if each is `bad` unless an earlier one is."""
+    fine: Array = np.exp(_sum_before(ballots, np.log1p(-np.minimum(bad, 1 - NEVER))))
+    return fine
+
+
 def _sum_before(ballots: Ballots, values: Array) -> Array:
     """The sum of the values of earlier steps in the same chain."""
     sums = np.concatenate([[0.0], np.cumsum(values)])[:-1]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from annotation.labels.consensus.chains import BAD, NEVER, Array, Chain, expect, link, pack, shares
+from annotation.labels.consensus.chains import BAD, NEVER, Array, Ballots, Chain, expect, link, pack, shares, survive
 from annotation.labels.consensus.copies import Kinship, weigh
 from annotation.labels.consensus.tally import Tally
 from annotation.labels.quality.anchoring import Ends, gap_between
@@ -37,7 +37,7 @@ class Crowd(msgspec.Struct, frozen=True, dict=True):
 
     `after` is how people rate steps after the first error. `among` is the correlation of errors of any two people. A
     posterior's evidence is divided by the `temperature`; with the probability `floor` it shows nothing, because
-    everybody errs alike.
+    everybody errs alike. `suspected` is the correlation that posteriors allow for while no gold shows the real one.
     """
 
     domains: dict[str, list[float]]
@@ -48,6 +48,7 @@ class Crowd(msgspec.Struct, frozen=True, dict=True):
     among: float
     temperature: float = 1.0
     floor: float = 0.0
+    suspected: float = 0.0
 
     @classmethod
     def restore(cls, parameters: Mapping[str, Any]) -> "Crowd":
@@ -84,7 +85,20 @@ class Crowd(msgspec.Struct, frozen=True, dict=True):
         ballots = pack(chains, self._numbers, self._domain_numbers)
         truth = expect(ballots, prior, confusion, weigh(ballots, kinship) / self.temperature)
         usual = prior[ballots.domain]
-        return shares(truth[:, :-1] + NEVER * usual), 1 - truth[:, -1], usual
+        posterior, reached = shares(truth[:, :-1] + NEVER * usual), 1 - truth[:, -1]
+        if self.suspected > self.among:
+            posterior = shares(posterior ** self._confidence(ballots)[:, None])
+            reached = survive(ballots, posterior[:, BAD])
+        return posterior, reached, usual
+
+    def _confidence(self, ballots: Ballots) -> Array:
+        """The power [steps] of a step's posterior: what its votes are worth if errors correlate as suspected.
+
+        A power keeps the decision, which weaker votes beside the same prior would not.
+        """
+        others = np.bincount(ballots.step, minlength=len(ballots.chain)) - 1
+        confidence: Array = (1 + self.among * others) / (1 + self.suspected * others)
+        return confidence
 
     def reliability(self, person: str) -> Reliability:
         return self._measured.get(person) or self._measure(self.stranger)

@@ -5,6 +5,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from annotation.core.membership.access import require_role
 from annotation.files.opening import open_content
 from annotation.files.places import find_files, place_below
 from annotation.files.uploads import lock_uploads
-from annotation.labels.datasets.snapshots import read_snapshot
+from annotation.labels.datasets.snapshots import read_graded, read_snapshot
 from annotation.models import ContaminationCheck, Membership, Project, Snapshot
 from prm.contamination import BenchmarkText, ContaminationReport, Item, check_contamination, item_of_record
 from prm.errors import DataError
@@ -62,7 +63,7 @@ def request_check(*, by: User, snapshot: Snapshot, benchmark: BenchmarkFile | No
         snapshot=snapshot,
         path=place,
         filename=filename[:300],
-        total=snapshot.counts["solutions"],
+        total=snapshot.counts["solutions"] + sum(snapshot.counts.get("graded", {}).values()),
     )
     audit.record(by=by, action="overlap.start", target=check, after={"snapshot": snapshot.sha256, "file": filename})
     send(check)
@@ -88,7 +89,8 @@ def _perform(check: ContaminationCheck) -> None:
 
 
 def _items(check: ContaminationCheck) -> Iterator[Item]:
-    for done, record in enumerate(read_snapshot(check.snapshot), start=1):
+    records = chain(read_snapshot(check.snapshot), read_graded(check.snapshot))
+    for done, record in enumerate(records, start=1):
         yield item_of_record(record)
         check.done = done
         beat(check)

@@ -66,6 +66,7 @@ def dataset_card(
         table("Generators", "policy model", "solutions", counts.get("policies", {})),
         table("Visibility of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
         table("Final answers", "outcome (by whom)", "solutions", counts.get("outcomes", {})),
+        _graded(counts),
         table("Lanes", "lane", "annotations", counts["lanes"]),
         _contamination(snapshot),
         _filters(snapshot.filters),
@@ -160,6 +161,16 @@ def _hints(counts: Mapping[str, Any]) -> str:
         "trains on a model's opinion. Each annotation in the records states its arm (`hint`), and the filter "
         '`"hints": "left_out"` leaves the hint arm out, in every format.'
     )
+
+
+def _graded(counts: Mapping[str, Any]) -> str:
+    if "graded" not in counts:
+        return ""
+    note = (
+        "Solutions of the pool that nobody has read. Training learns from the grade of their final answer. They have "
+        "no labels and are in no file of this dataset."
+    )
+    return table("Graded solutions", "final answer", "solutions", counts["graded"]) + "\n\n" + note
 
 
 def _contamination(snapshot: Snapshot) -> str:

@@ -41,6 +41,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     - `min_posterior` keeps the solutions whose every rated step has one rating with at least this posterior.
     - `agreement` keeps the solutions on which sources agree, or differ. It uses their latest labels, including those
       that the other filters leave out.
+    - `graded` lists up to this many unread solutions of the pool with a right, and as many with a wrong final answer.
+      Training learns from their grades. They are listed apart and are in no export.
     """
 
     splits: list[Split] = []
@@ -67,6 +69,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     fit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     min_posterior: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     agreement: AgreementRule | None = None
+    graded: Annotated[int, msgspec.Meta(ge=0)] = 0
 
     @property
     def takes_gold(self) -> bool:

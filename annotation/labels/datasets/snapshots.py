@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
@@ -21,7 +22,8 @@ from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
 from annotation.labels.consensus.fits import choose_fit
 from annotation.labels.datasets.filters import parse_filters
-from annotation.labels.datasets.record_stream import stream_records
+from annotation.labels.datasets.graded import graded_records
+from annotation.labels.datasets.record_stream import one_moment, stream_records
 from annotation.labels.datasets.tally import Tally
 from annotation.models import AuditEntry, Membership, Project, Snapshot
 from prm.formats.record import Record
@@ -38,28 +40,30 @@ def create_snapshot(
     """Make a snapshot of the project's labels that pass the filters (see SnapshotFilters).
 
     The same content with the same filters gives the same snapshot. Its consensus is that of the fit which the filters
-    name, or of one that has seen the labels as they are now. `by` is None for the platform itself. `on_record` is
-    called with the number of solutions so far, inside the transaction that reads them; if it raises, nothing is made.
+    name, or of one that has seen the labels as they are now. Graded solutions are in a file of their own. `by` is None
+    for the platform itself. `on_record` is called with the number of solutions so far, inside the transaction that
+    reads them; if it raises, nothing is made.
+
     Raises Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`), and as `choose_fit`.
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
     parsed = parse_filters(filters)
     fit = choose_fit(by=by, project=project, filters=parsed)
-    tally = Tally()
-    with closing(
-        stream_records(project=project, filters=parsed, fit=fit)
-    ) as stream:  # an error ends its transaction too
-        records = tally.of(_watched(stream, on_record))
-        first = next(records, None)
-        if first is None:
+    tally, sides = Tally(), Counter[str]()
+    with one_moment(), closing(stream_records(project=project, filters=parsed, fit=fit)) as stream:
+        sha256 = _write(tally.of(_watched(stream, on_record)))
+        if not sha256:
             raise DomainError(Message("nothing_to_snapshot"))
-        sha256 = _write(chain([first], records))
+        graded_sha256 = _write(_by_side(graded_records(project, parsed), sides)) if parsed.graded else ""
     counts = tally.counts()
+    if graded_sha256:
+        counts["graded"] = {"right": sides["right"], "wrong": sides["wrong"]}
     with transaction.atomic():
         snapshot, created = Snapshot.objects.get_or_create(
             project=project,
             sha256=sha256,
+            graded_sha256=graded_sha256,
             filters=msgspec.to_builtins(parsed),
             defaults={"path": _name(sha256), "counts": counts, "fit": fit, "created_by": by},
         )
@@ -74,27 +78,19 @@ def read_snapshot(snapshot: Snapshot) -> Iterator[Record]:
     return _records(open_snapshot(snapshot))
 
 
+def read_graded(snapshot: Snapshot) -> Iterator[Record]:
+    """Stream the graded solutions that the snapshot lists, without labels. Raises as `open_snapshot`."""
+    sha256 = snapshot.graded_sha256
+    return _records(_open(snapshot, _name(sha256), sha256)) if sha256 else iter(())
+
+
 def open_snapshot(snapshot: Snapshot) -> BinaryIO:
-    """The snapshot's file, opened after its hash is verified.
+    """The snapshot's file of labelled solutions, opened after its hash is verified.
 
     Raises Missing (`snapshot_file_missing`), Conflict (`snapshot_file_changed`, which is also logged and recorded for
     the managers).
     """
-    try:
-        file = snapshot_file(snapshot).open("rb")
-    except FileNotFoundError:
-        raise Missing(
-            Message("snapshot_file_missing", snapshot=snapshot, snapshot_root=settings.SNAPSHOT_ROOT),
-        ) from None
-    sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    if sha256 != snapshot.sha256:
-        file.close()
-        _report_change(snapshot, sha256)
-        raise Conflict(
-            Message("snapshot_file_changed", snapshot=snapshot, sha256=sha256[:12], path=snapshot.path),
-        )
-    file.seek(0)
-    return file
+    return _open(snapshot, snapshot.path, snapshot.sha256)
 
 
 def snapshot_file(snapshot: Snapshot) -> Path:
@@ -121,16 +117,43 @@ def _watched(records: Iterable[Record], on_record: Callable[[int], None]) -> Ite
         yield record
 
 
-def _report_change(snapshot: Snapshot, sha256: str) -> None:
+def _by_side(records: Iterable[Record], sides: Counter[str]) -> Iterator[Record]:
+    """Yield the graded records and count them by their final answer."""
+    for record in records:
+        sides["right" if record.final_answer_correct else "wrong"] += 1
+        yield record
+
+
+def _open(snapshot: Snapshot, name: str, expected: str) -> BinaryIO:
+    """A file of the snapshot, opened after its hash is verified. Raises as `open_snapshot`."""
+    path: Path = settings.SNAPSHOT_ROOT / name
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise Missing(
+            Message("snapshot_file_missing", snapshot=snapshot, snapshot_root=settings.SNAPSHOT_ROOT),
+        ) from None
+    sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if sha256 != expected:
+        file.close()
+        _report_change(snapshot, path, expected, sha256)
+        raise Conflict(
+            Message("snapshot_file_changed", snapshot=snapshot, sha256=sha256[:12], path=name),
+        )
+    file.seek(0)
+    return file
+
+
+def _report_change(snapshot: Snapshot, path: Path, expected: str, found: str) -> None:
     log.error(
         "snapshot_file_changed",
         project=snapshot.project.slug,
         snapshot=snapshot.pk,
-        path=str(snapshot_file(snapshot)),
-        expected=snapshot.sha256,
-        found=sha256,
+        path=str(path),
+        expected=expected,
+        found=found,
     )
-    audit.record(by=None, action=CHANGED, target=snapshot, before={"sha256": snapshot.sha256}, after={"sha256": sha256})
+    audit.record(by=None, action=CHANGED, target=snapshot, before={"sha256": expected}, after={"sha256": found})
 
 
 def _records(file: BinaryIO) -> Iterator[Record]:
@@ -144,8 +167,14 @@ def _name(sha256: str) -> str:
     return f"{sha256}.jsonl"
 
 
-def _write(records: Iterable[Record]) -> str:
-    """Write the records to a file that appears only when it is complete; returns its SHA-256, which names it."""
+def _write(records: Iterator[Record]) -> str:
+    """Write the records to a file that appears only when it is complete; returns its SHA-256, which names it.
+
+    Without a record it writes nothing and returns "".
+    """
+    first = next(records, None)
+    if first is None:
+        return ""
     root: Path = settings.SNAPSHOT_ROOT
     root.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
@@ -153,7 +182,7 @@ def _write(records: Iterable[Record]) -> str:
     handle, partial = tempfile.mkstemp(dir=root, suffix=".partial")
     try:
         with os.fdopen(handle, "wb") as out:
-            for record in records:
+            for record in chain([first], records):
                 line = encoder.encode(record) + b"\n"
                 digest.update(line)
                 out.write(line)

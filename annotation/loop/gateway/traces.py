@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -16,24 +17,30 @@ from prm.traces import Step, Trace, write_traces
 from prm.vocabulary import MACHINES
 
 
-def write_training_traces(records: Iterable[Record], path: Path) -> int:
-    """Write the labelled solutions of pool and calibration as traces; returns how many.
+def write_training_traces(records: Iterable[Record], path: Path, *, graded: Iterable[Record] = ()) -> int:
+    """Write the labelled solutions of pool and calibration as traces, then the `graded` ones; returns how many.
 
     The holdout is left out here, and the library rejects it too. In calibration only people's labels count, because the
-    threshold must not be fitted to a machine's labels.
+    threshold must not be fitted to a machine's labels. Graded solutions have no labels, only a graded final answer.
     """
     training = (
         without_machines(record) if record.split == "calibration" else record
         for record in records
         if record.split in ("pool", "calibration")
     )
-    return write_traces(path, _traces(training))
+    unlabelled = (msgspec.structs.replace(record_traces.trace_of(record), labels=None) for record in graded)
+    return write_traces(path, chain(_traces(training), unlabelled))
 
 
 def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
     """Write the holdout solutions whose first error people's labels settle as traces; returns how many."""
+    return write_traces(path, holdout_traces(records))
+
+
+def holdout_traces(records: Iterable[Record]) -> Iterator[Trace]:
+    """The holdout solutions whose first error people's labels settle, as traces."""
     holdout = _traces(without_machines(record) for record in records if record.split == "holdout")
-    return write_traces(path, (trace for trace in holdout if first_error(trace) is not None))
+    return (trace for trace in holdout if first_error(trace) is not None)
 
 
 def write_settled_traces(records: Iterable[Record], path: Path) -> Counter[str]:

@@ -25,6 +25,12 @@ def training_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
     return {"seed": seed} | policy.training | {name: getattr(policy, field) for name, field in OWN_FIELDS.items()}
 
 
+def learns_from_grades(policy: ProjectPolicy) -> bool:
+    """Whether training uses the grades of solutions that nobody has read."""
+    weight = msgspec.convert(policy.training, TrainConfig).graded_weight
+    return policy.graded_solutions > 0 and weight > 0
+
+
 def shadow_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
     """The configuration of a model that is only measured: heads on cached features in place of the policy's lane."""
     return training_config(policy, seed=seed) | {"lane": "heads", "shard": False}

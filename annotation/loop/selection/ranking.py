@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 from django.db import connection, transaction
 
 from annotation.core.errors import DomainError
 from annotation.loop.selection import reading_times
+from annotation.loop.selection.answer_noise import answer_noise_of
 from annotation.loop.selection.candidates import Candidates
 from annotation.models import ModelVersion, Project
 from annotation.models.generation import LaneRecipe
@@ -66,17 +66,17 @@ def rank(
     cost: CostModel,
     rng: np.random.Generator,
     caps: Caps,
-    noise: AnswerNoise,
+    noise: AnswerNoise | None = None,
 ) -> Ranking:
     """At most `budget` of the candidates by acquisition function `name`, the highest gain first.
 
-    `pool` has their scores, and `noise` is that of their grades. Without a cap per problem, each problem gives one
-    solution, and more only if the budget needs them.
+    `pool` has their scores, and `noise` is that of their grades if the function weighs them. Without a cap per problem,
+    each problem gives one solution, and more only if the budget needs them.
     """
     of_problem = acquisition.least_cap(pool.problem, budget) if caps.problem is None else caps.problem
     limits = acquisition.Caps(of_problem, caps.domain)
     try:
-        drawn = acquisition.rank_pool(name, pool, budget=budget, cost=cost, rng=rng, caps=limits, noise=noise)
+        drawn = acquisition.rank_pool(name, pool, budget=budget, cost=cost, rng=rng, caps=limits, noise=noise or PRIOR)
     except PRMError as error:
         raise DomainError(Message("acquisition_of_policy_unknown", error=error), code="unknown_acquisition") from error
     columns = (candidates.ids[drawn.index], drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
@@ -90,6 +90,7 @@ def rank(
         max_domain_share=caps.domain,
         cost=cost,
         without_outcome=without,
+        noise=noise,
     )
     return Ranking(chosen, recipe)
 
@@ -119,21 +120,17 @@ def rank_pool(
     scored = scored_of(model, candidates) if budget and len(candidates) else None
     if scored is None:
         return nothing_ranked(0)
+    name, (_, pool) = acquisition_of(project), scored
+    weighs_grades = name in FUNCTIONS and FUNCTIONS.get(name).balanced and bool((pool.correct != UNKNOWN).any())
     return rank(
-        acquisition_of(project),
+        name,
         *scored,
         budget=budget,
         cost=reading_times.cost_model(project),
         rng=rng,
         caps=project.policies.caps,
-        noise=noise_of(model),
+        noise=answer_noise_of(model) if weighs_grades else None,
     )
-
-
-def noise_of(model: ModelVersion) -> AnswerNoise:
-    """How often grades mislead, as the model's training fitted it; the library's prior if it learned from none."""
-    graded = model.manifest.get("graded")
-    return msgspec.convert(graded["noise"]["overall"], AnswerNoise) if graded else PRIOR
 
 
 def scored_of(model: ModelVersion, candidates: Candidates) -> tuple[Candidates, Pool] | None:

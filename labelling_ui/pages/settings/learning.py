@@ -37,6 +37,13 @@ class TrainingPart(PolicyPart):
         widget=forms.CheckboxSelectMultiple,
         label=_("Label sources for training"),
     )
+    graded_solutions = forms.IntegerField(
+        label=_("Also learn from the answers’ grades of solutions that nobody has read"),
+        help_text=_(
+            "At most this many solutions of the pool with a right final answer, and as many with a wrong one. "
+            "0 means none."
+        ),
+    )
     backbone = forms.CharField(
         label=_("Backbone"),
         help_text=_("“tiny”, or the name or folder of a causal language model that your operator allows."),

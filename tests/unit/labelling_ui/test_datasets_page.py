@@ -19,7 +19,7 @@ from labelling_ui.pages.dataset_contents import grouped_formats, title_of
 from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm
 from labelling_ui.templatetags.figures import estimate
 from prm.exporters import EXPORTERS
-from tests.factories import SnapshotFactory
+from tests.factories import SnapshotFactory, SolutionFactory
 from tests.unit.annotation.labels.datasets.test_exports import by
 from tests.unit.annotation.labels.datasets.test_snapshots import solution, take_in
 
@@ -127,6 +127,19 @@ def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project) ->
     card = manager.get(f"{PAGE}{snapshot.pk}/card/")
     assert "# Algebra pilot" in card.content.decode()
     assert manager.get(f"{PAGE}{snapshot.pk}/nonsense/").status_code == 404
+
+
+def test_a_snapshots_page_shows_its_graded_solutions(manager: Client, project: Project) -> None:
+    plain = create_snapshot(by=None, project=project, filters={})
+    assert "Graded solutions" not in text(manager.get(f"{PAGE}{plain.pk}/"))
+    SolutionFactory(project=project, final_answer_correct=False)
+    snapshot = create_snapshot(by=None, project=project, filters={"graded": 5})
+    page = text(manager.get(f"{PAGE}{snapshot.pk}/"))
+    assert "0 with a right and 1 with a wrong final answer." in page
+    assert snapshot.graded_sha256 in page
+    shown = manager.get(f"/api/v1/snapshots/{snapshot.pk}/").json()
+    assert (shown["graded_sha256"], shown["counts"]["graded"]) == (snapshot.graded_sha256, {"right": 0, "wrong": 1})
+    assert [plan["solutions"] for plan in shown["exports"] if plan["format"] == "records"] == [1]
 
 
 def test_every_exporter_has_one_place_among_the_downloads(manager: Client, project: Project) -> None:

@@ -10,6 +10,7 @@ from django.test import Client
 from annotation.models import Generation, Project, QueueItem
 from annotation.models.generation import LaneRecipe, Recipe
 from prm.acquisition import CostModel
+from prm.answers.noise import AnswerNoise
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def generation(project: Project) -> Generation:
     found = project.generations.get()
     ranked = LaneRecipe(
         from_=2000, drawn=1, how="ranked", max_per_problem=1, max_domain_share=0.5, without_outcome=1500,
-        cost=CostModel(8.0, 1.5, 0.05),
+        cost=CostModel(8.0, 1.5, 0.05), noise=AnswerNoise(0.125, 0.02),
     )  # fmt: skip
     drawn = LaneRecipe(from_=40, drawn=2, how="at random")
     found.recipe = Recipe({"acquisition": ranked, "control": drawn})
@@ -40,7 +41,12 @@ def page(client: Client, people: dict[str, User], generation: Generation) -> str
 def test_it_says_how_each_lane_was_drawn(page: str) -> None:
     for told in ("ranked from 2,000", "at random from 40", "67 %", "0.03 %", "5.00 %", "0.250", "42 s"):
         assert told in page
-    for told in ("limit per domain: 50%", "8.0 s, plus 1.5 s per step and 5.0 s per 100 characters", "1,500"):
+    for told in (
+        "limit per domain: 50%",
+        "8.0 s, plus 1.5 s per step and 5.0 s per 100 characters",
+        "1,500",
+        "despite an error: 12.5 %",
+    ):
         assert told in page
 
 

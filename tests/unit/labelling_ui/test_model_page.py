@@ -109,3 +109,19 @@ def test_neither_page_nor_api_names_a_folder_of_the_server(client, project, peop
     told = client.get(f"/api/v1/models/{champion.pk}/").json()
     assert (told["manifest"]["base"], told["manifest"]["config"]["base"], told["lineage"]["base"]) == ("llama",) * 3
     assert client.get(f"/api/v1/projects/{project.slug}/jobs/model/{job.pk}/").status_code == 200
+
+
+def test_the_page_shows_the_graded_solutions_and_how_often_grades_misled(champion, open_page):
+    page = PAGE.format(n=champion.number)
+    assert "graded solutions" not in open_page(page)
+    rates = {
+        "gsm8k": {"right_despite_error": 0.035, "wrong_without_error": 0.02},
+        "math": {"right_despite_error": 0.188, "wrong_without_error": 0.01},
+    }
+    overall = {"right_despite_error": 0.144, "wrong_without_error": 0.015}
+    noise = {"overall": overall, "domains": rates, "generators": {}, "right": 300, "wrong": 400}
+    champion.manifest["graded"] = {"right": 1000, "wrong": 812, "noise": noise}
+    champion.save()
+    shown = open_page(page)
+    assert "1,000 right, 812 wrong" in shown
+    assert "14.4 % (gsm8k: 3.5 %, math: 18.8 %)" in shown

@@ -8,7 +8,7 @@ import numpy as np
 
 from annotation.core.errors import DomainError
 from annotation.core.stages import Outcome
-from annotation.labels.datasets.snapshots import read_snapshot
+from annotation.labels.datasets.snapshots import read_graded, read_snapshot
 from annotation.loop.gateway.measuring import compare
 from annotation.loop.gateway.traces import write_holdout_traces, write_training_traces
 from annotation.loop.gateway.training import read_manifest, shadow_config
@@ -72,7 +72,8 @@ def _train(work: StageWork, matched: Matched, lane: str, out: Path, devices: str
     """Train the arm's model into `out`, and write its scores of the holdout beside it."""
     data, config, log = out.with_suffix(".jsonl"), out.with_suffix(".json"), work.folder / f"shadow-{lane}.log"
     out.mkdir(exist_ok=True)
-    write_training_traces(arm(read_snapshot(work.snapshot), lane, matched.chosen.get(lane, frozenset())), data)
+    labelled = arm(read_snapshot(work.snapshot), lane, matched.chosen.get(lane, frozenset()))
+    write_training_traces(labelled, data, graded=read_graded(work.snapshot))  # the same in every arm, as in training
     choices = shadow_config(work.project.policies, seed=work.project.training_runs.earliest("number").seed)
     config.write_bytes(msgspec.json.encode(choices))
     trainer.train(

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from annotation.core.stages import Outcome
-from annotation.labels.datasets.snapshots import read_snapshot
+from annotation.labels.datasets.snapshots import read_graded, read_snapshot
 from annotation.loop import registry
 from annotation.loop.gateway.traces import write_training_traces
 from annotation.loop.gateway.training import is_unchanged, read_manifest, training_config
@@ -25,7 +25,7 @@ def perform(work: StageWork) -> Outcome:
     data, config_file = work.folder / "train.jsonl", work.folder / "train.json"
     # One seed for all trainings of a project: its models then differ by their labels and not by chance.
     config = training_config(policy, seed=work.project.training_runs.earliest("number").seed)
-    write_training_traces(read_snapshot(work.snapshot), data)
+    write_training_traces(read_snapshot(work.snapshot), data, graded=read_graded(work.snapshot))
     imported = run.model_version
     if imported is not None and imported.origin == ModelVersion.Origin.IMPORTED:
         ModelVersion.objects.filter(pk=imported.pk).update(snapshot=run.snapshot)

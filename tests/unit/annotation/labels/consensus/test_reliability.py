@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from annotation.labels.consensus.reliability import estimate
 from prm.consensus import CONSENSUS, Evidence, Vote
-from research.consensus import measure, posteriors_of, simulate
+from prm.vocabulary import RATINGS
+from research.consensus import by_shares, measure, posteriors_of, simulate, stop_at_errors
 
 
 def crowd(rng, *, steps, people):
@@ -219,3 +220,34 @@ def test_the_first_error_is_one_place_of_a_solution():
         majority += max(set(named), key=named.count) == error
         assert posterior[0, 0].reached == pytest.approx(1)
     assert right >= majority
+
+
+def test_people_who_stop_at_the_first_error_without_gold_are_not_worse_than_a_majority():
+    """Two votes for an error beside one against it were outweighed by the prior, although most such steps were bad."""
+    won = lost = 0
+    for seed in (7, 10):
+        truth, votes = stop_at_errors(seed, solutions=800)
+        evidence = Evidence(votes)
+        ours, shares = (
+            {step: RATINGS[int(np.argmax(found[step]))] == true for step, true in truth.items() if step in found}
+            for found in (posteriors_of(estimate(evidence), evidence), by_shares(evidence))
+        )
+        won += sum(right and not shares[step] for step, right in ours.items())
+        lost += sum(shares[step] and not right for step, right in ours.items())
+    assert lost - won < 2 * (lost + won) ** 0.5
+
+
+def test_confidence_falls_with_the_votes_that_no_gold_has_checked():
+    """What a crowd's common errors can hide is unknown before gold, so more people say less than they seem to."""
+    truth, votes = stop_at_errors(3, solutions=300)
+    gold = dict(list(truth.items())[:200])
+    without, with_gold = estimate(Evidence(votes)), estimate(Evidence(votes, gold, list(gold)))
+    assert without.suspected > without.among
+    assert not with_gold.suspected
+    told = msgspec.structs.replace(without, floor=0.0).posterior(
+        [Vote("", k, f"p{n}", 1) for k in range(3) for n in range(3)]
+    )
+    left = 1.0
+    for place in sorted(told):
+        assert told[place].reached == pytest.approx(left)
+        left *= 1 - told[place].bad

@@ -11,8 +11,7 @@ from annotation.loop.selection import generations, ranking
 from annotation.loop.selection.candidates import candidates_of, lengths_and_generators
 from annotation.loop.selection.composition import compose
 from annotation.loop.selection.reading_times import cost_model
-from annotation.models import Generation, ModelVersion, PoolScore, Solution
-from prm.answers.noise import PRIOR, AnswerNoise
+from annotation.models import Generation, PoolScore, Solution
 from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory, ProjectFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
@@ -67,13 +66,6 @@ def test_scores_come_from_the_database_as_columns():
         assert np.isnan(pool.embedding[place]).all() == (pk % 7 == 0)
         assert scored.problem[place] == by_pk[pk].problem_id
     assert ranking.scored_of(ModelVersionFactory(project=project, number=9), candidates_of(project)) is None
-
-
-def test_the_noise_of_grades_is_that_of_the_models_training():
-    fitted = {"right_despite_error": 0.3, "wrong_without_error": 0.01}
-    manifest = {"graded": {"right": 9, "wrong": 9, "noise": {"overall": fitted}}}
-    assert ranking.noise_of(ModelVersion(manifest=manifest)) == AnswerNoise(**fitted)
-    assert ranking.noise_of(ModelVersion(manifest={})) == PRIOR
 
 
 def test_lengths_and_generators_are_those_of_the_candidates():

@@ -1,0 +1,152 @@
+"""Training learns from the grades of unread pool solutions, and of no others."""
+
+import random
+from collections import Counter
+
+import pytest
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, DomainError
+from annotation.labels.datasets.dataset_cards import dataset_card
+from annotation.labels.datasets.filters import parse_filters
+from annotation.labels.datasets.graded import graded_records
+from annotation.labels.datasets.snapshot_export import export_snapshot
+from annotation.labels.datasets.snapshots import create_snapshot, read_graded, read_snapshot
+from annotation.models import GoldAnswer, Lease, Snapshot, Solution
+from prm.formats.identity import text_hash
+from tests.factories import (
+    AnnotationFactory,
+    GenerationFactory,
+    LabelSourceFactory,
+    MembershipFactory,
+    ProblemFactory,
+    QueueItemFactory,
+    SolutionFactory,
+)
+
+
+def graded(project, **filters):
+    return list(graded_records(project, parse_filters({"graded": 1000, **filters})))
+
+
+def labelled(project, solution, kind="human", name=""):
+    source = LabelSourceFactory(project=project, kind=kind, name=name)
+    annotator = {"annotator": None} if name else {}
+    return AnnotationFactory(solution=solution, source=source, **annotator)
+
+
+@pytest.fixture
+def world(project):
+    """Groups of two problems with four solutions each: in any split, some with gold, read, in hand or ungraded."""
+    rng, holder, generation = random.Random(7), MembershipFactory(project=project), GenerationFactory(project=project)
+    for group in range(24):
+        split = rng.choice(["pool", "pool", "calibration", "holdout"])
+        problems = [ProblemFactory(project=project, split=split, source_group=f"group {group}") for _ in range(2)]
+        for problem in problems:
+            for _ in range(4):
+                solution = SolutionFactory(
+                    project=project, problem=problem, final_answer_correct=rng.choice([True, False, None])
+                )
+                state = rng.choice(["unread"] * 5 + ["gold", "read", *(["in hand"] if split == "pool" else [])])
+                if state in ("gold", "read"):
+                    reference = labelled(project, solution)
+                if state == "gold" and group % 3 == 0:
+                    GoldAnswer.objects.create(project=project, solution=solution, annotation=reference)
+                if state == "in hand":
+                    item = QueueItemFactory(generation=generation, solution=solution)
+                    times = {"claimed_at": timezone.now(), "expires_at": timezone.now()}
+                    Lease.objects.create(item=item, solution=solution, annotator=holder, **times)
+    stray = ProblemFactory(project=project, source_group="group 0", split="holdout")  # a group in two splits
+    SolutionFactory(project=project, problem=stray, final_answer_correct=True)
+    return project
+
+
+def test_no_solution_that_measures_ever_teaches_by_its_grade(world):
+    """Neither do its problem and its source group (invariant 4)."""
+    chosen = graded(world)
+    solutions = Solution.objects.filter(project=world)
+    measuring = set(solutions.exclude(split="pool").values_list("problem__source_group", flat=True))
+    measuring |= set(GoldAnswer.objects.values_list("solution__problem__source_group", flat=True))
+    assert {record.source_group for record in chosen}.isdisjoint(measuring)
+    assert {record.split for record in chosen} == {"pool"}
+    free = solutions.filter(annotations=None, leases=None, final_answer_correct__isnull=False)
+    assert len(chosen) == free.exclude(problem__source_group__in=measuring).count() > 20
+    assert not any(record.annotations for record in chosen)
+
+
+def test_a_person_and_a_source_that_trains_have_read_a_solution_and_another_machine_has_not(project):
+    for kind, name in (("human", "ann"), ("consensus", "file"), ("model_judge", "judge"), ("monte_carlo", "mc")):
+        solution = SolutionFactory(project=project, external_id=kind, final_answer_correct=True)
+        labelled(project, solution, kind, name)
+    assert graded(project) == []
+    people = graded(project, source_kinds=["human"])
+    assert {record.external_id for record in people} == {"model_judge", "monte_carlo"}
+    judged = graded(project, source_kinds=["human", "model_judge"])
+    assert [record.external_id for record in judged] == ["monte_carlo"]
+
+
+def test_each_side_is_limited_and_balanced_over_the_problems(project):
+    problems = [ProblemFactory(project=project) for _ in range(3)]
+    for problem, size in zip(problems, (9, 2, 1), strict=True):
+        for right in (True, False):
+            SolutionFactory.create_batch(size, project=project, problem=problem, final_answer_correct=right)
+    chosen = graded(project, graded=4)
+    sides = Counter((record.problem, record.final_answer_correct) for record in chosen)
+    for right in (True, False):  # one of each problem, then a second of one that has it
+        counts = [sides[problem.text, right] for problem in problems]
+        assert counts in ([1, 2, 1], [2, 1, 1])
+    assert Counter(record.final_answer_correct for record in graded(project, graded=6)) == {True: 6, False: 6}
+    assert graded(project, splits=["holdout"]) == []
+
+
+@pytest.fixture
+def labels(project):
+    for right in (True, False, False):
+        SolutionFactory(project=project, final_answer_correct=right)
+    labelled(project, SolutionFactory(project=project, final_answer_correct=True))
+    return project
+
+
+def test_a_snapshot_lists_its_graded_solutions_and_is_the_same_when_rebuilt(labels, manager):
+    made = create_snapshot(by=manager, project=labels, filters={"graded": 1000})
+    assert made.counts["graded"] == {"right": 1, "wrong": 2}
+    assert len({made.sha256, made.graded_sha256}) == 2
+    listed = list(read_graded(made))
+    hashes = [text_hash(record.problem) for record in listed]
+    assert hashes == sorted(hashes)
+    assert create_snapshot(by=manager, project=labels, filters={"graded": 1000}) == made
+    SolutionFactory(project=labels, final_answer_correct=True)
+    later = create_snapshot(by=manager, project=labels, filters={"graded": 1000})
+    assert (later.sha256, later.counts["graded"]["right"]) == (made.sha256, 2)
+    assert later.graded_sha256 != made.graded_sha256
+    Solution.objects.filter(annotations=None).delete()
+    assert list(read_graded(made)) == listed
+
+
+def test_labels_and_exports_are_those_of_a_snapshot_without_graded_solutions(labels, manager):
+    plain = create_snapshot(by=manager, project=labels, filters={})
+    with_graded = create_snapshot(by=manager, project=labels, filters={"graded": 1000})
+    assert (plain.sha256, plain.graded_sha256) == (with_graded.sha256, "")
+    assert list(read_graded(plain)) == []
+    assert list(read_snapshot(plain)) == list(read_snapshot(with_graded))
+    for format in ("records", "prm800k"):
+        assert b"".join(export_snapshot(plain, format)) == b"".join(export_snapshot(with_graded, format))
+    assert "graded" not in plain.counts
+    assert "Graded solutions" not in dataset_card(plain)
+    assert "right | 1" in dataset_card(with_graded)
+
+
+def test_graded_solutions_without_a_label_make_no_snapshot(project, manager):
+    SolutionFactory(project=project, final_answer_correct=True)
+    with pytest.raises(DomainError, match="No label in this project"):
+        create_snapshot(by=manager, project=project, filters={"graded": 1000})
+    assert not Snapshot.objects.exists()
+
+
+def test_a_changed_file_of_graded_solutions_is_refused(labels, manager, settings):
+    made = create_snapshot(by=manager, project=labels, filters={"graded": 1000})
+    path = settings.SNAPSHOT_ROOT / f"{made.graded_sha256}.jsonl"
+    path.chmod(0o600)
+    path.write_bytes(b"{}\n")
+    with pytest.raises(Conflict):
+        read_graded(made)
