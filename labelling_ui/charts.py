@@ -352,7 +352,7 @@ def gain_chart(
 ) -> Chart:
     """A chart of the gate: a histogram of the bootstrapped gain in points, its interval and the tolerance."""
     values = [100 * s for s in samples] or [100 * low, 100 * gain, 100 * high]
-    least, most = min([*values, -100 * tolerance, 0.0]), max([*values, 0.0])
+    least, most = min([*values, 100 * low, -100 * tolerance, 0.0]), max([*values, 100 * high, 0.0])
     pad = max(most - least, 1.0) * 0.04
     least, most = least - pad, most + pad
     bins = 40
@@ -381,7 +381,10 @@ def gain_chart(
         dots=[Mark("interval", across(100 * gain), 95.0, title=signed(100 * gain, 1))],
         rules=[Tick(across(0.0), ""), Tick(across(-100 * tolerance), f"−{short(100 * tolerance)}")],
         header=["", ""],
-        rows=[[_("gain"), signed(100 * gain, 1)], ["95 %", f"{signed(100 * low, 1)} … {signed(100 * high, 1)}"]],
+        rows=[
+            [_("gain"), signed(100 * gain, 1)],
+            [_("interval over all rounds"), f"{signed(100 * low, 1)} … {signed(100 * high, 1)}"],
+        ],
     )
 
 

@@ -25,6 +25,7 @@ from annotation.models import (
 )
 from annotation.models.model_version import Verdict
 from prm.evaluation import Comparison, Metric, Report, Slice
+from prm.evaluation.sequential import boundary
 from prm.messages import Message
 
 
@@ -187,8 +188,9 @@ class AnnotationFactory(DjangoModelFactory):
 
 
 def make_comparison(*, gain=0.1, low=0.01, high=0.2, solutions=20, problems=10, samples=()):
-    """A challenger against its rival on the holdout."""
-    return Comparison(gain, low, high, 0.5 + gain, 0.5, solutions, problems, list(samples))
+    """A challenger against its rival on the holdout; `low` is also the gate's bound over all rounds."""
+    error = (gain - low) / boundary(solutions)
+    return Comparison(gain, error, low, high, 0.5 + gain, 0.5, solutions, problems, list(samples))
 
 
 def make_verdict(**fields):
@@ -198,8 +200,10 @@ def make_verdict(**fields):
         "sentence": Message("model_number_capital", n=1),
         "rival": Message("zero_label_baseline"),
         "gain": 0.08,
+        "error": 0.03,
         "low": 0.01,
         "high": 0.15,
+        "detectable": 0.08,
         "tolerance": 0.02,
         "n": 40,
         "n_problems": 30,

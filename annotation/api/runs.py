@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema
 from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row
@@ -15,6 +16,8 @@ from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF, find_project
+from annotation.loop import registry
+from annotation.loop.registry.power import GatePower
 from annotation.loop.rounds import runs
 from annotation.models import RunStage, TrainingRun
 from annotation.models.model_version import Verdict
@@ -91,3 +94,17 @@ class Runs(PagedView):
         """Start a round: train, gate, promote, score the pool, open the next generation. Managers only."""
         run = runs.request_run(by=caller(request), project=find_project(request.user, slug))
         return Response(RunRow.of(run), status=202)
+
+
+class GateForecast(APIView):
+    """What the gate of the next round could detect."""
+
+    scopes = {"GET": "read"}
+
+    @extend_schema(operation_id="forecast_gate", responses=GatePower)
+    def get(self, request: Request, slug: str) -> Response:
+        """The gain that the labelled holdout would show now, and the labels that two points need.
+
+        Reviewers and managers only.
+        """
+        return Response(registry.forecast_gate(find_project(request.user, slug, *STAFF)))

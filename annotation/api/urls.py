@@ -73,6 +73,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/jobs/import/<int:job_id>/rejections/", imports.Rejections.as_view()),
     path("projects/<slug:slug>/jobs/import/<int:job_id>/rejections/originals/", imports.RejectedOriginals.as_view()),
     path("projects/<slug:slug>/runs/", runs.Runs.as_view()),
+    path("projects/<slug:slug>/gate/", runs.GateForecast.as_view()),
     path("projects/<slug:slug>/generations/", generations.Generations.as_view()),
     path("projects/<slug:slug>/learning/", learning.Learning.as_view()),
     path("projects/<slug:slug>/models/", model_versions.ModelVersions.as_view()),

@@ -41,21 +41,26 @@ class Measurement(msgspec.Struct, kw_only=True):
 class Verdict(msgspec.Struct, kw_only=True):
     """What the gate decided, and why.
 
-    `gain` over the `rival` is in ProcessBench F1, with the bounds of its 95 % interval and bootstrap `samples`; None
-    if nothing was measured. `n` holdout solutions, of `n_problems`, have a known first error. `holdout_uses` counts
-    the gates that this holdout had decided before.
+    `gain` over the `rival` is in ProcessBench F1, with its standard `error`, bootstrap `samples`, and bounds that hold
+    over all rounds (`prm.evaluation.sequential`); None if nothing was measured. `n` holdout solutions, of `n_problems`,
+    have a known first error. If `only_new`, they are those labelled since the champion was promoted. `holdout_uses`
+    counts the gates that this holdout had decided before. So many solutions show a gain of `detectable` in 80 % of the
+    cases.
     """
 
     promote: bool
     sentence: Message
     rival: Message
     gain: float | None = None
+    error: float | None = None
     low: float | None = None
     high: float | None = None
+    detectable: float | None = None
     tolerance: float
     n: int
     n_problems: int = 0
     samples: list[float] = []
+    only_new: bool = False
     holdout_uses: int
 
 

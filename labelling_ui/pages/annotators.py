@@ -1,47 +1,33 @@
-"""The analysis of annotators: speed beside accuracy of all, and one person's weeks, biases, patterns and alarms."""
+"""The analysis of all annotators: speed beside accuracy, costs and alarms."""
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
-from django.utils.html import format_html
-from django.utils.http import urlencode
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.annotators.analysis import Analysis, who_is
-from annotation.labels.annotators.biases import Bias
 from annotation.labels.annotators.guessing import NO_SPEED, Speed
 from annotation.labels.annotators.label_costs import LabelCost, costs_by_member
-from annotation.labels.annotators.valid_solutions import Rejections
-from annotation.labels.annotators.weeks import Week
 from annotation.models import LabelBatch, Membership
 from annotation.work.gold.gold_answers import accuracy_by_person
-from labelling_ui.charts import Chart, Place, Point, Series, line_chart, scatter_chart
-from labelling_ui.numbers import day_of_month, decimal, signed
+from labelling_ui.charts import Chart, Place, scatter_chart
 from labelling_ui.pages.access import STAFF, project_page
-from labelling_ui.pages.columns import Choice, Column, Duration, Estimate, Number, Share, write_estimate
+from labelling_ui.pages.columns import Choice, Duration, Estimate, Number, Share
 from labelling_ui.pages.listing import Table
 from labelling_ui.pages.people import PERSON
-from labelling_ui.pages.quality import names_of, show_batches
-from labelling_ui.templatetags.figures import NOTHING, count, duration, percent
+from labelling_ui.templatetags.figures import duration, money, percent
 
 NOTES = [
     ("fast_right", _("fast and right")),
+    ("fast_worse", _("fast, and right less often than others")),
     ("fast_guessing", _("fast, and no better than guessing")),
     ("fast_unknown", _("fast; too few labels to say how accurate")),
 ]
-LOOKS = {"fast_right": "good", "fast_guessing": "bad", "fast_unknown": "unsure", "": "first"}
-FEATURES = {"long": _("Long solutions"), "formulas": _("Many formulas"), "wordy": _("Many words per step")}
-PATTERNS = [
-    ("none", _("No error")),
-    ("same", _("The same step as in the label before")),
-    ("turns", _("The answer of the label before last")),
-]
+LOOKS = {"fast_right": "good", "fast_worse": "second", "fast_guessing": "bad", "fast_unknown": "unsure", "": "first"}
 
 
 @dataclass(frozen=True)
@@ -54,55 +40,6 @@ class Row:
     gold: Any
     cost: LabelCost
     alarm: LabelBatch | None
-
-
-@dataclass(frozen=True)
-class Linked:
-    """A row of figures with the address of the labels behind it; `rest` is that of the labels compared with."""
-
-    figures: Any
-    href: str
-    rest: str = ""
-
-
-def _opens(label: str, href: str) -> SafeString:
-    return format_html('<a href="{}">{}</a>', href, label)
-
-
-def _money(value: float | None) -> str:
-    return NOTHING if value is None else decimal(value, 2 if value >= 1 else 4)
-
-
-def _bias_value(row: Linked) -> SafeString:
-    bias: Bias = row.figures
-    unit = _steps if bias.measure == "position" else _points
-    return write_estimate(bias, unit)
-
-
-def _steps(value: float) -> str:
-    return gettext("%(n)s steps") % {"n": signed(value, 2)}
-
-
-def _points(value: float) -> str:
-    return gettext("%(n)s points") % {"n": signed(100 * value, 1)}
-
-
-def _feature(row: Linked) -> str:
-    bias: Bias = row.figures
-    if bias.measure == "position":
-        return gettext("Position of the first error")
-    if bias.measure == "hint":
-        return gettext("Model’s scores shown")
-    kind, _colon, generator = bias.feature.partition(":")
-    return str(FEATURES.get(kind, generator))
-
-
-def _meaning(row: Linked) -> str:
-    return {
-        "position": gettext("later than the reference"),
-        "hint": gettext("more agreement with the model than without its scores"),
-        "calls": gettext("more solutions with an error than elsewhere, beyond the reference"),
-    }[row.figures.measure]
 
 
 COLUMNS = [
@@ -145,121 +82,11 @@ COLUMNS = [
         "cost",
         _("Cost per accepted label"),
         "cost__each",
-        write=_money,
+        write=money,
         help=_("The cost of all labels, divided by those that are neither set aside nor overruled by an adjudication."),
     ),
     Choice("note", _("Note"), "speed__note", choices=NOTES),
     Choice("alarm", _("Alarm"), "alarm__judge", choices=LabelBatch.Judge.choices),
-]
-WEEKS = [
-    Column("week", _("Week"), lambda row: row.figures.since, write=day_of_month, heading=True),
-    Number("labels", _("Labels"), "figures__labels", shown=lambda row: _opens(count(row.figures.labels), row.href)),
-    Estimate(
-        "right",
-        _("Right"),
-        "figures__right",
-        write=percent,
-        help=_("The share of labels that name the same first error as gold, an adjudication or most other people."),
-    ),
-    Number(
-        "compared",
-        _("Compared"),
-        "figures__right__of",
-        shown=lambda row: _opens(count(row.figures.right.of), row.rest),
-        help=_("The labels that have a reference."),
-    ),
-    Estimate(
-        "errors",
-        _("With an error"),
-        "figures__errors",
-        write=percent,
-        help=_("The share of labels that report an error."),
-    ),
-    Estimate(
-        "others",
-        _("Others’ with an error"),
-        "figures__others_errors",
-        write=percent,
-        help=_("The share of other people’s labels in the same week that report an error."),
-    ),
-    Estimate(
-        "seconds",
-        _("Time per step"),
-        lambda row: {"value": row.figures.pace.seconds, "low": row.figures.pace.low, "high": row.figures.pace.high},
-        write=duration,
-        help=_("The geometric mean of the active time per rated step."),
-    ),
-]
-BIASES = [
-    Column("feature", _("Feature"), _feature, heading=True),
-    Number(
-        "value",
-        _("Difference"),
-        "figures__value",
-        shown=_bias_value,
-        help=_("The difference with its interval, which allows for the number of people and features."),
-    ),
-    Column("meaning", _("Means"), _meaning),
-    Number(
-        "with_feature",
-        _("Labels"),
-        "figures__with_feature",
-        shown=lambda row: _opens(count(row.figures.with_feature), row.href),
-    ),
-    Number(
-        "without",
-        _("Compared with"),
-        "figures__without",
-        shown=lambda row: _opens(count(row.figures.without), row.rest) if row.rest else NOTHING,
-        help=_("The labels without the feature."),
-    ),
-    Column("clear", _("Clear"), lambda row: gettext("yes") if row.figures.clear else gettext("no")),
-]
-REJECTIONS = [
-    Column("kind", _("Solutions"), "figures__kind", heading=True),
-    Number(
-        "labels",
-        _("Labels"),
-        "figures__share__of",
-        shown=lambda row: _opens(count(row.figures["share"].of), row.href),
-    ),
-    Estimate(
-        "rejected",
-        _("Rejected"),
-        "figures__share",
-        write=percent,
-        help=_("The share of labels that report an error, although the answer is right and the reference has none."),
-    ),
-]
-PATTERN_COLUMNS = [
-    Choice("pattern", _("Answer"), choices=PATTERNS, heading=True),
-    Number("of", _("Labels"), help=_("The labels for which the pattern and the reference differ.")),
-    Number("count", _("As the pattern says"), help=_("Labels that give the answer of the pattern.")),
-    Number(
-        "usual",
-        _("By others"),
-        write=partial(decimal, digits=1),
-        help=_("How many would give this answer if other people had labelled."),
-    ),
-]
-LIKENESS = [
-    Column("original", _("Earlier labels by"), "figures__original", heading=True),
-    Number("shared", _("Solutions"), "figures__shared", help=_("The solutions that this person labelled after them.")),
-    Number("same", _("Same first error"), "figures__same"),
-    Number(
-        "mistakes",
-        _("Their mistakes"),
-        "figures__mistakes",
-        help=_("Their labels that an adjudication, or at least two others, contradict."),
-    ),
-    Number(
-        "same_mistakes",
-        _("Repeated"),
-        "figures__same_mistakes",
-        help=_("Those mistakes that this person repeats."),
-    ),
-    Share("usual", _("Usually repeated"), "figures__usual", help=_("How often other pairs of people share a mistake.")),
-    Number("comments", _("Equal comments"), "figures__comments", help=_("Long comments that are equal word for word.")),
 ]
 
 
@@ -267,7 +94,7 @@ LIKENESS = [
 def annotators(request: HttpRequest, member: Membership) -> HttpResponse:
     """All annotators."""
     project, analysis = member.project, Analysis(member.project)
-    rows = _rows(analysis)
+    rows = rows_of(analysis)
     context = {
         "scatter": _scatter(rows),
         "people": Table(rows, COLUMNS),
@@ -278,39 +105,7 @@ def annotators(request: HttpRequest, member: Membership) -> HttpResponse:
     return render(request, "labelling_ui/annotators.html", context)
 
 
-@project_page(*STAFF)
-def annotator(request: HttpRequest, member: Membership, member_id: int) -> HttpResponse:
-    """One annotator."""
-    project = member.project
-    person = get_object_or_404(project.memberships.select_related("user", "project"), pk=member_id)
-    analysis, who = Analysis(project), who_is(person)
-    members = {one.pk: one for one in project.memberships.select_related("user")}
-    names = names_of(project, members)
-    alarms = list(project.label_batches.filter(annotator=person).select_related("annotator__user", "decided_by"))
-    show_batches(alarms, names)
-    weeks = analysis.weeks(who)
-    patterns = [one for one in analysis.patterns.get(who, []) if one.of]
-    likenesses = [replace(one, original=names[one.original]) for one in analysis.likenesses if one.who == who]
-    figures = next((row for row in _rows(analysis) if row.who.pk == person.pk), None)
-    context = {
-        "person": person,
-        "alarms": alarms,
-        "figures": figures,
-        "cost": _money(figures.cost.each if figures else None),
-        "notes": dict(NOTES),
-        "currency": project.policies.costs.currency,
-        "screening": project.policies.screening,
-        "charts": _charts(person, weeks),
-        "weeks": Table([_week(person, week) for week in reversed(weeks)], WEEKS),
-        "biases": Table([_bias(person, bias) for bias in analysis.biases if bias.who == who], BIASES),
-        "rejections": Table(_rejected(person, analysis.rejections.get(who)), REJECTIONS),
-        "patterns": Table(patterns, PATTERN_COLUMNS),
-        "likenesses": Table([Linked(one, "") for one in likenesses], LIKENESS),
-    }
-    return render(request, "labelling_ui/annotator.html", context)
-
-
-def _rows(analysis: Analysis) -> list[Row]:
+def rows_of(analysis: Analysis) -> list[Row]:
     """The people with labels, those with an alarm first, then the least accurate."""
     project = analysis.project
     golds, costs = accuracy_by_person(project), costs_by_member(project)
@@ -329,12 +124,6 @@ def _rows(analysis: Analysis) -> list[Row]:
     ]
     accuracy = {row.who.pk: 1.0 if row.speed.right.value is None else row.speed.right.value for row in rows}
     return sorted(rows, key=lambda row: (row.alarm is None, accuracy[row.who.pk], row.who.shown_name))
-
-
-def _labels(person: Membership, **query: Any) -> str:
-    """The address of the person's labels behind a figure."""
-    asked = urlencode({"annotator": person.pseudonym} | query)
-    return f"{reverse('labels', args=[person.project.slug])}?{asked}"
 
 
 def _scatter(rows: list[Row]) -> Chart:
@@ -362,80 +151,3 @@ def _scatter(rows: list[Row]) -> Chart:
         form=percent,
         top=1.0,
     )
-
-
-def _charts(person: Membership, weeks: list[Week]) -> list[Chart]:
-    def point(week: Week, value: Any, **query: object) -> Point:
-        href = _labels(person, since=week.since, until=week.until, **query)
-        return Point(day_of_month(week.since), value.value, value.low, value.high, href=href)
-
-    right = [point(week, week.right, figure="compared") for week in weeks]
-    own = [point(week, week.errors) for week in weeks]
-    others = [
-        Point(day_of_month(week.since), week.others_errors.value, week.others_errors.low, week.others_errors.high)
-        for week in weeks
-    ]
-    paces = [
-        Point(day_of_month(week.since), week.pace.seconds, week.pace.low, week.pace.high, href=_labels(
-            person, since=week.since, until=week.until))
-        for week in weeks
-    ]  # fmt: skip
-    week, none = gettext("week of"), gettext("No labels yet.")
-    return [
-        line_chart(
-            gettext("Right, by week"),
-            [Series(gettext("right"), "first", right)],
-            help=gettext("The share of compared labels that name the reference’s first error."),
-            places=week,
-            no_values=none,
-            form=percent,
-            top=1.0,
-        ),
-        line_chart(
-            gettext("Labels with an error, by week"),
-            [Series(person.shown_name, "first", own), Series(gettext("other people"), "second", others)],
-            help=gettext("The share of labels that report an error, beside other people’s in the same week."),
-            places=week,
-            no_values=none,
-            form=percent,
-            top=1.0,
-        ),
-        line_chart(
-            gettext("Time per step, by week"),
-            [Series(gettext("time per step"), "first", paces)],
-            help=gettext("The geometric mean of the active time per rated step."),
-            places=week,
-            no_values=none,
-            form=duration,
-        ),
-    ]
-
-
-def _week(person: Membership, week: Week) -> Linked:
-    days = {"since": week.since, "until": week.until}
-    return Linked(week, _labels(person, **days), _labels(person, figure="compared", **days))
-
-
-def _bias(person: Membership, bias: Bias) -> Linked:
-    kind, _colon, generator = bias.feature.partition(":")
-    if bias.measure == "position":
-        return Linked(bias, _labels(person, figure="compared"))
-    if bias.measure == "hint":
-        return Linked(bias, _labels(person, hint="shown"), _labels(person, hint="blind"))
-    if generator:
-        return Linked(bias, _labels(person, figure="compared", generator=generator), _labels(person, figure="compared"))
-    return Linked(bias, _labels(person, figure=kind), _labels(person, figure=f"not_{kind}"))
-
-
-def _rejected(person: Membership, rejections: Rejections | None) -> list[Linked]:
-    if rejections is None:
-        return []
-    kinds = [
-        ("unconventional", gettext("valid and unconventional"), rejections.unconventional),
-        ("conventional", gettext("other valid ones"), rejections.others),
-    ]
-    return [
-        Linked({"kind": words, "share": share}, _labels(person, figure=figure))
-        for figure, words, share in kinds
-        if share.of
-    ]

@@ -129,7 +129,7 @@ def _shares(report: FitReport) -> Iterator[DomainShares]:
         yield DomainShares(domain, good, neutral, bad)
 
 
-def _groups(report: FitReport, annotators: list[FittedAnnotator]) -> Iterator[str]:
+def _groups(report: FitReport, annotators: list[FittedAnnotator]) -> Iterator[list[str]]:
     names = {one.name: one.shown for one in annotators}
     for group in report.groups:
-        yield ", ".join(names.get(name, name) for name in group)
+        yield [names.get(name, name) for name in group]

@@ -1,7 +1,6 @@
 """The division of labour: what each route labels, how often it is right, and what that costs."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -16,13 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.labour.audit_estimates import LEAST
 from annotation.labels.labour.route_figures import RouteFigures, figures_by_domain, figures_by_route
 from annotation.models import Membership, Route
-from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Statistic, write_estimate
 from labelling_ui.pages.listing import Table
-from labelling_ui.templatetags.figures import NOTHING, percent
-
-money = partial(decimal, digits=2)
+from labelling_ui.templatetags.figures import NOTHING, money, percent
 
 
 @dataclass(frozen=True)
@@ -134,11 +130,12 @@ DOMAIN = Column("domain", _("Domain"), heading=True)
 @project_page(*STAFF)
 def labour(request: HttpRequest, member: Membership) -> HttpResponse:
     project = member.project
-    routes = figures_by_route(project)
+    routes, domains = figures_by_route(project), figures_by_domain(project)
     context: dict[str, Any] = {
         "routes": Table(routes, [ROUTE, *WORK], name=gettext("Work and accuracy")),
         "costs_of_routes": Table(routes, [ROUTE, *COST, *IN_ALL], name=gettext("Costs")),
-        "domains": Table(figures_by_domain(project), [DOMAIN, ROUTE, *WORK, *COST], name=gettext("Routes by domain")),
+        "domains": Table(domains, [DOMAIN, ROUTE, *WORK], name=gettext("Work and accuracy by domain")),
+        "costs_of_domains": Table(domains, [DOMAIN, ROUTE, *COST], name=gettext("Costs by domain")),
         "costs": project.policies.costs,
         "divided": any(row.route != Route.PERSON for row in routes),
         "rules": project.policies.routing.rules,

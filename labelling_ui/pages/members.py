@@ -17,7 +17,6 @@ from annotation.core.membership.accounts import invite
 from annotation.core.membership.members import change_role, domains_of, qualify, remove
 from annotation.core.wording import in_words
 from annotation.labels.agreement.cube import Cell, Compared, Cube
-from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.quality.statistics import members_with_figures
 from annotation.models import HIDDEN_LANES, MEMBER_NAME, Lane, Membership, Project, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
@@ -26,7 +25,7 @@ from annotation.work.gold.screening import attempt_of, decide, latest_decision, 
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page, signed_in
 from labelling_ui.pages.columns import Choice, Column, Control, Duration, Estimate, FirstError, Number, Share, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
-from labelling_ui.pages.people import ON_GOLD, PACE, Figures
+from labelling_ui.pages.people import ON_GOLD, Figures
 from labelling_ui.templatetags.figures import percent
 
 REMOVED = "removed"  # what the button sends in place of a role
@@ -157,7 +156,6 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "screening": policy.screening,
         "attempt": attempt_of(person, latest) if now == ScreeningDecision.Outcome.AGAIN else None,
         "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
-        "pace": Table([Figures(person, pace) for pace in pace_by_person(project, person.pk).values()], PACE),
         "accuracy": accuracy,
         "by_generation": Table([*by_generation, Figures(gettext("all"), accuracy)], [GENERATION, *ON_GOLD]),
         "confusion": _confusion(project, person),

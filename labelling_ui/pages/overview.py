@@ -130,10 +130,11 @@ def _quality_chart(project: Project, versions: list[ModelVersion]) -> Chart:
 
 
 def _ratings_chart(project: Project) -> Chart:
-    counts = progress.ratings_by_position(project, positions=POSITIONS)
+    counts = {(position, look): n for position, look, n in progress.ratings_by_position(project, positions=POSITIONS)}
+    positions = sorted({position for position, _look in counts})
     looks = [("good", _("good")), ("neutral", _("neutral")), ("unsure", _("unsure")), ("bad", _("bad"))]
     series = [
-        Series(name, look, [Point(str(position + 1), n) for position, rating, n in counts if rating == look])
+        Series(name, look, [Point(str(position + 1), counts.get((position, look), 0)) for position in positions])
         for look, name in looks
     ]
     return share_chart(

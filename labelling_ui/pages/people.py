@@ -6,20 +6,18 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.db.models import QuerySet
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import MEMBER_NAME, LabelSource, Membership, Project
 from annotation.models.consensus_fit import AnnotatorFigures
 from labelling_ui.numbers import decimal
-from labelling_ui.pages.columns import Column, Duration, Estimate, Number, Share
-from labelling_ui.templatetags.figures import NOTHING, count, percent, source_in_words
+from labelling_ui.pages.columns import Column, Estimate, Number
+from labelling_ui.templatetags.figures import percent, source_in_words
 from prm.consensus import Reliability
 
 
 class Figures(NamedTuple):
-    """The figures (an `Accuracy`, a `Pace`) of a member, a source or a generation."""
+    """The figures of a member, a source or a generation."""
 
     who: Any
     figures: Any
@@ -57,14 +55,6 @@ def source_named(source: LabelSource) -> str:
     return f"{source.name} ({kind})" if source.name else kind
 
 
-def _together(row: Figures) -> str | SafeString:
-    share = row.figures.accepted
-    if not share.of:
-        return NOTHING
-    counts = count(share.count), count(share.of)
-    return format_html('{} <span class="muted small">{}/{}</span>', percent(share.value), *counts)
-
-
 PERSON = Column("by", _("Labels by"), "who__shown_name", heading=True)
 ON_GOLD = [
     Number("answers", _("Answers"), "figures__right__of", help=_("The gold solutions that this person answered.")),
@@ -96,28 +86,6 @@ ON_GOLD = [
         "figures__presence",
         write=percent,
         help=_("The share of gold answers that are right about whether there is an error at all."),
-    ),
-]
-PACE = [
-    Number("labels", _("Labels"), "figures__labels"),
-    Duration(
-        "label_seconds",
-        _("Median time per label"),
-        "figures__label_seconds",
-        help=_("The median active time on one label, without breaks."),
-    ),
-    Duration(
-        "step_seconds",
-        _("Median time per step"),
-        "figures__step_seconds",
-        help=_("The median active time on one step, without breaks."),
-    ),
-    Share(
-        "accepted",
-        _("Accepted together"),
-        "figures__accepted__value",
-        shown=_together,
-        help=_("The share of ratings that one key set together with others."),
     ),
 ]
 FITTED = [

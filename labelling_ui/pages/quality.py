@@ -11,7 +11,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.annotators import batches
-from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.consensus.fits import latest_fit
 from annotation.labels.list_filters import BatchFilter
 from annotation.models import LabelBatch, LabelSource, Membership, Project
@@ -22,7 +21,6 @@ from labelling_ui.pages.listing import Listing, SharedFilters, Table, respond
 from labelling_ui.pages.people import (
     FITTED,
     ON_GOLD,
-    PACE,
     PERSON,
     Figures,
     PersonField,
@@ -81,7 +79,6 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     context = {
         "fit": fit,
         "people": Table(fitted_annotators(project, fit.report.annotators) if fit and fit.report else [], FITTED),
-        "paces": Table(_paces(project, members), [PERSON, *PACE]),
         "gold": Table(_on_gold(project, members), [PERSON, *ON_GOLD]),
         "form": SetAsideForm(project=project),
         "between": project.policies.quality.labels_between_false_alarms,
@@ -126,12 +123,6 @@ def _on_gold(project: Project, members: Members) -> list[Figures]:
     """Each annotator's accuracy on hidden gold, lowest first."""
     figures = [Figures(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
     return sorted(figures, key=lambda row: (row.figures.right.value or 0, row.who.shown_name))
-
-
-def _paces(project: Project, members: Members) -> list[Figures]:
-    """Each annotator's pace, with the largest share of steps accepted together first."""
-    figures = [Figures(members[who], pace) for who, pace in pace_by_person(project).items()]
-    return sorted(figures, key=lambda row: (-(row.figures.accepted.value or 0), row.who.shown_name))
 
 
 def show_batches(shown: Iterable[Any], names: Mapping[str, str]) -> None:

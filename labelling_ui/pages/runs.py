@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
+from annotation.loop.registry import forecast_gate
 from annotation.loop.resuming import can_resume
 from annotation.loop.rounds.artefacts import MODEL, RUN, artefacts_of, find_artefact, run_folder
 from annotation.loop.rounds.failures import SETTINGS, page_of
@@ -55,7 +56,8 @@ COLUMNS = [
 def runs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.training_runs.select_related("model_version", "requested_by").prefetch_related("stages")
     listing = Listing(request, rows, COLUMNS, sort="-run", filters=Filters(request.GET, COLUMNS))
-    context = {"outlook": outlook(member.project), **retraining(member.project)}
+    power = forecast_gate(member.project).sentence
+    context = {"outlook": outlook(member.project), "power": power, **retraining(member.project)}
     return respond(request, "labelling_ui/runs.html", listing, "runs", context)
 
 
@@ -181,7 +183,9 @@ def _gain_chart(run: TrainingRun) -> Chart | None:
     return gain_chart(
         gettext("Gain in holdout F1, in points"),
         gate.samples,
-        help=gettext("Challenger minus champion: the gate promotes if the interval stays right of the tolerated loss."),
+        help=gettext(
+            "Challenger minus champion. The gate promotes a gain whose interval stays right of the tolerated loss."
+        ),
         gain=gate.gain,
         low=gate.low,
         high=gate.high,

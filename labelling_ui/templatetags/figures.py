@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from math import floor, log10
 from typing import Any
 
 from django import template
@@ -16,7 +17,7 @@ from django.utils.translation import gettext as _
 from annotation.core import wording
 from annotation.models import Annotation, Lane, Membership, choices
 from labelling_ui import words
-from labelling_ui.numbers import decimal, rounded, signed
+from labelling_ui.numbers import decimal, rounded, short, signed
 from prm.acquisition import FUNCTIONS
 
 register = template.Library()
@@ -38,15 +39,15 @@ def estimate(value: int, exact: bool = False) -> str:
 
 @register.filter
 def duration(seconds: float | timedelta | None) -> str:
-    """Seconds in the unit a person would choose: 840 ms, 12 s, 4.2 min, 3.1 h, 2.5 days."""
+    """Seconds in the unit a person would choose: 840 ms, 1.6 s, 12 s, 4.2 min, 3.1 h, 2.5 days."""
     if seconds is None:
         return NOTHING
     if isinstance(seconds, timedelta):
         seconds = seconds.total_seconds()
-    if seconds < 1:
+    if 0 < seconds < 1:
         return _("%(n)s ms") % {"n": decimal(seconds * 1000, 0)}
     if seconds < 90:
-        return _("%(n)s s") % {"n": decimal(seconds, 0)}
+        return _("%(n)s s") % {"n": short(round(seconds, 1 if seconds < 10 else 0))}
     if seconds < 90 * 60:
         return _("%(n)s min") % {"n": decimal(seconds / 60, 1)}
     if seconds < 36 * 3600:
@@ -57,6 +58,14 @@ def duration(seconds: float | timedelta | None) -> str:
 @register.filter
 def milliseconds(value: float | None) -> str:
     return duration(None if value is None else value / 1000)
+
+
+@register.filter
+def money(amount: float | None) -> str:
+    """12.5 -> 12.50, with two digits that are not zero for small amounts: 0.0169 -> 0.017."""
+    if amount is None:
+        return NOTHING
+    return decimal(amount, max(2, 1 - floor(log10(amount))) if amount > 0 else 2)
 
 
 @register.filter

@@ -237,10 +237,11 @@ STORED_SAMPLES = 200  # of the resampled gains, enough for a chart
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Challenger minus champion in ProcessBench F1 on the same solutions, resampled together; `low` and `high` are None
-    if no resample has both kinds of solutions."""
+    """Challenger minus champion in ProcessBench F1 on the same solutions, resampled together. The standard `error`,
+    `low` and `high` are None if no resample has both kinds of solutions."""
 
     gain: float
+    error: float | None
     low: float | None
     high: float | None
     challenger: float
@@ -274,6 +275,7 @@ def compare(
     drawn = gains[1:][~np.isnan(gains[1:])]
     return Comparison(
         gain=float(gains[0]),
+        error=float(drawn.std()) if len(drawn) else None,
         low=gain.low,
         high=gain.high,
         challenger=float(ours[0]),

@@ -20,7 +20,7 @@ FAST = 0.5
 LEAST_WRONG = 0.05  # how often a careful person differs from the reference, at least
 CLEAR = 0.05  # a guess must be wrong more often than other people by this
 
-Note = Literal["fast_right", "fast_guessing", "fast_unknown", ""]
+Note = Literal["fast_right", "fast_worse", "fast_guessing", "fast_unknown", ""]
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,14 @@ class Speed:
     """A person's pace beside their accuracy.
 
     `step_ms` is the median time per step, and `usual_ms` other people's, None for too few labels or people. `right` is
-    the share of labels that name the reference's first error, and `guess` the share that a guess would have right.
+    the share of labels that name the reference's first error, `others` that of other people's labels, None for none,
+    and `guess` the share that a guess would have right.
     """
 
     step_ms: float | None
     usual_ms: float | None
     right: Share
+    others: float | None
     guess: float | None
     fast: bool
 
@@ -41,14 +43,17 @@ class Speed:
     def note(self) -> Note:
         if not self.fast:
             return ""
-        if self.guess is None or self.right.low is None or self.right.value is None:
+        low, value, high = self.right.low, self.right.value, self.right.high
+        if self.guess is None or low is None or value is None or high is None:
             return "fast_unknown"
-        if self.right.low > self.guess:
-            return "fast_right"
-        return "fast_guessing" if self.right.value <= self.guess else "fast_unknown"
+        if value <= self.guess:
+            return "fast_guessing"
+        if self.others is not None and high < self.others:
+            return "fast_worse"
+        return "fast_right" if low > self.guess else "fast_unknown"
 
 
-NO_SPEED = Speed(None, None, share_of(0, 0), None, fast=False)  # of machines, and of people without labels in use
+NO_SPEED = Speed(None, None, share_of(0, 0), None, None, fast=False)  # of machines, and of people without labels in use
 
 
 def speeds_of(
@@ -58,13 +63,20 @@ def speeds_of(
 ) -> dict[str, Speed]:
     """The speed of each person with labels."""
     paces, unread = paces_of(timed), unread_people(timed)
+    compared = {who: [label for label in own if label.label in references] for who, own in of_people(labels).items()}
+    right = {who: sum(not _wrong(label, references) for label in own) for who, own in compared.items()}
+    all_right, all_compared = sum(right.values()), sum(map(len, compared.values()))
     speeds = {}
-    for who, own in of_people(labels).items():
-        compared = [label for label in own if label.label in references]
-        right = sum(label.first_error == references[label.label].first_error for label in compared)
+    for who, own in compared.items():
         pace, usual = paces.get(who), usual_pace(paces, who)
-        fast = who in unread or (pace is not None and usual is not None and pace < FAST * usual)
-        speeds[who] = Speed(pace, usual, share_of(right, len(compared)), _guess(compared, references), fast)
+        speeds[who] = Speed(
+            pace,
+            usual,
+            share_of(right[who], len(own)),
+            share_of(all_right - right[who], all_compared - len(own)).value,
+            _guess(own, references),
+            fast=who in unread or (pace is not None and usual is not None and pace < FAST * usual),
+        )
     return speeds
 
 

@@ -1,6 +1,5 @@
-"""How people work: their time per label and step, and the share of ratings that one key gave."""
+"""The times of people's labels."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Q, Sum
@@ -10,47 +9,11 @@ from django.utils import timezone
 from annotation.labels.annotators.batches import in_use
 from annotation.labels.annotators.haste import Timed
 from annotation.labels.annotators.judged_labels import LATEST, name_of
-from annotation.labels.quality.statistics import Median
-from annotation.models import Annotation, Membership, PathStep, Project, StepRating
+from annotation.models import Annotation, Membership, Project
 from annotation.work.annotations import own_opinions
-from annotation.work.gold.gold_accuracy import Share, share_of
 from prm.vocabulary import FINISHED
 
 PERIOD = timedelta(days=90)  # older labels do not raise an alarm
-
-
-@dataclass(frozen=True)
-class Pace:
-    """The pace of a person's latest labels, without adjudications: median seconds per label and per step, None if there
-    are no times, and the share of ratings that one key gave together with others."""
-
-    labels: int
-    label_seconds: float | None
-    step_seconds: float | None
-    accepted: Share
-
-
-def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pace]:
-    """The pace of each person who labelled, or of one `person`, by membership."""
-    labels = own_opinions(project)
-    if person is not None:
-        labels = labels.filter(annotator=person)
-    rows = labels.order_by().values_list("annotator").annotate(n=Count("pk"), median=Median("total_ms"))
-    places = (
-        PathStep.objects.filter(annotation__in=labels, dwell_ms__gt=0).order_by().values_list("annotation__annotator")
-    )
-    on_a_step = dict(places.annotate(median=Median("dwell_ms")))
-    rated = StepRating.objects.filter(annotation__in=labels, state="rated")
-    counts = (
-        rated.order_by()
-        .values_list("annotation__annotator")
-        .annotate(accepted=Count("pk", filter=Q(accepted=True)), of=Count("pk"))
-    )
-    shares = {annotator: share_of(accepted, of) for annotator, accepted, of in counts}
-    return {
-        annotator: Pace(n, _seconds(median), _seconds(on_a_step.get(annotator)), shares.get(annotator, share_of(0, 0)))
-        for annotator, n, median in rows
-    }
 
 
 def timed_labels(project: Project) -> list[Timed]:
@@ -81,7 +44,3 @@ def timed_labels(project: Project) -> list[Timed]:
         if ms:
             timed.append(Timed(pk, name_of(annotator, None), at, ms, steps, characters or 0))
     return timed
-
-
-def _seconds(ms: float | None) -> float | None:
-    return None if ms is None else ms / 1000

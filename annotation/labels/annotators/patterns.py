@@ -7,9 +7,10 @@ the reference confirms say nothing and are left out.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Literal
 
 from annotation.labels.annotators.evidence import Rise, highest_rise, tolerated, weigh
@@ -79,18 +80,21 @@ def _signs(
     everybody = _Answers(labels, references)
     signs = {}
     for who, answers in of_people(labels).items():
-        others = everybody.without(_Answers(answers, references))
-        signs[who] = {pattern: list(_signs_of(answers, pattern, references, others)) for pattern in PATTERNS}
+        rate_of = cache(everybody.without(_Answers(answers, references)).rate)
+        signs[who] = {pattern: list(_signs_of(answers, pattern, references, rate_of)) for pattern in PATTERNS}
     return signs
 
 
 def _signs_of(
-    answers: Sequence[FirstErrorLabel], pattern: Pattern, references: Mapping[int, Reference], others: "_Answers"
+    answers: Sequence[FirstErrorLabel],
+    pattern: Pattern,
+    references: Mapping[int, Reference],
+    rate_of: Callable[[int, bool], float],
 ) -> Iterator[_Sign]:
     for label, predicted in _predictions(answers, pattern):
         reference = references.get(label.label)
         if reference is None or reference.first_error != predicted:
-            rate = others.rate(predicted, reference is not None)
+            rate = rate_of(predicted, reference is not None)
             yield _Sign(label.label, label.at, label.first_error == predicted, rate)
 
 

@@ -201,6 +201,8 @@ def _perform(job: ConsensusFit) -> None:
         with one_moment():
             job.seen = labels_seen(job.project)
             evidence = read_evidence(job.project, job.source_kinds, watch)
+        job.done = job.total  # also the solutions without a label that the fit uses
+        beat_apart(done=job.done)
         fit = model.estimate(evidence, start=start)
         job.parameters = _rounded(fit.parameters) if fit else None
         beat_apart()

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count, F, FloatField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Cast, Coalesce
 
+from annotation.labels.annotators.batches import in_use, is_set_aside
 from annotation.labels.labour.audit_estimates import LEAST, Audit, AuditedAccuracy, accuracy_from, mix
 from annotation.models import Annotation, GoldAnswer, HandOver, JudgeCall, Membership, Project, QueueItem, Route
 from annotation.work.gold.gold_accuracy import is_right, share_of
@@ -126,7 +127,7 @@ def _figures(
         judged_alone=own.judged_alone,
         judge_labels=own.judge_labels,
         people_labels=own.people_labels,
-        audits=len(own.audits),
+        audits=own.audit_labels,
         judge_accuracy=judges,
         people_accuracy=people,
         accuracy=accuracy,
@@ -221,7 +222,7 @@ def _add_labels(own: _Sums, row: Mapping[str, Any]) -> None:
 def _audits(project: Project) -> Iterable[tuple[str, str, Audit]]:
     """The route and the domain of each audited result of judges alone, and whether it is right.
 
-    The truth is the latest adjudication, else gold, else the person's label of the audit.
+    The truth is the latest adjudication, else gold, else the person's label of the audit, unless it is set aside.
     """
     items = {
         item.pk: item
@@ -229,7 +230,8 @@ def _audits(project: Project) -> Iterable[tuple[str, str, Audit]]:
             project=project, audited=True, handed_over=HandOver.AUDIT, state=QueueItem.State.DONE
         ).select_related("solution__problem")
     }
-    labels = Annotation.objects.filter(item__in=items, counted=True).order_by("pk")
+    by_judges = Q(annotator__kind=Membership.Kind.MACHINE)
+    labels = Annotation.objects.filter(by_judges | ~is_set_aside(), item__in=items, counted=True).order_by("pk")
     judges: dict[int | None, list[int | None]] = defaultdict(list)
     truths: dict[int, tuple[int | None, frozenset[int]]] = {}
     for label in labels.select_related("annotator"):
@@ -260,9 +262,9 @@ def _known_truths(solutions: Iterable[int]) -> dict[int, tuple[int | None, froze
 
 
 def _people_on_gold(project: Project) -> dict[str, Counter[bool]]:
-    """How many of people's answers to hidden gold are right (True) and wrong, by domain."""
+    """How many of people's answers to hidden gold that are in use are right (True) and wrong, by domain."""
     tolerance, counts = project.policies.gold.tolerance, defaultdict[str, Counter[bool]](Counter)
-    answers = answers_to(project, source__kind="human")
+    answers = in_use(answers_to(project, source__kind="human"))
     domains = dict(answers.values_list("solution", "solution__problem__domain"))
     for answer in read_answers(answers):
         counts[domains[answer.solution]][answer.is_right(tolerance=tolerance)] += 1

@@ -18,8 +18,8 @@ DRAWS = 4000
 SEED = 22
 FLOORS = np.linspace(0.0, 1.0, 41)
 EXPONENTS = np.linspace(0.1, 2.0, 20)
-SPREADS = np.array([0.015, 0.03, 0.045, 0.06, 0.075, 0.09])
-BENT = 0.03  # standard deviation of what a curve is off in F1, for each doubling of the labels
+SPREADS = np.array([0.01, 0.02, 0.03, 0.045, 0.06, 0.075, 0.09, 0.12])
+BENT = 2.0  # spreads of single models that a curve is off by, for each doubling of the labels
 FAR = 50.0  # times the labels so far: beyond, no forecast is made
 
 
@@ -58,7 +58,7 @@ class Curve(NamedTuple):
         latest = self.trained[-1].labels
         random = np.random.default_rng(SEED)
         noise = random.standard_normal((2, DRAWS)) * self.spread
-        noise[0] += random.standard_normal(DRAWS) * BENT * np.log2(labels / latest)
+        noise[0] += random.standard_normal(DRAWS) * BENT * self.spread * np.log2(labels / latest)
         f1 = np.clip(1 - self.missing(labels) + noise[0], 0, 1)
         gain = self.missing(latest) - self.missing(labels) + noise[0] - noise[1]
         return ModelForecast(labels, band_of(f1), band_of(gain), len(self.trained))

@@ -2,8 +2,8 @@
 
 The people of a step are drawn by their shares of the labels, and their errors are first taken as independent, given the
 truth. Steps that everybody misjudges make the truth worse, and only steps whose rating is known show by how much: this
-loss is the difference between what independent errors promise for those steps and what was measured on them. It is
-taken to be about the same for every number of people.
+loss is the difference between what independent errors promise for those steps and what was measured on them, never
+below 0. It is taken to be about the same for every number of people.
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def quality_by_opinions(raters: Sequence[Rater], bad: float, known: Known) -> li
         return []
     right, error = known.right
     measured = random.normal(right, np.hypot(error, VARIES), DRAWS)
-    shared = promised[min(max(round(known.opinions), 1), len(promised)) - 1] - measured
+    shared = np.maximum(promised[min(max(round(known.opinions), 1), len(promised)) - 1] - measured, 0)
     return [
         LabelQuality(number, band_of(np.clip(right - shared, 0, 1))) for number, right in enumerate(promised[:MOST], 1)
     ]

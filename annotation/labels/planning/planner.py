@@ -12,7 +12,7 @@ from annotation.labels.consensus.fits import latest_fit
 from annotation.labels.planning.bands import Band
 from annotation.labels.planning.curve import Curve, ModelForecast, Trained, fit_curve
 from annotation.labels.planning.opinions import Known, LabelQuality, Rater, quality_by_opinions
-from annotation.labels.planning.workload import Day, Goal, Workload, forecast, with_hours
+from annotation.labels.planning.workload import Day, Goal, Workload, forecast
 from annotation.models import HIDDEN_LANES, Annotation, ModelVersion, Project
 from annotation.models.consensus_fit import FitReport
 from prm.consensus import Measured
@@ -70,12 +70,7 @@ def plan_labels(
     """
     today = project.policies.rounds.start_of_day(now or timezone.now())
     past = past_days(project, today)
-    workload = forecast(
-        past if hours_a_week is None else with_hours(past, hours_a_week),
-        goal=goal,
-        amount=amount,
-        first_weekday=today.weekday(),
-    )
+    workload = forecast(past, goal=goal, amount=amount, first_weekday=today.weekday(), hours_a_week=hours_a_week)
     trained = trained_models(project)
     curve = fit_curve(trained)
     fit = latest_fit(project)

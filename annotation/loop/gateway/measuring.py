@@ -1,5 +1,6 @@
 """Measures scores on labelled traces, compares two models, and writes the model card."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from annotation.loop.gateway.training import model_path
@@ -40,15 +41,21 @@ def headline(report: Report) -> Message:
 
 
 def compare(
-    data: Path, *, challenger: Path, rival: Path, thresholds: tuple[float, float], seed: int
+    data: Path,
+    *,
+    challenger: Path,
+    rival: Path,
+    thresholds: tuple[float, float],
+    seed: int,
+    without: Collection[str] = (),
 ) -> Comparison | None:
     """The gain of one model's scores over another's on the same labels, in ProcessBench F1 and paired by problem.
 
-    None if no domain has both erroneous and correct solutions.
+    Solutions whose id is in `without` do not count. None if no domain has both erroneous and correct solutions.
     """
     try:
         return evaluation.compare(
-            list(read_traces(data)),
+            [trace for trace in read_traces(data) if trace.id not in without],
             list(read_scores(challenger)),
             list(read_scores(rival)),
             thresholds=thresholds,

@@ -34,8 +34,13 @@ def write_training_traces(records: Iterable[Record], path: Path, *, graded: Iter
 
 def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
     """Write the holdout solutions whose first error people's labels settle as traces; returns how many."""
+    return write_traces(path, holdout_traces(records))
+
+
+def holdout_traces(records: Iterable[Record]) -> Iterator[Trace]:
+    """The holdout solutions whose first error people's labels settle, as traces."""
     holdout = _traces(without_machines(record) for record in records if record.split == "holdout")
-    return write_traces(path, (trace for trace in holdout if first_error(trace) is not None))
+    return (trace for trace in holdout if first_error(trace) is not None)
 
 
 def write_settled_traces(records: Iterable[Record], path: Path) -> Counter[str]:

@@ -12,4 +12,5 @@ from annotation.loop.registry.champions import (
     require_weights,
     set_domain_champion,
 )
+from annotation.loop.registry.power import forecast_gate
 from annotation.loop.registry.versions import pin_version, record_verdict, register_version, unpin_version

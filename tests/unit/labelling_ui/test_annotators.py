@@ -117,3 +117,31 @@ def test_the_api_has_the_same_figures(
     assert unknown.status_code == 404
     client.force_login(people["annotator"])
     assert client.get("/api/v1/projects/algebra/annotators/").status_code == 403
+
+
+def test_how_much_of_somebodys_ratings_one_key_accepted_is_shown_beside_the_time_they_took(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    careful, fast = MembershipFactory.create_batch(2, project=project)
+    for person, accepted, ms in ((careful, [], 9_000), (fast, [0, 1], 400)):
+        for _ in range(12):
+            steps = list((solution := SolutionFactory(project=project)).steps.all())
+            for revision in (1, 2):  # the latest counts
+                made = AnnotationFactory(
+                    solution=solution, annotator=person, revision=revision, total_ms=3 * ms, first_error=-1
+                )
+                for step in steps:
+                    together = revision == 2 and step.position in accepted
+                    StepRating.objects.create(annotation=made, step=step, state="rated", rating=1, accepted=together)
+    client.force_login(people["reviewer"])
+    rows = {row.who.pk: row for row in client.get("/p/algebra/quality/annotators/").context["people"]}
+    assert [(rows[one.pk].accepted.count, rows[one.pk].accepted.of) for one in (careful, fast)] == [(0, 36), (24, 36)]
+    assert [rows[one.pk].speed.step_ms for one in (careful, fast)] == [9000, 400]
+    page = client.get(f"/p/algebra/quality/annotators/{fast.pk}/").content.decode()
+    assert "Accepted together" in page
+    assert "67 %" in page
+    assert "24 of 36 ratings" in page
+    assert (
+        f'href="/p/algebra/quality/annotators/{fast.pk}/"'
+        in client.get(f"/p/algebra/members/{fast.pk}/gold/").content.decode()
+    )

@@ -10,10 +10,28 @@ from labelling_ui.templatetags import figures
 
 @pytest.mark.parametrize(
     ("seconds", "told"),
-    [(None, "–"), (0.84, "840 ms"), (12, "12 s"), (252, "4.2 min"), (11_160, "3.1 h"), (216_000, "2.5 days")],
+    [
+        (None, "–"),
+        (0, "0 s"),
+        (0.84, "840 ms"),
+        (1.554, "1.6 s"),
+        (4, "4 s"),
+        (12.4, "12 s"),
+        (252, "4.2 min"),
+        (11_160, "3.1 h"),
+        (216_000, "2.5 days"),
+    ],
 )
 def test_durations(seconds: float | None, told: str) -> None:
     assert figures.duration(seconds) == told
+
+
+@pytest.mark.parametrize(
+    ("amount", "told"),
+    [(None, "–"), (0, "0.00"), (12.5, "12.50"), (0.3069, "0.31"), (0.0169, "0.017"), (5e-5, "0.000050")],
+)
+def test_amounts_of_money(amount: float | None, told: str) -> None:
+    assert figures.money(amount) == told
 
 
 def test_counts_shares_and_differences() -> None:

@@ -38,7 +38,7 @@ MOST_QUERIES = {
     "quality/": 18,
     "generations/": 10,
     "generations/0/": 16,
-    "runs/": 12,
+    "runs/": 14,
     "models/": 10,
     "import/": 10,
     "datasets/": 15,
@@ -90,6 +90,16 @@ def test_the_first_line_of_the_project_page(manager: Client, project: Project) -
     for concern in ("disputed reference", "people disagree on", "rejected import line"):
         assert concern in page
     assert "1 solution of the pool is labelled and a round needs 20" in page
+
+
+def test_ratings_are_in_the_order_of_their_positions(
+    manager: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if one kind of rating is missing at a position."""
+    counts = [(0, "good", 5), (9, "bad", 1), (10, "good", 2)]
+    monkeypatch.setattr("labelling_ui.selectors.progress.ratings_by_position", lambda *_, **__: counts)
+    [chart] = [one for one in manager.get("/p/algebra/").context["charts"] if one.title == "Ratings by position"]
+    assert [row[0] for row in chart.rows] == ["1", "10", "11"]
 
 
 def test_solutions_are_filtered_by_what_was_said_of_them(manager: Client, project: Project) -> None:
@@ -269,6 +279,13 @@ def test_too_few_labels_keep_the_retrain_button_shut(manager: Client, project: P
     assert "disabled" in manager.get("/p/algebra/runs/").content.decode()
     response = manager.post("/p/algebra/retrain/", follow=True)
     assert "a round needs 20" in response.content.decode()
+
+
+def test_the_runs_page_and_the_api_say_what_the_gate_could_detect(manager: Client, project: Project) -> None:
+    forecast = manager.get("/api/v1/projects/algebra/gate/").json()
+    assert (forecast["solutions"], forecast["least"], forecast["detectable"]) == (0, 20, None)
+    assert "0 labelled holdout solutions, and the gate measures from 20" in forecast["sentence"]
+    assert forecast["sentence"] in manager.get("/p/algebra/runs/").content.decode()
 
 
 def test_a_run_asks_again_only_while_it_runs(manager: Client, project: Project) -> None:

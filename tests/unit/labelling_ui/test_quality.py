@@ -7,11 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from annotation.labels.annotators.pace import pace_by_person
 from annotation.labels.consensus.fits import fit_for, scope_of
-from annotation.models import LabelBatch, Membership, PathStep, Project, StepRating
+from annotation.models import LabelBatch, Membership, Project
 from labelling_ui.numbers import decimal
-from tests.factories import AnnotationFactory, MembershipFactory, SolutionFactory
 from tests.unit.labelling_ui.settings_form import as_opened
 
 
@@ -115,26 +113,3 @@ def test_settings_keep_how_labels_are_watched(client: Client, people: dict[str, 
     project.refresh_from_db()
     assert project.policies.quality.hold_rounds is True
     assert project.policies.quality.labels_between_false_alarms == 500
-
-
-def test_how_much_of_somebodys_ratings_one_key_accepted_is_shown_beside_the_time_they_took(
-    client: Client, people: dict[str, User], project: Project
-) -> None:
-    careful, fast = MembershipFactory.create_batch(2, project=project)
-    for person, accepted, ms in ((careful, [], 9_000), (fast, [0, 1], 400)):
-        steps = list((solution := SolutionFactory(project=project)).steps.all())
-        for revision in (1, 2):  # the latest counts
-            label = AnnotationFactory(solution=solution, annotator=person, revision=revision, total_ms=3 * ms)
-            for step in steps:
-                together = revision == 2 and step.position in accepted
-                StepRating.objects.create(annotation=label, step=step, state="rated", rating=1, accepted=together)
-                PathStep.objects.create(annotation=label, position=step.position, chosen=step, dwell_ms=ms)
-    found = pace_by_person(project)
-    assert [(found[one.pk].accepted.count, found[one.pk].accepted.of) for one in (careful, fast)] == [(0, 3), (2, 3)]
-    assert (found[fast.pk].labels, found[fast.pk].label_seconds, found[fast.pk].step_seconds) == (1, 1.2, 0.4)
-    client.force_login(people["reviewer"])
-    for page in ("/p/algebra/quality/", f"/p/algebra/members/{fast.pk}/gold/"):
-        shown = client.get(page).content.decode()
-        assert "Accepted together" in shown
-        assert '67 % <span class="muted small">2/3</span>' in shown
-    assert client.get("/p/algebra/quality/").context["paces"].rows[0].who == fast

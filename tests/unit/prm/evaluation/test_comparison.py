@@ -33,4 +33,4 @@ def test_without_solutions_two_models_cannot_be_compared() -> None:
 def test_without_resamples_there_is_a_gain_and_no_interval() -> None:
     traces, scores = map(list, zip(*HAND_MADE, strict=True))
     result = compare(traces, scores, scores, thresholds=(0.5, 0.4), bootstrap=0)
-    assert (result.low, result.high, result.samples) == (None, None, [])
+    assert (result.error, result.low, result.high, result.samples) == (None, None, None, [])

@@ -133,6 +133,16 @@ class TestSpeed:
         material = Material(labels, timed)
         assert find_suspicions(material, labels_between_false_alarms=2000, cleared_until={}) == []
 
+    def test_fast_and_right_less_often_than_others_is_another_note(self):
+        """Half of this person's verdicts are guesses, so they are right more often than guesses alone."""
+        labels, timed = self.project(right=0.5, step_ms=800)
+        speed = self.speed(labels, timed)
+        assert speed.right.low > speed.guess
+        assert speed.right.high < speed.others
+        assert speed.note == "fast_worse"
+        assert [one.who for one in find_suspicions(Material(labels, timed), labels_between_false_alarms=2000,
+                                                   cleared_until={})] == ["x"]  # fmt: skip
+
     def test_fast_and_no_better_than_guessing_is_named(self):
         labels, timed = self.project(right=0.0, step_ms=2000)
         speeds = speeds_of(labels, references_of(labels), timed)

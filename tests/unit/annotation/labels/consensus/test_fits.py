@@ -109,7 +109,9 @@ def test_a_decision_on_which_labels_count_makes_a_fit_stale(labelled, manager, c
             project=labelled, annotator=label.annotator, since=label.submitted_at,
             until=label.submitted_at, judge="person", state="set_aside",
         )  # fmt: skip
-    assert refit(labelled).number == 2
+    fit = refit(labelled)
+    assert fit.number == 2
+    assert fit.done == fit.total == 8, "gold too is read"
 
 
 def test_a_snapshot_freezes_its_fit_and_is_the_same_again_whatever_is_fitted_later(labelled, manager, client):
@@ -271,6 +273,9 @@ def test_a_person_whom_reviewers_confirm_outvotes_a_judge_and_its_copies(project
     assert measured["ann"].low > measured["model_judge qwen-max"].high
     assert fit.report.groups == [["model_judge Qwen/Qwen3-8B", "model_judge qwen-max", "model_judge qwen-plus"]]
     client.force_login(manager)
+    page = client.get(f"/p/{project.slug}/consensus/{fit.number}/")
+    assert [len(group) for group in page.context["groups"]] == [3]
+    assert page.content.decode().count('<span class="tag">') == 3, "a name may have a comma"
     address = f"/api/v1/projects/{project.slug}/consensus/?fit={fit.number}&search=open"
     [row] = client.get(address).json()["results"]
     assert (row["labels"], row["source_kinds"]) == (4, ["human", "model_judge"])

@@ -1,9 +1,12 @@
 """The figures of each route, from rows made by hand."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from annotation.labels.labour.route_figures import figures_by_domain, figures_by_route
-from annotation.models import GoldAnswer, JudgeCall, JudgedSolution, JudgingRun
+from annotation.models import GoldAnswer, JudgeCall, JudgedSolution, JudgingRun, LabelBatch
 from tests.factories import AnnotationFactory, GenerationFactory, MembershipFactory, ProjectFactory, SolutionFactory
 from tests.labour_world import AUDITED, COSTS, JUDGED, make_workers, queue
 
@@ -71,6 +74,28 @@ def test_an_adjudication_or_gold_overrides_the_audit_s_label(world):
             AnnotationFactory(solution=item.solution, adjudicates=True, first_error=-1)
     [judge] = figures_by_route(world[0].project)
     assert judge.judge_accuracy.value == pytest.approx(0.5)
+
+
+def test_labels_that_are_set_aside_measure_neither_judges_nor_people(world):
+    generation, machine, person = world
+    careless = MembershipFactory(project=generation.project)
+    for _ in range(12):
+        queue(world, [("judge", -1), ("person", -1)], **AUDITED)
+        queue((generation, machine, careless), [("judge", -1), ("person", 1)], **AUDITED)
+        gold = AnnotationFactory(solution__project=generation.project, adjudicates=True, first_error=-1)
+        GoldAnswer.objects.create(project=generation.project, solution=gold.solution, annotation=gold)
+        AnnotationFactory(solution=gold.solution, annotator=person, lane="gold", first_error=-1)
+        AnnotationFactory(solution=gold.solution, annotator=careless, lane="gold", first_error=1)
+    [judge] = figures_by_route(generation.project)
+    assert (judge.judge_accuracy.value, judge.people_accuracy.value) == (0.5, 0.5)
+    long_ago, now = (timezone.now() - timedelta(days=days) for days in (9, 0))
+    LabelBatch.objects.create(
+        project=generation.project, annotator=careless, since=long_ago, until=now, judge="reading", state="set_aside"
+    )
+    [judge] = figures_by_route(generation.project)
+    assert (judge.judge_accuracy.value, judge.judge_accuracy.measured) == (1.0, 12)
+    assert (judge.people_accuracy.value, judge.people_accuracy.measured) == (1.0, 12)
+    assert judge.audits == 24, "their labels remain, and their cost"
 
 
 def test_a_label_of_a_judging_run_costs_what_its_calls_cost(world):

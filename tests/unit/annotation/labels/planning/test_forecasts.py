@@ -5,7 +5,7 @@ import pytest
 
 from annotation.labels.planning.curve import Trained, fit_curve
 from annotation.labels.planning.opinions import Known, Rater, quality_by_opinions
-from annotation.labels.planning.workload import Day, forecast, with_hours
+from annotation.labels.planning.workload import Day, forecast
 
 
 def weeks(n, *, labels=50, weekend=0):
@@ -48,12 +48,29 @@ def test_what_is_not_reached_in_five_years_is_said():
 
 
 def test_hours_a_week_replace_the_past_hours_at_the_past_pace():
-    work = forecast(with_hours(weeks(7), 7), goal="days", amount=7, first_weekday=0)
+    work = forecast(weeks(7), goal="days", amount=7, first_weekday=0, hours_a_week=7)
     assert (work.hours.value, work.labels.value) == pytest.approx((7, 420))
+
+
+def test_an_uneven_pace_widens_the_hours_or_the_labels_that_hours_bring():
+    random = np.random.default_rng(2)
+    past = [Day(n % 7, 40, 40 * seconds, 0.0) for n, seconds in enumerate(random.lognormal(4, 0.5, 42))]
+    work = forecast(past, goal="labels", amount=400, first_weekday=0)
+    assert work.days.low == work.days.high
+    assert work.hours.low < 0.9 * work.hours.value < 1.1 * work.hours.value < work.hours.high
+    set_hours = forecast(past, goal="days", amount=70, first_weekday=0, hours_a_week=7)
+    assert set_hours.hours.low == pytest.approx(70) == pytest.approx(set_hours.hours.high)
+    assert set_hours.labels.low < set_hours.labels.value < set_hours.labels.high
 
 
 ALIKE = [Rater(1, (0.8, 0.02), (0.1, 0.02)) for _ in range(5)]
 ONE_IS_RIGHT = 0.7 * 0.9 + 0.3 * 0.8  # with independent errors and 30 % bad steps
+
+
+def test_easy_known_steps_do_not_make_one_opinion_better_than_its_person():
+    """They are right more often than the rates of the people promise."""
+    one, *_ = quality_by_opinions(ALIKE, 0.3, Known((1.0, 0.01), 3))
+    assert one.right.value == pytest.approx(ONE_IS_RIGHT, abs=0.01)
 
 
 def test_more_opinions_of_independent_people_are_right_more_often():

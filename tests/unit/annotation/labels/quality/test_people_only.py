@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.labels.agreement.cube import agreement_of
-from annotation.labels.annotators.pace import pace_by_person
+from annotation.labels.annotators.pace import timed_labels
 from annotation.labels.quality.own_work import LEAST, own_work
 from annotation.labels.quality.review_queue import to_review
 from annotation.labels.quality.statistics import median_seconds
@@ -47,7 +47,7 @@ def test_a_machine_is_in_no_figure_about_people():
     assert agreement_of(project).pairs == 0
     assert own_work(person).peers is None
     assert not to_review(project).exists()
-    assert set(pace_by_person(project)) == {person.pk}
+    assert {timed.who for timed in timed_labels(project)} == {f"annotator {person.pk}"}
     assert median_seconds(project) == 10.0
     assert ratings_by_position(project, positions=3) == [(0, "good", LEAST)]
     assert yield_by_generation(project) == [(first.generation.number, "control", 0, LEAST)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from annotation.loop.gateway.measuring import headline, report
+from annotation.loop.gateway.measuring import compare, headline, report
 from prm.config import TrainConfig
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Counts, Manifest, file_sha256
 from prm.scores import write_scores
@@ -44,3 +44,17 @@ def test_a_trained_model_is_measured_before_its_temperature_too(tmp_path: Path) 
     assert headline(trained).startswith("ProcessBench F1 33.3% (")
     assert trained.overall.raw_brier.value != trained.overall.brier.value
     assert untrained.overall.raw_brier is None
+
+
+def test_solutions_that_chose_the_champion_can_be_left_out(tmp_path: Path) -> None:
+    data, scores = tmp_path / "data.jsonl", tmp_path / "scores.jsonl"
+    traces = [trace for trace, _ in HAND_MADE]
+    write_traces(data, traces)
+    write_scores(scores, [score for _, score in HAND_MADE])
+    given = {"challenger": scores, "rival": scores, "thresholds": (0.5, 0.5), "seed": 0}
+    every = compare(data, **given)
+    assert every is not None
+    fewer = compare(data, **given, without={traces[0].id})
+    assert fewer is not None
+    assert fewer.n_solutions == every.n_solutions - 1
+    assert compare(data, **given, without={trace.id for trace in traces}) is None

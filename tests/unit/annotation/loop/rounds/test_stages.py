@@ -1,6 +1,7 @@
 """The gate's verdict is kept with its audit row; a challenger serves only in place of its own rival."""
 
 import pytest
+from django.utils import timezone
 
 from annotation.loop import registry
 from annotation.loop.registry.verdict import decide
@@ -9,7 +10,8 @@ from annotation.loop.rounds.work import StageWork
 from annotation.models import AuditEntry, ModelVersion
 from annotation.models.model_version import Measurement
 from prm.messages import as_json
-from tests.factories import MembershipFactory, ModelVersionFactory, SnapshotFactory, make_verdict
+from prm.traces import Trace
+from tests.factories import MembershipFactory, ModelVersionFactory, SnapshotFactory, make_comparison, make_verdict
 
 pytestmark = pytest.mark.django_db
 State = ModelVersion.State
@@ -115,3 +117,35 @@ def test_a_challenger_that_a_manager_replaced_again_does_not_serve(champion, cha
         True, "model 1 was promoted by hand during the round and keeps serving",
     )  # fmt: skip
     assert registry.champion_of(champion.project) == champion
+
+
+@pytest.mark.parametrize("rounds_since", [0, 2])
+def test_labels_before_the_champions_promotion_helped_to_choose_it(
+    champion, challenger, run, monkeypatch, rounds_since
+):
+    """Also those of later challengers, if a manager promoted an old version again: the manager saw their verdicts."""
+    project = champion.project
+    champion.snapshot = SnapshotFactory(project=project)
+    champion.promoted_at = timezone.now()
+    champion.save()
+    for number in range(2, 2 + rounds_since):
+        version, _made = ModelVersion.objects.get_or_create(project=project, number=number)
+        version.snapshot = SnapshotFactory(project=project)
+        version.save()
+        ModelVersion.objects.filter(pk=version.pk).update(created_at=champion.promoted_at)
+    latest = version.snapshot if rounds_since else champion.snapshot
+    challenger.gate, challenger.metrics.holdout_solutions = None, 40
+    run.model_version = challenger
+    measured = []
+
+    def compare(data, *, without, **given):
+        measured.append(without)
+        return make_comparison(gain=0.05, low=-0.01 if without else -0.05, solutions=30)
+
+    monkeypatch.setattr(gate, "compare", compare)
+    monkeypatch.setattr(gate, "read_snapshot", lambda snapshot: [snapshot])
+    monkeypatch.setattr(gate, "holdout_traces", lambda records: [Trace(f"{record.pk}", "p", []) for record in records])
+    challenger.metrics.thresholds = dict.fromkeys((evaluate.CHALLENGER, evaluate.CHAMPION), 0.5)
+    gate.perform(StageWork(run, run.stages.create(name="gate", order=0)))
+    assert measured == [(), {str(latest.pk)}]
+    assert (challenger.gate.promote, challenger.gate.only_new) == (True, True)
