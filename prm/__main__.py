@@ -9,13 +9,26 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-from prm.commands import audit, contamination, evaluate, explain, models, probe, score, search, simulate, train
+from prm.commands import (
+    audit,
+    backbone,
+    contamination,
+    evaluate,
+    explain,
+    models,
+    probe,
+    reproduce,
+    score,
+    search,
+    simulate,
+    train,
+)
 from prm.errors import Cancelled, DataError, PRMError
 from prm.messages import Message, as_json
 from prm.processes import die_with_parent, is_launched
 
 IN_JSON = "--errors-as-json"
-COMMANDS = (train, score, evaluate, audit, models, probe, explain, simulate, search, contamination)
+COMMANDS = (train, score, evaluate, audit, models, probe, explain, simulate, search, contamination, backbone, reproduce)
 
 
 def main(arguments: list[str] | None = None) -> int:

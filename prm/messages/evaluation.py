@@ -7,6 +7,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "file_unreadable": "{path} cannot be read",
     "measured_on_training_data": "{files}: {name} was trained on this data; measure on other data",
     "no_candidates_to_rank": "there are no candidates to rank",
+    "no_known_first_error": "{path}: no solution has a known first error. Use a file with step labels.",
     "no_such_trace": "{path}: there is no trace {id!r}",
     "not_a_prmbench_category": "trace {id!r}: {domain!r} is not a category of PRMBench",
     "nothing_to_audit_against": "{data}: no solution has a known first error, so there is nothing to audit against",

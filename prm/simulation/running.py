@@ -27,12 +27,14 @@ from prm.training.caches import Cache
 class Source:
     """The source of worlds and features, small enough to send to another process.
 
-    Worlds are the sandbox's by name, or the file `data` instead; features are stored in `cache`.
+    Worlds are the sandbox's by name, or the file `data` instead; features are computed on `device`
+    (None: CUDA if available) and stored in `cache`.
     """
 
     plan: Plan
     cache: Path
     data: Path | None = None
+    device: str | None = "cpu"
 
     def world(self, name: str) -> World:
         """The traces of a world of the plan."""
@@ -44,7 +46,13 @@ class Source:
     def features(self, name: str) -> Features:
         """The features of a world by the plan's backbone, from the cache if possible."""
         config: TrainConfig = self.plan.config
-        backbone = load_backbone(config.base, device="cpu", context=config.context, packing=config.packing)
+        backbone = load_backbone(
+            config.base,
+            device=self.device,
+            context=config.context,
+            packing=config.packing,
+            precision=config.precision,
+        )
         return compute(self.world(name), backbone, config, Cache(self.cache))
 
     def base_sha256(self) -> str:

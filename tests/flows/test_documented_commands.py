@@ -22,14 +22,14 @@ from prm.traces import write_traces
 from prm.training import train
 
 PAGES = sorted([*(BASE_DIR / "docs").rglob("*.md"), *BASE_DIR.glob("*.md")])
-LIBRARY = re.compile(r"(?:\.venv/bin/)?python -m prm (.*)|(echo .*)")
+LIBRARY = re.compile(r"(?:\.venv/bin/)?python -m prm (?!backbone )(.*)|(echo .*)")
 PLATFORM = re.compile(r"(?:\.venv/bin/)?python manage\.py (\w+) ?(.*)")
 BENCHMARK = re.compile(r"(?:\.venv/bin/)?python (-m |)(benchmarks[./]\S+) ?(.*)")
 GUIDE = BASE_DIR / "docs" / "reference" / "scoring.md"  # test_guide.py runs all of it
 # test_launch.py, test_installed.py, test_backup.py and test_serving.py run them.
 ELSEWHERE = re.compile(r"(curl|make|stepmark|pip install|\"\$BIN|tar|mkdir|VAR=|BIN=|\. \"|until|kill|.*-m launch|  )")
-# They need several machines or a Docker engine.
-NOT_HERE = re.compile(r"(accelerate launch|docker compose)")
+# They need several machines, a Docker engine or a download.
+NOT_HERE = re.compile(r"(accelerate launch|docker compose|python -m prm backbone )")
 FILES = {
     "MODEL": "models/first",
     "DIR": "models/first",
@@ -37,11 +37,15 @@ FILES = {
     "TRACES.jsonl": "holdout.jsonl",
     "TRAINING.jsonl": "labelled.jsonl",
     "problems.jsonl": "holdout.jsonl",
+    "gsm8k.json": "labelled.jsonl",
+    "math.json": "holdout.jsonl",
+    "backbones/smollm2": "tiny",
 }
 SMALLER = {"--problems": "4", "--samples": "4", "--solutions": "3"}
 QUICKER = {
     "train": "--config quick.json",
     "simulate": "--config quick.json --functions random --seeds 1 --budgets 8,12 --candidates 20 --bootstrap 20",
+    "reproduce": "--seeds 1 --epochs 1 --bootstrap 20",
 }
 
 

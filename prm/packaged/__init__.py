@@ -1,0 +1,1 @@
+"""Pretrained backbones whose weights are in a Python package."""

@@ -1,0 +1,1 @@
+"""Measures heads on a frozen backbone across sets of labelled solutions, beside scores that need no labels."""

@@ -1,0 +1,136 @@
+"""Runs the measurements of `reproduce` and their replay of active learning."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from prm.config import TrainConfig
+from prm.reproducing.judging import HeadsJudge, Judge, simple_judge
+from prm.reproducing.measuring import Abstention, Line, measure_abstention, measure_judges
+from prm.reproducing.sets import LabelledSet
+from prm.simulation.plan import Plan
+from prm.simulation.report import Report as ReplayReport
+from prm.simulation.report import Yardstick, compare
+from prm.simulation.running import Source, run_arms
+from prm.traces import write_traces
+from prm.training.caches import Cache
+
+INDEX, LENGTH = "index only", "length only"
+REPLAYED = "replay.jsonl"
+BUDGETS = 5  # points of a replay's curve
+FIRST_BUDGET = 40
+LAST_SHARE = 0.45  # of the replayed solutions; 0.6 of them are the pool
+
+
+class SetSize(msgspec.Struct, frozen=True):
+    """The size of a set of solutions, and the SHA-256 of its file."""
+
+    sha256: str
+    solutions: int
+    problems: int
+    erroneous: int
+    steps: int
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """The results of `reproduce`. `bases` maps the backbones' names to their digests."""
+
+    bases: dict[str, str]
+    sets: dict[str, SetSize]
+    config: TrainConfig
+    seeds: int
+    bootstrap: int
+    lines: list[Line]
+    abstentions: list[Abstention]
+
+
+def measure_sets(
+    sets: Sequence[LabelledSet],
+    digests: dict[str, str],
+    bases: Sequence[str],
+    *,
+    config: TrainConfig,
+    seeds: int,
+    bootstrap: int,
+    cache: Cache,
+    say: Callable[[str], None],
+) -> Report:
+    """Learn from each set that has enough of both kinds, and measure on every set."""
+    judges: dict[str, Judge] = {
+        INDEX: simple_judge(lambda labelled: -labelled.index),
+        LENGTH: simple_judge(lambda labelled: -labelled.chars),
+    }
+    on_base = {base: HeadsJudge(base, config, cache, say) for base in bases}
+    judges |= {f"surprisal, {base}": simple_judge(heads.surprisal) for base, heads in on_base.items()}
+    simple = tuple(judges)
+    judges |= {f"heads, {base}": heads for base, heads in on_base.items()}
+    lines: list[Line] = []
+    abstentions: list[Abstention] = []
+    for source in (labelled for labelled in sets if labelled.teaches):
+        for target in sets:
+            scores = {name: [judge(source, target, seed) for seed in range(seeds)] for name, judge in judges.items()}
+            lines += measure_judges(source, target, scores, simple, bootstrap)
+            if source is not target:
+                for name in judges.keys() - set(simple):
+                    abstentions += measure_abstention(
+                        source, target, name, scores[name], config.verdict_accuracy, bootstrap
+                    )
+            say(f"{source.name} to {target.name}: measured")
+    return Report(
+        bases={base: heads.backbone.sha256 for base, heads in on_base.items()},
+        sets={labelled.name: _size(labelled, digests[labelled.name]) for labelled in sets},
+        config=config,
+        seeds=seeds,
+        bootstrap=bootstrap,
+        lines=lines,
+        abstentions=abstentions,
+    )
+
+
+def _size(labelled: LabelledSet, sha256: str) -> SetSize:
+    return SetSize(
+        sha256,
+        solutions=len(labelled.traces),
+        problems=labelled.solutions.n_problems,
+        erroneous=int((labelled.errors >= 0).sum()),
+        steps=int(labelled.steps.sum()),
+    )
+
+
+def replay_sets(
+    sets: Sequence[LabelledSet],
+    *,
+    functions: Sequence[str],
+    config: TrainConfig,
+    seeds: int,
+    bootstrap: int,
+    cache: Path,
+    out: Path,
+    processes: int,
+    say: Callable[[str], None],
+) -> ReplayReport:
+    """Replay active learning on the solutions of all sets together, split by source group; stored arms are not run."""
+    data = out / REPLAYED
+    write_traces(data, (trace for labelled in sets for trace in labelled.traces))
+    total = sum(len(labelled.traces) for labelled in sets)
+    budgets = np.unique(np.geomspace(min(FIRST_BUDGET, total // 5), int(LAST_SHARE * total), BUDGETS).astype(int))
+    plan = Plan(
+        worlds=(data.stem,),
+        functions=tuple(functions),
+        seeds=tuple(range(seeds)),
+        budgets=tuple(budgets.tolist()),
+        candidates=total,
+        config=config,
+    )
+    source = Source(plan, cache, data, device=None)
+    base, world = source.base_sha256(), source.world(data.stem)
+    curves = run_arms(
+        source,
+        {data.stem: source.key(data.stem, base)},
+        out,
+        processes=processes,
+        on_arm=lambda curve, done, of: say(f"replay: {done} of {of} arms"),
+    )
+    return compare(plan, curves, {data.stem: Yardstick.of(world.test)}, base_sha256=base, bootstrap=bootstrap)

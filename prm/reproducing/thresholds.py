@@ -1,0 +1,40 @@
+"""Rules for the first-error threshold on a set that the model did not learn from. numpy only.
+
+"carried" is the threshold fitted with the model. "share" needs no labels: it flags as large a share of the new set's
+solutions as of the model's own calibration solutions. "labels" fits the threshold again on a few labelled solutions of
+the new set. "labels' share" only counts their errors, and flags that share of the set.
+"""
+
+import numpy as np
+
+from prm.calibration import fit_threshold
+from prm.reproducing.sets import Array, LabelledSet, Places
+
+CARRIED, SHARE, LABELS, LABELS_SHARE = "carried", "share", "labels", "labels' share"
+LABELLED = (20, 50, 100)
+
+
+def fit_on(labelled: LabelledSet, scores: Array, places: Places) -> float:
+    """The best threshold on the solutions at `places` whose steps all have scores."""
+    rows = [row for row in places if not np.isnan(scores[row, : labelled.steps[row]]).any()]
+    return fit_threshold(
+        [scores[row, : labelled.steps[row]] for row in rows], [int(labelled.errors[row]) for row in rows]
+    )
+
+
+def flags_share(scores: Array, share: float) -> float:
+    """The threshold below which this share of the solutions [solutions, steps] has a step."""
+    return float(np.quantile(np.nanmin(scores, axis=1), min(max(share, 0.0), 1.0)))
+
+
+def share_flagged(scores: Array, threshold: float) -> float:
+    """The share of solutions [solutions, steps] with a step below the threshold."""
+    return float((np.nanmin(scores, axis=1) < threshold).mean())
+
+
+def from_labels(rule: str, labelled: LabelledSet, scores: Array, places: Places) -> float:
+    """The threshold by "labels" or "labels' share" from the labelled solutions at `places`."""
+    if rule == LABELS:
+        return fit_on(labelled, scores, places)
+    wrong = int((labelled.errors[places] >= 0).sum())
+    return flags_share(scores, (wrong + 1) / (len(places) + 2))

@@ -1,0 +1,37 @@
+"""`reproduce` measures across sets, replays on them, and stores what it prints."""
+
+from pathlib import Path
+
+import pytest
+
+from prm.__main__ import main
+from prm.files import read_json
+from prm.reproducing.running import Report
+from prm.traces import write_traces
+from tests.unit.prm.small_world import make_traces
+
+pytestmark = pytest.mark.torch
+
+
+def test_it_measures_each_set_and_replays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, count in (("sums", 160), ("few", 10)):
+        write_traces(tmp_path / f"{name}.jsonl", make_traces(count, len(name), split="holdout", prefix=name))
+    data = [str(tmp_path / f"{name}.jsonl") for name in ("sums", "few")]
+    options = ["--seeds", "1", "--epochs", "1", "--bootstrap", "20", "--replay", "sums"]
+    assert main(["reproduce", "--data", *data, "--out", str(tmp_path / "out"), *options]) == 0
+    report = read_json(tmp_path / "out" / "report.json", Report)
+    judges = ("index only", "length only", "surprisal, tiny", "heads, tiny")
+    assert {(line.source, line.target) for line in report.lines} == {("sums", "sums"), ("sums", "few")}
+    assert [line.judge for line in report.lines[:4]] == list(judges)
+    assert all(line.auroc.low is not None for line in report.lines if line.target != "few")
+    printed = capsys.readouterr().out
+    assert (tmp_path / "out" / "tables.md").read_text() in printed
+    assert "## Replay with tiny" in printed
+    assert "balanced_errors" in printed
+
+
+def test_a_replay_of_an_unknown_set_is_refused_before_the_work(tmp_path: Path, capsys) -> None:
+    write_traces(tmp_path / "sums.jsonl", make_traces(10, 1))
+    out = ["--out", str(tmp_path / "out"), "--replay", "gsm8k"]
+    assert main(["reproduce", "--data", str(tmp_path / "sums.jsonl"), *out]) == 2
+    assert "There is no set 'gsm8k'. Choose one of: sums." in capsys.readouterr().err
