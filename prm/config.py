@@ -77,7 +77,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     process_weight: float = 1.0
     outcome_weight: float = 0.0
     pairwise_weight: float = 1.0
-    graded_weight: float = 0.0
+    graded_weight: float = 1.0
     class_balance: ClassBalance = "held"
     balance_cap: float = 10.0
     label_smoothing: float = 0.0

@@ -13,6 +13,7 @@ from annotation.labels.annotators.analysis import Analysis, who_is
 from annotation.labels.annotators.guessing import NO_SPEED, Speed
 from annotation.labels.annotators.label_costs import LabelCost, costs_by_member
 from annotation.models import LabelBatch, Membership
+from annotation.work.gold.gold_accuracy import share_of
 from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui.charts import Chart, Place, scatter_chart
 from labelling_ui.pages.access import STAFF, project_page
@@ -115,7 +116,7 @@ def rows_of(analysis: Analysis) -> list[Row]:
         Row(
             one,
             analysis.speeds.get(who_is(one), NO_SPEED),
-            analysis.accepted.get(who_is(one)),
+            analysis.accepted.get(who_is(one), share_of(0, 0)),
             golds.get(one.pk),
             costs[one.pk],
             alarms.get(one.pk),

@@ -79,8 +79,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
                             yield Arm(world, noise, function, graded, seed)
 
 
-TABLE = Plan(worlds=("sandbox", "rare-errors"), functions=(RANDOM, "entropy", "first_error_bald", "balanced_errors"))
-FULL = Plan(worlds=tuple(WORLDS), functions=tuple(FUNCTIONS), noises=(0.0, 0.1, 0.2))
+SHIPPED = tuple(sorted({0.0, TrainConfig().graded_weight}))
+TABLE = Plan(worlds=("sandbox", "rare-errors"), functions=(RANDOM, "wrong_answers", "balanced_errors"), graded=SHIPPED)
+FULL = Plan(worlds=tuple(WORLDS), functions=tuple(FUNCTIONS), noises=(0.0, 0.1, 0.2), graded=SHIPPED)
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):

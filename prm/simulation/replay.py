@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from prm.acquisition import UNKNOWN, CostModel, Pool, rank_pool
 from prm.answers.noise import NoiseRates, fit_noise
+from prm.config import TrainConfig
 from prm.features import rows_of
 from prm.labels import BAD, GOOD, first_error, problem_of, step_labels
 from prm.simulation.learning import Features, Model, Part, learn
@@ -119,7 +120,7 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
     called = called_errors(pool.traces, arm.noise, arm.seed)
     offered = np.random.default_rng([arm.seed, 0]).permutation(len(pool.traces))[: plan.candidates].tolist()
     rng = np.random.default_rng([arm.seed, 1])
-    config = msgspec.structs.replace(plan.config, seed=arm.seed, graded_weight=arm.graded)
+    config = training_config(plan, arm)
     offering = Offering.of(pool)
     chosen: list[int] = offered[: plan.budgets[0]]
     points: list[Point] = []
@@ -139,6 +140,12 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
         model = learn(revealed, chosen, features, config, unread=left, noise=noise)
         points.append(_measure(model, readings, features.test, time.monotonic() - begun))
     return Curve(arm, points, round(time.monotonic() - started, 3))
+
+
+def training_config(plan: Plan, arm: Arm) -> TrainConfig:
+    """The configuration of an arm's trainings: the plan's, with the arm's seed and weight of graded answers."""
+    config: TrainConfig = msgspec.structs.replace(plan.config, seed=arm.seed, graded_weight=arm.graded)
+    return config
 
 
 def first_errors_found(p: NDArray[np.float64], offsets: Sequence[int], threshold: float) -> list[int]:

@@ -188,9 +188,14 @@ class Objective:
     def _graded_loss(self, logits: Tensor, index: Tensor) -> Tensor:
         answers = self.answer_of_row[index]
         numbers, solution = answers[answers >= 0].unique(return_inverse=True)
-        log_p = logsigmoid(logits[:, (answers >= 0).to(logits.device)])
-        parts = (solution, self.fit.answers.flawless[numbers], self.answer_draws[:, numbers])
-        return answer_loss(log_p, *(part.to(logits.device) for part in parts), self.answer_shift)
+        device = logits.device
+        return answer_loss(
+            logsigmoid(logits[:, (answers >= 0).to(device)]),
+            solution.to(device),
+            self.fit.answers.flawless[numbers].to(device),
+            self.answer_draws[:, numbers].to(device),
+            self.answer_shift,
+        )
 
     def _answer_shift(self) -> float:
         """Log-odds of no error among graded solutions as drawn, half of either grade, minus that which logits mean.

@@ -5,17 +5,21 @@ copy, which applies new migrations of other packages.
 
 After a test that commits, rows are deleted from the tables that have some. Django would truncate all 65 tables, for 0.3
 CPU s, and then make its content types and permissions again.
+
+`module_db` is `db` for a fixture of a module. What that makes once is there for every test of the module, none of which
+may commit: each rolls back to it, and reads instances of its own.
 """
 
 import hashlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.core.management.commands import flush
-from django.db import connection
+from django.db import connection, transaction
 from django.db.backends.postgresql.operations import DatabaseOperations
 from pytest_django import DjangoDbBlocker
 
@@ -38,6 +42,14 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None, django_db_b
         flush.emit_post_migrate_signal = lambda *given: None
         with django_db_blocker.unblock():
             connection.settings_dict["TEST"]["TEMPLATE"] = _template()
+
+
+@pytest.fixture(scope="module")
+def module_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """A transaction around the tests of a module."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 def _delete_rows(self: DatabaseOperations, style: object, tables: list[str], **options: Any) -> list[str]:

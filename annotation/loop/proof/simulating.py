@@ -78,7 +78,8 @@ def _command(
 ) -> list[str]:
     check_backbone(simulation.project.policies.backbone)
     words = ["simulate", "--data", str(data), "--out", str(out), "--functions", ",".join(simulation.functions)]
-    words += ["--seeds", str(simulation.seeds), "--noise", "0", "--processes", "1", "--candidates", str(candidates)]
+    words += ["--seeds", str(simulation.seeds), "--processes", "1", "--candidates", str(candidates)]
+    words += ["--noise", "0", "--graded", "0"]
     words += ["--budgets", ",".join(map(str, budgets_up_to(budget)))]
     return prm_command(*words, "--base", simulation.project.policies.backbone, devices=devices)
 

@@ -96,6 +96,18 @@ def test_an_alarm_is_dismissed_with_a_reason_and_does_not_come_back(
     assert LabelBatch.objects.get().state == "in_use"
 
 
+def test_the_page_of_somebody_whose_labels_are_all_set_aside_has_no_figures(
+    client: Client, people: dict[str, User], project: Project, crowd: dict[str, Membership]
+) -> None:
+    [batch] = watch(project)
+    client.force_login(people["manager"])
+    client.post(f"/p/algebra/quality/{batch.pk}/decide/", {"decision": "set_aside", "reason": "not read"})
+    page = client.get(f"/p/algebra/quality/annotators/{crowd['careless'].pk}/")
+    assert page.context["figures"].accepted.of == page.context["figures"].speed.right.of == 0
+    assert page.context["figures"].cost.accepted == 0
+    assert page.content.decode().count("No labels in use.") == len(page.context["charts"])
+
+
 def test_the_api_has_the_same_figures(
     client: Client, people: dict[str, User], project: Project, crowd: dict[str, Membership]
 ) -> None:

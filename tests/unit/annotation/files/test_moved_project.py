@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -21,10 +22,9 @@ from annotation.models import (
     Hint,
     LabelSource,
     Lease,
-    Membership,
     PathStep,
     Problem,
-    Solution,
+    Project,
     Step,
     StepRating,
 )
@@ -150,8 +150,20 @@ class Labelling:
 
 
 @pytest.fixture
-def labelled(project, manager):
+def manager(labelled):
+    return User.objects.get(username="manager")
+
+
+@pytest.fixture
+def labelled(labelled_rows, db):
+    return Project.objects.get(slug="project")
+
+
+@pytest.fixture(scope="module")
+def labelled_rows(module_db):
     """Two annotators of each solution, a revision, a program, an adjudication, gold, hints and every split."""
+    manager = User.objects.create_user("manager", is_staff=True)
+    project = create_project(by=manager, name="Project", slug="project")
     import_records(project=project, records=[imported(number) for number in range(12)], by=manager)
     solutions = list(project.solutions.order_by("pk"))
     assert {one.split for one in solutions} == {"pool", "calibration", "holdout"}
@@ -170,7 +182,6 @@ def labelled(project, manager):
             said(reviewer, 1, (-1, 1), finish_reason="found_error", first_error=1, adjudicates=True)
     gold = AnnotationFactory(solution=solutions[0], annotator=reviewer, first_error=1, finish_reason="found_error")
     mark_gold(by=manager, project=project, annotation_id=gold.pk)
-    return project
 
 
 def download(project, manager, **filters):
@@ -331,7 +342,9 @@ def test_a_table_keeps_annotator_revision_and_lane(labelled, manager, format):
     assert identities(again) == identities(labelled)
 
 
-def test_two_annotators_in_one_file_are_never_revisions_of_each_other(project, manager):
+def test_two_annotators_in_one_file_are_never_revisions_of_each_other(manager):
+    project = create_project(by=manager, name="New", slug="new")
+
     def by(name, *ratings):
         label = machine("human", *ratings, name=name)
         return Record("p", [[Completion("a")], [Completion("b")]], annotations=[label])
@@ -339,11 +352,11 @@ def test_two_annotators_in_one_file_are_never_revisions_of_each_other(project, m
     given = [by("ann", 1, 1), by("bob", 1, -1), by("ann", 1, 0), by("bob", 1, -1), by("", 1, 1), by("", 0, 0)]
     counts = import_records(project=project, records=given, by=manager)
     assert (counts.annotations, counts.revised, counts.unnamed, counts.duplicates) == (5, 1, 1, 1)
-    found = Annotation.objects.order_by("pk").values_list("annotator__name_in_file", "source__name", "revision")
+    found = project.annotations.order_by("pk").values_list("annotator__name_in_file", "source__name", "revision")
     assert list(found) == [
         ("ann", "", 1), ("bob", "", 1), ("ann", "", 2), (None, "", 1), (None, "(2)", 1),
     ]  # fmt: skip
     assert LabelSource.objects.filter(project=project).count() == 2
-    assert not Membership.objects.filter(name_in_file__isnull=False, active=True).exists()
-    assert Step.objects.count() == 2
-    assert Solution.objects.count() == 1
+    assert not project.memberships.filter(name_in_file__isnull=False, active=True).exists()
+    assert Step.objects.filter(solution__project=project).count() == 2
+    assert project.solutions.count() == 1

@@ -12,7 +12,7 @@ from prm.acquisition import FUNCTIONS, UNKNOWN
 from prm.acquisition import functions as f
 from prm.acquisition.candidates import Stack
 from prm.acquisition.functions import EXACT_STEPS, joint_bald
-from prm.answers.noise import PRIOR
+from prm.answers.noise import PRIOR, AnswerNoise
 
 probabilities = st.tuples(st.integers(1, 6), st.integers(1, 5)).flatmap(
     lambda shape: arrays(float, shape, elements=st.floats(0, 1, width=32))
@@ -144,6 +144,17 @@ def test_first_error_entropy_by_hand() -> None:
 def test_the_chance_of_an_error_heeds_the_final_answer() -> None:
     p = np.full((3, 2, 2), 0.5)
     assert f.error_chance(p, np.array([0, 1, UNKNOWN]), PRIOR) == pytest.approx([0.98, 0.15 * 0.75, 0.75])
+
+
+def test_the_chance_of_an_error_takes_the_fitted_noise() -> None:
+    p = np.full((2, 1, 2), 0.5)
+    chance = f.error_chance(p, np.array([0, 1]), AnswerNoise(right_despite_error=0.5, wrong_without_error=0.1))
+    assert chance == pytest.approx([0.9, 0.5 * 0.5])
+
+
+def test_wrong_answers_need_no_model() -> None:
+    p = np.random.default_rng(0).random((3, 2, 4))
+    assert f.wrong_answers(p, np.array([0, 1, UNKNOWN])).tolist() == [1, 0, 0]
 
 
 def test_balance_gives_errors_their_share_where_chances_are_right() -> None:

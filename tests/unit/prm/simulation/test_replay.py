@@ -13,8 +13,8 @@ from prm.errors import DataError
 from prm.labels import problem_of
 from prm.scoring.embedding import Embedder
 from prm.simulation.learning import learn
-from prm.simulation.plan import Arm, Curve, Plan
-from prm.simulation.replay import Offering
+from prm.simulation.plan import FULL, TABLE, Arm, Curve, Plan
+from prm.simulation.replay import Offering, training_config
 from prm.simulation.report import Report
 from prm.simulation.running import ARMS_FILE, Bench, Source, finished_arms, run_arms
 from prm.traces import write_traces
@@ -34,15 +34,29 @@ PLAN = Plan(
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("simulation")
-    write_traces(
-        folder / "sums.jsonl",
-        [
-            *make_traces(60, 1, prefix="a"),
-            *make_traces(40, 2, split="calibration", prefix="b"),
-            *make_traces(40, 3, split="holdout", prefix="c"),
-        ],
-    )
+    traces = [
+        *make_traces(60, 1, prefix="a"),
+        *make_traces(40, 2, split="calibration", prefix="b"),
+        *make_traces(40, 3, split="holdout", prefix="c"),
+    ]
+    graded = [msgspec.structs.replace(trace, final_answer_correct=trace.first_error == -1) for trace in traces]
+    write_traces(folder / "sums.jsonl", graded)
     return Source(PLAN, folder / "cache", folder / "sums.jsonl")
+
+
+@pytest.mark.parametrize("name", [field.name for field in msgspec.structs.fields(TrainConfig)])
+@pytest.mark.parametrize("plan", [TABLE, FULL], ids=["table", "full"])
+def test_what_is_measured_is_what_ships(plan, name):
+    """Every field of a replay's training is the default's; only the seed varies, and the crossed graded weight."""
+    measured = [training_config(plan, arm) for arm in plan.arms()]
+    default = getattr(TrainConfig(), name)
+    values = {getattr(config, name) for config in measured}
+    if name == "seed":
+        assert values == set(plan.seeds)
+    elif name == "graded_weight":
+        assert values == {0.0, default}
+    else:
+        assert values == {default}
 
 
 @pytest.fixture(scope="module")
@@ -110,14 +124,19 @@ def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
     config = tmp_path / "config.json"
     config.write_bytes(msgspec.json.encode(SMALL))
     command = ["simulate", "--data", str(source.data), "--config", str(config), "--cache", str(source.cache)]
-    command += ["--functions", "random,balanced_errors", "--budgets", "10,20", "--candidates", "60"]
+    command += ["--functions", "random,balanced_errors", "--graded", "0,0.5"]
+    command += ["--budgets", "10,20", "--candidates", "60"]
     command += ["--seeds", "2", "--processes", "1", "--bootstrap", "20", "--out", str(tmp_path)]
     assert main(command) == 0
     report = msgspec.json.decode((tmp_path / "report.json").read_bytes(), type=Report)
-    assert report.arms == 4
-    assert [one.function for one in report.comparisons] == ["random", "balanced_errors"]
+    assert report.arms == 8
+    crossed = [(name, graded) for name in ("random", "balanced_errors") for graded in (0.0, 0.5)]
+    assert [(one.function, one.graded) for one in report.comparisons] == crossed
+    assert [one.better is None for one in report.comparisons] == [True, False, False, False]
     assert (tmp_path / "curves.svg").read_text().startswith("<?xml")
-    assert "| balanced_errors | 2 |" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "| balanced_errors | 2 |" in out
+    assert "| random + graded 0.5 | 2 |" in out
     before = (tmp_path / ARMS_FILE).read_bytes()
     assert main([*command, "--report-only"]) == 0
     assert (tmp_path / ARMS_FILE).read_bytes() == before
@@ -127,6 +146,7 @@ def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
     ("change", "words"),
     [
         ({"functions": ("entropy",)}, "compares with random"),
+        ({"graded": (0.5,)}, "add 0 to the weights"),
         ({"functions": ("random", "guess")}, "There is no acquisition function 'guess'"),
         ({"budgets": (20, 10)}, "budgets in increasing order"),
         ({"noises": (0.5,)}, "below 0.5"),
