@@ -33,7 +33,12 @@ def add(commands: Any) -> None:
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="bootstrap resamples for the intervals")
     parser.add_argument("--epochs", type=at_least(1), default=TrainConfig().epochs, help="epochs of each training")
     parser.add_argument("--replay", nargs="+", metavar="SET", help="sets to replay active learning on, together")
-    parser.add_argument("--functions", nargs="+", default=["random", "balanced_errors"], help="functions of the replay")
+    parser.add_argument(
+        "--functions",
+        nargs="+",
+        default=["random", "wrong_answers", "balanced_errors"],
+        help="functions of the replay, each with and without graded answers; including random",
+    )
     parser.add_argument("--processes", type=at_least(1), default=1, help="processes of the replay")
     parser.set_defaults(run=run)
 

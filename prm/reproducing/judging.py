@@ -147,7 +147,7 @@ def verdicts(
         if np.isnan(steps[row, :n]).any():
             predicted, doubt = None, None
         else:
-            predicted, doubt = verdict(heads[row, :n], steps[row, :n], thresholds[row])
+            predicted, doubt = verdict(heads[row, :n].tolist(), steps[row, :n].tolist(), thresholds[row])
         doubts.append(float("inf") if doubt is None else doubt)
         right.append(predicted == target.errors[row])
     return doubts, right

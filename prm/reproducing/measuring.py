@@ -6,6 +6,7 @@ from itertools import product
 import msgspec
 import numpy as np
 
+from prm.evaluation.metrics import Array as Samples
 from prm.evaluation.metrics import Metric, as_metric, divide, draws_of, ranking, resample
 from prm.evaluation.report import processbench
 from prm.reproducing.judging import Scores, verdicts
@@ -74,30 +75,30 @@ def measure_judges(
 
 
 def _aurocs(
-    target: LabelledSet, scores: Mapping[str, Sequence[Scores]], simple: Sequence[str], draws: Array
+    target: LabelledSet, scores: Mapping[str, Sequence[Scores]], simple: Sequence[str], draws: Samples
 ) -> dict[str, Metric]:
     """The AUROC of each judge for first errors among the steps up to them, and its gain over the best simple one."""
     counted, wrong = target.counted, target.wrong[target.counted]
     steps = {judge: [one.steps[counted] for one in by_seed] for judge, by_seed in scores.items()}
 
-    def auroc(judge: str, weights: Array) -> Array:
+    def auroc(judge: str, weights: Samples) -> Samples:
         scored = ~np.isnan(steps[judge][0])
         of_seeds = {one.tobytes(): one for one in steps[judge]}.values()  # a score without training has only one
         return np.mean([ranking(-one[scored], wrong[scored], weights[..., scored])[0] for one in of_seeds], axis=0)
 
     best = max(simple, key=lambda judge: float(auroc(judge, np.ones(len(wrong)))))
 
-    def measure(weights: Array) -> dict[str, Array]:
+    def measure(weights: Samples) -> dict[str, Samples]:
         each = {judge: auroc(judge, weights) for judge in scores}
         return each | {f"{judge} over": each[judge] - each[best] for judge in scores}
 
     return resample(measure, draws, target.solutions.problem[np.nonzero(counted)[0]])
 
 
-def _f1_by_rule(target: LabelledSet, by_seed: Sequence[Scores], draws: Array, *, labels: bool) -> dict[str, Array]:
+def _f1_by_rule(target: LabelledSet, by_seed: Sequence[Scores], draws: Samples, *, labels: bool) -> dict[str, Samples]:
     """Samples [draws] of F1 by threshold rule; the rules that need labels of the target only with `labels`."""
 
-    def f1(scores: Scores, thresholds: Array | float, chosen: np.ndarray | None = None) -> Array:
+    def f1(scores: Scores, thresholds: Array | float, chosen: np.ndarray | None = None) -> Samples:
         return processbench(target.judged(scores.steps, thresholds), draws, chosen)["processbench_f1"]
 
     samples = {CARRIED: [f1(one, one.carried) for one in by_seed]}
@@ -133,7 +134,7 @@ def measure_abstention(
     """Two lines: with threshold and limit of the source, and with both fitted on labels of the target."""
     draws = draws_of(target.solutions.n_problems, bootstrap, 0)
     everything = np.arange(len(target.traces))
-    fitted: dict[int, list[Array]] = {0: []}
+    fitted: dict[int, list[tuple[Samples, Samples, Samples]]] = {0: []}
     for seed, one in enumerate(by_seed):
         assert one.heads is not None, "a judge that abstains has heads"
         doubt, right = verdicts(target, one.steps, one.heads, one.carried, everything)
@@ -165,8 +166,8 @@ def measure_abstention(
 
 
 def _given(
-    target: LabelledSet, doubt: list[float], right: list[bool], bar: AbstentionBar | None, rows: Places, draws: Array
-) -> tuple[Array, Array, Array]:
+    target: LabelledSet, doubt: list[float], right: list[bool], bar: AbstentionBar | None, rows: Places, draws: Samples
+) -> tuple[Samples, Samples, Samples]:
     """Samples [draws] of coverage, accuracy of the verdicts given, and of all, at the solutions `rows`."""
     weights = draws[:, target.solutions.problem[rows]]
     exact = np.array(right, dtype=float)[rows]
@@ -179,7 +180,7 @@ def _given(
     )
 
 
-def _mean(samples: Sequence[Array]) -> Array:
+def _mean(samples: Sequence[Samples]) -> Samples:
     """The mean of several samples [draws], without those that are undefined (nan) in a draw."""
     table = np.array(samples)
     known = ~np.isnan(table)

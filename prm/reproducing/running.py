@@ -10,7 +10,7 @@ from prm.config import TrainConfig
 from prm.reproducing.judging import HeadsJudge, Judge, simple_judge
 from prm.reproducing.measuring import Abstention, Line, measure_abstention, measure_judges
 from prm.reproducing.sets import LabelledSet
-from prm.simulation.plan import Plan
+from prm.simulation.plan import SHIPPED, Plan
 from prm.simulation.report import Report as ReplayReport
 from prm.simulation.report import Yardstick, compare
 from prm.simulation.running import Source, run_arms
@@ -119,6 +119,7 @@ def replay_sets(
     plan = Plan(
         worlds=(data.stem,),
         functions=tuple(functions),
+        graded=SHIPPED,
         seeds=tuple(range(seeds)),
         budgets=tuple(budgets.tolist()),
         candidates=total,

@@ -47,7 +47,7 @@ SMALLER = {"--problems": "4", "--samples": "4", "--solutions": "3"}
 QUICKER = {
     "train": "--config quick.json",
     "simulate": "--config quick.json --functions random --seeds 1 --budgets 8,12 --candidates 20 --bootstrap 20",
-    "reproduce": "--seeds 1 --epochs 1 --bootstrap 20",
+    "reproduce": "--functions random --seeds 1 --epochs 1 --bootstrap 20",
 }
 
 

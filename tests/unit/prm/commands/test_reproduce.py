@@ -17,7 +17,7 @@ def test_it_measures_each_set_and_replays(tmp_path: Path, capsys: pytest.Capture
     for name, count in (("sums", 160), ("few", 10)):
         write_traces(tmp_path / f"{name}.jsonl", make_traces(count, len(name), split="holdout", prefix=name))
     data = [str(tmp_path / f"{name}.jsonl") for name in ("sums", "few")]
-    options = ["--seeds", "1", "--epochs", "1", "--bootstrap", "20", "--replay", "sums"]
+    options = ["--seeds", "1", "--epochs", "1", "--bootstrap", "20", "--replay", "sums", "--functions", "random"]
     assert main(["reproduce", "--data", *data, "--out", str(tmp_path / "out"), *options]) == 0
     report = read_json(tmp_path / "out" / "report.json", Report)
     judges = ("index only", "length only", "surprisal, tiny", "heads, tiny")
@@ -27,7 +27,7 @@ def test_it_measures_each_set_and_replays(tmp_path: Path, capsys: pytest.Capture
     printed = capsys.readouterr().out
     assert (tmp_path / "out" / "tables.md").read_text() in printed
     assert "## Replay with tiny" in printed
-    assert "balanced_errors" in printed
+    assert "random + graded" in printed
 
 
 def test_a_replay_of_an_unknown_set_is_refused_before_the_work(tmp_path: Path, capsys) -> None:
