@@ -245,7 +245,7 @@ def _charts(person: Membership, weeks: list[Week]) -> list[Chart]:
             person, since=week.since, until=week.until))
         for week in weeks
     ]  # fmt: skip
-    week, none = gettext("week of"), gettext("No labels yet.")
+    week, none = gettext("week of"), gettext("No labels in use.")
     return [
         line_chart(
             gettext("Right, by week"),

@@ -105,6 +105,7 @@ def test_the_page_of_somebody_whose_labels_are_all_set_aside_has_no_figures(
     page = client.get(f"/p/algebra/quality/annotators/{crowd['careless'].pk}/")
     assert page.context["figures"].accepted.of == page.context["figures"].speed.right.of == 0
     assert page.context["figures"].cost.accepted == 0
+    assert page.content.decode().count("No labels in use.") == len(page.context["charts"])
 
 
 def test_the_api_has_the_same_figures(
