@@ -38,7 +38,9 @@ FILES = {
     "TRAINING.jsonl": "labelled.jsonl",
     "problems.jsonl": "holdout.jsonl",
     "gsm8k.json": "labelled.jsonl",
-    "math.json": "holdout.jsonl",
+    "math.json": "every-split.jsonl",
+    "gsm8k": "labelled",
+    "math": "every-split",
     "backbones/smollm2": "tiny",
 }
 SMALLER = {"--problems": "4", "--samples": "4", "--solutions": "3"}
