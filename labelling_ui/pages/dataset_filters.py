@@ -119,7 +119,7 @@ class SnapshotForm(AgreementFields):
     gold = _one("gold")
     graded = forms.IntegerField(
         required=False, min_value=0, max_value=100_000, label=NAMES["graded"],
-        help_text=_("Unread solutions with a right, and with a wrong final answer, for training. They are in no download."),
+        help_text=_("Unread solutions with a right, and with a wrong final answer. They are in no download."),
     )  # fmt: skip
     min_annotations = forms.IntegerField(
         required=False, min_value=0, max_value=1000, label=NAMES["min_annotations"],
