@@ -40,6 +40,7 @@ NAMES = {
     "revisions": _("Earlier revisions"),
     "set_aside": _("Batches set aside"),
     "gold": _("Gold solutions"),
+    "graded": _("Graded solutions of each side"),
     "critiques": _("Critiques"),
     "comments": _("Comments and reasons"),
     "consensus": _("Consensus by"),
@@ -70,7 +71,7 @@ AGREEMENT = {
 }
 # The fields by what they select, with a heading each.
 GROUPS: list[tuple[Promise, tuple[str, ...]]] = [
-    (_("Solutions"), ("splits", "domains", "policies", "visibilities", "text", "gold", "min_annotations")),
+    (_("Solutions"), ("splits", "domains", "policies", "visibilities", "text", "gold", "graded", "min_annotations")),
     (
         _("Labels"),
         (
@@ -116,6 +117,10 @@ class SnapshotForm(AgreementFields):
     visibilities = _several("visibilities")
     text = forms.CharField(required=False, max_length=200, label=NAMES["text"])
     gold = _one("gold")
+    graded = forms.IntegerField(
+        required=False, min_value=0, max_value=100_000, label=NAMES["graded"],
+        help_text=_("Unread solutions with a right, and with a wrong final answer. They are in no download."),
+    )  # fmt: skip
     min_annotations = forms.IntegerField(
         required=False, min_value=0, max_value=1000, label=NAMES["min_annotations"],
         help_text=_("0 includes solutions without labels."),

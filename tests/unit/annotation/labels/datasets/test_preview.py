@@ -19,11 +19,12 @@ from tests.unit.annotation.labels.datasets.test_snapshots import rated, solution
 
 def fill(project, several=40):
     """Solutions of all splits; every third has a judge's label too, and one has no label."""
+    records = []
     for number in range(several):
         labels = [rated(1, 0, -1, finish="found_error") if number % 2 else rated(1, None, 1, name="bob")]
         labels += [by("model_judge", 1, 1, 1, name="judge")] if number % 3 == 0 else []
-        take_in(project, solution(f"problem {'x' * number}", *labels))
-    take_in(project, solution("unread"))
+        records.append(solution(f"problem {'x' * number}", *labels))
+    take_in(project, *records, solution("unread"))
 
 
 def statement(plan):
