@@ -58,15 +58,6 @@ def in_mid_training(run):
     return run.points.filter(stage="train").exists() and trainers()
 
 
-def test_a_round_goes_through_all_queues(project, manager):
-    run = runs.request_run(by=manager, project=project)
-    until(lambda: ended(run))
-    assert run.state == Run.DONE, run.error
-    assert run.model_version is not None
-    assert project.generations.get(state="open").run == run
-    assert trainers() == []
-
-
 def test_cancelling_stops_the_trainer_within_seconds(project, manager):
     run = runs.request_run(by=manager, project=project)
     until(lambda: in_mid_training(run))
@@ -112,9 +103,13 @@ def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_ma
     cancel_job(by=manager, job=second)
 
 
-def test_an_audit_that_somebody_asked_for_gives_its_worker_to_a_round_at_once(project, manager):
+def test_a_round_goes_through_all_queues_and_an_audit_gives_its_worker_to_the_next_at_once(project, manager):
     first = runs.request_run(by=manager, project=project)
     until(lambda: ended(first))
+    assert first.state == Run.DONE, first.error
+    assert first.model_version is not None
+    assert project.generations.get(state="open").run == first
+    assert trainers() == []
     job = request_audit(by=manager, version=first.model_version)
     until(lambda: in_state(job, job.State.RUNNING))
     run = runs.request_run(by=manager, project=project)

@@ -1,14 +1,16 @@
 """Real Celery workers on the test's database and Redis, for tests of what happens across processes.
 
-A test that asks for `celery_workers` commits for real (`transactional_db`). The workers are started once for
-the test session; each process of a parallel run has its own. They take up what later tests queue, too.
+A test that asks for `celery_workers` commits for real (`transactional_db`). A run begins with these tests, which share
+the workers. In a parallel run one process has all files with such tests: each process would start workers of its own.
 """
 
 import itertools
 import os
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from celery import current_app
@@ -17,6 +19,7 @@ from celery.signals import after_task_publish
 from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
+from xdist.scheduler import LoadFileScheduling
 
 from config.env import BASE_DIR, VAR_DIR
 from launch.supervision import worker_commands
@@ -24,6 +27,33 @@ from launch.tether import tethered
 from tests.waiting import PATIENCE, until
 
 STARTED = pytest.StashKey["Workers"]()
+
+
+class Scheduling(LoadFileScheduling):
+    """A process for each file, and one for all files with workers."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return "workers" if _has_workers(file) else file
+
+
+@cache
+def _has_workers(file: str) -> bool:
+    return "celery_workers" in (BASE_DIR / file).read_text()
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
+    """Return the scheduling of `--dist loadfile`."""
+    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests with workers first: one process has all of them, and would otherwise end last."""
+    items.sort(key=lambda item: not _needs_workers(item))
+
+
+def _needs_workers(item: pytest.Item) -> bool:
+    return "worker_processes" in getattr(item, "fixturenames", ())
 
 
 class Workers:
@@ -67,6 +97,13 @@ class Workers:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        self._processes.clear()
+        self._names.clear()
+
+    @property
+    def started(self) -> bool:
+        """Whether they take up what a test queues."""
+        return bool(self._processes)
 
     def log(self, queue: str) -> Path:
         """Where the worker of a queue writes."""
@@ -92,6 +129,14 @@ def worker_processes(request: pytest.FixtureRequest, django_db_setup: None) -> I
     workers.stop()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Stop the workers after the last test that needs them."""
+    yield
+    if STARTED in item.config.stash and (nextitem is None or not _needs_workers(nextitem)):
+        item.config.stash[STARTED].stop()
+
+
 @pytest.fixture
 def celery_workers(transactional_db: None, worker_processes: Workers) -> Iterator[Workers]:
     """Three running workers, idle before and after the test."""
@@ -114,8 +159,9 @@ def no_task_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
     after_task_publish.connect(note, weak=False)  # a weak one was not told of every task
     yield
     after_task_publish.disconnect(note)
-    if queued and STARTED in request.config.stash:
-        request.config.stash[STARTED].clear()
+    workers = request.config.stash.get(STARTED, None)
+    if queued and workers is not None and workers.started:
+        workers.clear()
 
 
 def environment() -> dict[str, str]:
