@@ -118,9 +118,14 @@ def graded_documents(traces: Sequence[Trace], noise: NoiseRates, owners: int) ->
     return parts
 
 
-def only_whole(unread: Sequence[Document], encoded: Sequence[Encoded]) -> tuple[list[Document], list[Encoded]]:
-    """The documents whose steps all fit the context: the grade says nothing of a part."""
+def only_usable(unread: Sequence[Document], encoded: Sequence[Encoded]) -> tuple[list[Document], list[Encoded]]:
+    """The documents whose steps all fit the context, because the grade says nothing of a part.
+
+    None of them without both grades, because half of each batch has either.
+    """
     whole = [pair for pair in zip(unread, encoded, strict=True) if len(pair[1].spans) == pair[1].n_steps]
+    if len({document.right for document, _ in whole}) < 2:
+        return [], []
     return [document for document, _ in whole], [item for _, item in whole]
 
 

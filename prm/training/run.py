@@ -34,7 +34,7 @@ from prm.training.dataset import (
     as_documents,
     documents,
     graded_documents,
-    only_whole,
+    only_usable,
     read_training_data,
 )
 from prm.training.distributed import ALONE, Team, shard_layers
@@ -170,7 +170,7 @@ class Training:
         fit = encode_cached([document.trace for document in taught], backbone, self.cache, on_progress)
         read = encode_cached([document.trace for document in unread], backbone, self.cache, on_progress)
         held = encode_cached(parts.held, backbone, self.cache, on_progress)
-        graded, whole = only_whole(unread, read)
+        graded, whole = only_usable(unread, read)
         known = Supervision.of([*taught, *graded], [*fit, *whole], self.config.neutral)
         held_known = Supervision.of(as_documents(parts.held), held, self.config.neutral)
         return Lessons(parts, noise, taught, graded, [*fit, *whole], held, known, held_known)

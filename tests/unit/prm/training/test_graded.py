@@ -14,7 +14,7 @@ from prm.encoding import Encoded
 from prm.heads import Readout
 from prm.labels import BAD, GOOD
 from prm.traces import Step, Trace, write_traces
-from prm.training.dataset import as_documents, documents, graded_documents, only_whole, read_training_data
+from prm.training.dataset import as_documents, documents, graded_documents, only_usable, read_training_data
 from prm.training.lanes import CachedLane
 from prm.training.mixing import mix_in
 from prm.training.objective import Objective, answer_loss
@@ -112,10 +112,18 @@ def test_nothing_of_a_set_aside_problem_teaches(tmp_path: Path) -> None:
 
 
 def test_a_solution_cut_by_the_context_does_not_teach() -> None:
-    whole, cut = graded_documents([unread(t, right=True) for t in make_traces(2, seed=1)], NoiseRates(), 0)
-    item = fitting([whole.trace, cut.trace])
-    short = Encoded(item[1].ids, item[1].spans[:-1], item[1].n_steps)
-    assert only_whole([whole, cut], [item[0], short]) == ([whole], [item[0]])
+    right, wrong, also_right = make_traces(3, seed=1)
+    graded = [unread(right, right=True), unread(wrong, right=False), unread(also_right, right=True)]
+    *whole, cut = graded_documents(graded, NoiseRates(), 0)
+    *items, item = fitting([document.trace for document in (*whole, cut)])
+    short = Encoded(item.ids, item.spans[:-1], item.n_steps)
+    assert only_usable([*whole, cut], [*items, short]) == (whole, items)
+
+
+def test_one_grade_alone_neither_teaches_nor_counts() -> None:
+    """The manifest counted 30 wrong answers as teaching, although no batch had any."""
+    wrong = graded_documents([unread(t, right=False) for t in make_traces(2, seed=1)], NoiseRates(), 0)
+    assert only_usable(wrong, fitting([document.trace for document in wrong])) == ([], [])
 
 
 def mixed(batches: list[list[int]], sizes: list[int], right: list[bool], length: int = 2) -> list[list[int]]:
