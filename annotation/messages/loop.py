@@ -26,8 +26,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "gate_figures": "ProcessBench F1 {gain:+.1f} points against {rival} (interval over all rounds {low:+.1f} points to {high:+.1f} points) on {solutions} to {problems}",
     "gate_kept_back": "not promoted",
     "gate_power": (
-        "The project has {n:,} labelled holdout solution. In four of five cases that shows a gain of {detectable:.1f} points. To see {wanted:.1f} points, about {needed:,} are needed.",
-        "The project has {n:,} labelled holdout solutions. In four of five cases they show a gain of {detectable:.1f} points. To see {wanted:.1f} points, about {needed:,} are needed.",
+        "The project has {n:,} labelled holdout solution. In four of five cases that shows a gain of {detectable:.1f} points, if a loss of {tolerated:.1f} points is tolerated. To see {wanted:.1f} points, about {needed:,} are needed.",
+        "The project has {n:,} labelled holdout solutions. In four of five cases they show a gain of {detectable:.1f} points, if a loss of {tolerated:.1f} points is tolerated. To see {wanted:.1f} points, about {needed:,} are needed.",
     ),
     "gate_power_too_low": "{challenger} is not promoted and {rival} keeps serving: {known}. Label more of the holdout.",
     "gate_promoted": "promoted",
