@@ -70,6 +70,11 @@ class World:
                     )
                 )
 
+    @property
+    def teaches_by_grade(self) -> bool:
+        """Whether the pool has right and wrong final answers, so that graded answers can teach."""
+        return {True, False} <= {trace.final_answer_correct for trace in self.pool}
+
 
 def sandbox_world(name: str, sizes: Sizes, *, seed: int) -> World:
     """A sandbox world by name; `seed` draws its problems. Raises DataError for an unknown name."""

@@ -10,6 +10,7 @@ from prm.__main__ import main
 from prm.acquisition import Candidate, Pool
 from prm.config import TrainConfig
 from prm.errors import DataError
+from prm.formats.trace_files import read_traces
 from prm.labels import problem_of
 from prm.scoring.embedding import Embedder
 from prm.simulation.learning import learn
@@ -133,6 +134,10 @@ def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
     crossed = [(name, graded) for name in ("random", "balanced_errors") for graded in (0.0, 0.5)]
     assert [(one.function, one.graded) for one in report.comparisons] == crossed
     assert [one.better is None for one in report.comparisons] == [True, False, False, False]
+    plain, at_equal_signal = report.comparisons[2:]
+    assert plain.choosing == plain.saving["solutions"]
+    assert at_equal_signal.choosing not in (None, at_equal_signal.saving["solutions"])
+    assert [one.choosing for one in report.comparisons[:2]] == [None, None]
     assert (tmp_path / "curves.svg").read_text().startswith("<?xml")
     out = capsys.readouterr().out
     assert "| balanced_errors | 2 |" in out
@@ -140,6 +145,16 @@ def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
     before = (tmp_path / ARMS_FILE).read_bytes()
     assert main([*command, "--report-only"]) == 0
     assert (tmp_path / ARMS_FILE).read_bytes() == before
+
+
+def test_a_pool_without_wrong_answers_is_replayed_without_graded_answers(source, tmp_path, capsys):
+    """Every arm was trained twice, with the same result."""
+    traces = [msgspec.structs.replace(trace, final_answer_correct=True) for trace in read_traces(source.data)]
+    write_traces(tmp_path / "right.jsonl", traces)
+    command = ["simulate", "--data", str(tmp_path / "right.jsonl"), "--candidates", "60", "--budgets", "10,20"]
+    assert main([*command, "--graded", "0,1", "--out", str(tmp_path), "--report-only"]) == 0
+    assert msgspec.json.decode((tmp_path / "report.json").read_bytes(), type=Report).plan.graded == (0.0,)
+    assert "graded answers are left out" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
