@@ -1,5 +1,6 @@
 """A whole simulation on the world of running sums: the same again, and on from where it was stopped."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -145,6 +146,22 @@ def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
     before = (tmp_path / ARMS_FILE).read_bytes()
     assert main([*command, "--report-only"]) == 0
     assert (tmp_path / ARMS_FILE).read_bytes() == before
+
+
+def test_solutions_without_labels_teach_by_their_grade_and_are_never_read(source, tmp_path):
+    traces = list(read_traces(source.data))
+    extra = [
+        msgspec.structs.replace(trace, labels=None, first_error=None, final_answer_correct=trace.first_error == -1)
+        for trace in make_traces(8, 4, prefix="d")
+    ]
+    ungraded = msgspec.structs.replace(extra[0], id="e", final_answer_correct=None)
+    held = msgspec.structs.replace(extra[1], id="f", split="holdout")
+    write_traces(tmp_path / "sums.jsonl", [*traces, *extra, ungraded, held])
+    more = replace(source, data=tmp_path / "sums.jsonl")
+    assert [trace.id for trace in more.world("sums").pool[60:]] == [trace.id for trace in extra]
+    plain, graded = (Arm("sums", 0.2, "random", weight, 1) for weight in (0.0, 0.5))
+    assert without_times(Bench(more).replay(plain)) == without_times(Bench(source).replay(plain))
+    assert without_times(Bench(more).replay(graded)) != without_times(Bench(source).replay(graded))
 
 
 def test_a_pool_without_wrong_answers_is_replayed_without_graded_answers(source, tmp_path, capsys):
