@@ -86,7 +86,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_domain_champion": "The domain “{domain}” has no champion of its own.",
     "no_endpoints": "none; the operator can add them to POLICY_ENDPOINTS",
     "no_errors_labelled": "No labelled step is an error, so there is nothing to learn yet.",
-    "no_function_chosen": "Choose at least one function to compare with random.",
     "no_generation_opened": "No generation was opened: {error}",
     "no_holdout": "No holdout solution in the model's snapshot has a known first error.",
     "no_holdout_domain_with_both_kinds": "no holdout domain has both correct and erroneous labelled solutions",
