@@ -10,6 +10,7 @@ import sys
 import tomllib
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from itertools import chain
 
 import pytest
 import yaml
@@ -98,7 +99,8 @@ def test_what_is_imported_is_required(packages, folders):
     """A package that comes along with another one today may not tomorrow."""
     projects = [tomllib.loads((BASE_DIR / folder / "pyproject.toml").read_text())["project"] for folder in folders]
     lines = [line for project in projects for line in project["dependencies"]]
-    lines += [line for project in projects for line in project["optional-dependencies"]["gpu"]]
+    extras = [project["optional-dependencies"].get(extra, []) for project in projects for extra in ("gpu", "hub")]
+    lines += chain.from_iterable(extras)
     required = {canonicalize_name(Requirement(line).name) for line in lines}
     distributions = packages_distributions()
     modules = [path for package in packages for path in (BASE_DIR / package).rglob("*.py")]
