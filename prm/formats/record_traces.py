@@ -85,7 +85,8 @@ def record_of(trace: Trace) -> Record:
         kind = kinds.pop() if len(kinds) == 1 else "consensus"
         name = names.pop() if len(names) == 1 else "traces"
         ratings = [label and label.rating for label in labels]
-        record.annotations = [rated_label(ratings, kind=kind, name=name, kinds=[step.kind for step in trace.steps])]  # type: ignore[arg-type]
+        kinds_of_steps = [at[0].kind for at in record.positions]
+        record.annotations = [rated_label(ratings, kind=kind, name=name, kinds=kinds_of_steps)]  # type: ignore[arg-type]
     return record
 
 
