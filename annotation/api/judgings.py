@@ -14,7 +14,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id, JSONObject, NonBlank, Position, one_of
+from annotation.core.bounds import Count, Id, JSONObject, NonBlank, Position, about, one_of
 from annotation.core.lifecycle import find_job
 from annotation.core.membership.access import find_project
 from annotation.labels.list_filters import SolutionFilter
@@ -32,7 +32,7 @@ from annotation.models import JudgeCall, JudgingRun, Membership
 from prm.formats.record import LONGEST_PROMPT
 
 Money = Annotated[float, Meta(ge=0)]
-LeftOut = Annotated[dict[str, Count], Meta(description="Solutions of the selection that get no label, by reason.")]
+LeftOut = Annotated[dict[str, Count], about("Solutions of the selection that get no label, by reason.")]
 
 
 class JudgingRow(JobRow):
@@ -41,36 +41,38 @@ class JudgingRow(JobRow):
     roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
     paths: ClassVar[dict[str, str]] = JobRow.paths | {"annotator": "annotator.pseudonym"}
 
-    method: JudgingRun.Method
-    mode: JudgingRun.Mode
+    method: Annotated[JudgingRun.Method, about("A judge, or Monte Carlo rollouts.")]
+    mode: Annotated[JudgingRun.Mode, about("A selection of solutions, or those of the queue.")]
     endpoint: str
-    model: str
-    template: str
-    prompt: str
-    prompt_version: str
-    annotator: str | None
+    model: Annotated[str, about("The name of the model.")]
+    template: Annotated[str, about("The question to the judge; empty for Monte Carlo.")]
+    prompt: Annotated[str, about("The prompt's template.")]
+    prompt_version: Annotated[
+        str, about("The version of the judge's prompt; a hash after the slash marks an edited text.")
+    ]
+    annotator: Annotated[str | None, about("The pseudonym of the judge's membership; null for Monte Carlo.")]
     temperature: float
     max_tokens: Count
-    rollouts: Count
-    threshold: float
-    search: JudgingRun.Search
-    chosen: JSONObject
+    rollouts: Annotated[Count, about("Rollouts from each prefix.")]
+    threshold: Annotated[float, about("A step is good if the share of right rollouts behind it is above this.")]
+    search: Annotated[JudgingRun.Search, about("Which prefixes are estimated.")]
+    chosen: Annotated[JSONObject, about("The filter of the solutions; empty in queue mode.")]
     left_out: LeftOut
     token_budget: Count
-    cost_budget: Money
-    prompt_price: Money
-    completion_price: Money
-    currency: str
+    cost_budget: Annotated[Money, about("The most that the run may cost; 0 for no limit.")]
+    prompt_price: Annotated[Money, about("Price per million tokens of prompts, at the start.")]
+    completion_price: Annotated[Money, about("Price per million tokens of replies, at the start.")]
+    currency: Annotated[str, about("The currency of prices and costs.")]
     seed: int
-    note: Annotated[str, Meta(description="How the run ended, if there is more to report than its state.")]
-    solutions: Count
-    labelled: Count
-    failed_solutions: Count
-    calls: Count
+    note: Annotated[str, about("How the run ended, if there is more to report than its state.")]
+    solutions: Annotated[Count, about("Solutions that were chosen, or claimed from the queue so far.")]
+    labelled: Annotated[Count, about("Solutions that got a label.")]
+    failed_solutions: Annotated[Count, about("Solutions without a label because of an error.")]
+    calls: Annotated[Count, about("Calls with a reply.")]
     prompt_tokens: Count
     completion_tokens: Count
-    cost: Money
-    cost_per_label: Money | None
+    cost: Annotated[Money, about("Cost so far, in the currency.")]
+    cost_per_label: Annotated[Money | None, about("Cost divided by labels; null without labels.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -93,20 +95,27 @@ class JudgeCallRow(Row):
 
     id: Id
     solution: Id
-    annotation: Annotated[Id | None, Meta(description="The label that the solution got; null without one.")]
-    attempt: Count
-    prefix: Count
-    samples: Count
-    state: JudgeCall.State
-    metered: bool
-    prompt_tokens: Count
-    completion_tokens: Count
-    cost: Money
-    replies: list[str]
-    right: Count | None
-    error: str
-    sent_at: datetime
-    ended_at: datetime | None
+    annotation: Annotated[Id | None, about("The label that the solution got; null without one.")]
+    attempt: Annotated[Count, about("Its number among the calls for the solution, from 0.")]
+    prefix: Annotated[Count, about("Number of steps that the request showed.")]
+    samples: Annotated[Count, about("How many replies were requested.")]
+    state: Annotated[
+        JudgeCall.State,
+        about("In flight, answered, lost (no answer, but it may have cost money) or failed (cost nothing)."),
+    ]
+    metered: Annotated[
+        bool, about("Whether the server reported the tokens. If not, the most that it may have used counts.")
+    ]
+    prompt_tokens: Annotated[Count, about("Tokens of the prompt.")]
+    completion_tokens: Annotated[
+        Count, about("Tokens of the replies; the most that they may have if the call is not metered.")
+    ]
+    cost: Annotated[Money, about("What the call cost, in the currency of the run.")]
+    replies: Annotated[list[str], about("The texts of the replies.")]
+    right: Annotated[Count | None, about("Rollouts with the right final answer; null for a judge.")]
+    error: Annotated[str, about("Why there is no usable reply.")]
+    sent_at: Annotated[datetime, about("When the request was sent.")]
+    ended_at: Annotated[datetime | None, about("When the reply arrived; null before that.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -116,10 +125,10 @@ class JudgeCallRow(Row):
 class JudgingToPlan(msgspec.Struct):
     """What to label, and how. `endpoint` is one of the names that the operator configured."""
 
-    method: JudgingRun.Method
+    method: Annotated[JudgingRun.Method, about("A judge, or Monte Carlo rollouts.")]
     endpoint: Annotated[NonBlank, Meta(max_length=100)]
-    mode: JudgingRun.Mode = JudgingRun.Mode.BATCH
-    template: Annotated[str, one_of(TEMPLATES)] = "first_error"
+    mode: Annotated[JudgingRun.Mode, about("A selection of solutions, or those of the queue.")] = JudgingRun.Mode.BATCH
+    template: Annotated[str, one_of(TEMPLATES), about("The question to the judge.")] = "first_error"
     prompt: Annotated[
         str,
         Meta(
@@ -127,15 +136,27 @@ class JudgingToPlan(msgspec.Struct):
             description="A prompt instead of the template's, with {problem} and, for a judge, {steps}.",
         ),
     ] = ""
-    temperature: Annotated[float, Meta(ge=0, le=HIGHEST_TEMPERATURE)] | UnsetType = UNSET
+    temperature: Annotated[
+        Annotated[float, Meta(ge=0, le=HIGHEST_TEMPERATURE)] | UnsetType,
+        about("Default: 0 for a judge, 0.8 for rollouts."),
+    ] = UNSET
     max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 2048
-    rollouts: Annotated[int, Meta(ge=1, le=MOST_ROLLOUTS)] = 8
-    threshold: Annotated[float, Meta(ge=0, lt=1)] = 0.0
-    search: JudgingRun.Search = JudgingRun.Search.ALL
+    rollouts: Annotated[int, Meta(ge=1, le=MOST_ROLLOUTS), about("Rollouts from each prefix.")] = 8
+    threshold: Annotated[
+        float, Meta(ge=0, lt=1), about("A step is good if the share of right rollouts behind it is above this.")
+    ] = 0.0
+    search: Annotated[
+        JudgingRun.Search,
+        about("Which prefixes to estimate: all, those until the first error, or a binary search for it."),
+    ] = JudgingRun.Search.ALL
     token_budget: Annotated[int, Meta(ge=0, le=2**53)] = 0
-    cost_budget: Annotated[float, Meta(ge=0, le=MOST_MONEY)] = 0.0
+    cost_budget: Annotated[
+        float, Meta(ge=0, le=MOST_MONEY), about("The most that the run may cost; 0 for no limit.")
+    ] = 0.0
     seed: Position | UnsetType = UNSET
-    chosen: SolutionFilter = msgspec.field(default_factory=SolutionFilter)
+    chosen: Annotated[
+        SolutionFilter, about("The filter of the solutions, with the parameters of the list of solutions.")
+    ] = msgspec.field(default_factory=SolutionFilter)
 
     def plan(self) -> JudgingPlan:
         return JudgingPlan(**sent_fields(self))
@@ -144,13 +165,15 @@ class JudgingToPlan(msgspec.Struct):
 class JudgingEstimate(msgspec.Struct):
     """What a run would label, and about what it would cost."""
 
-    solutions: Count
+    solutions: Annotated[Count, about("Solutions that would get a label.")]
     left_out: LeftOut
-    calls: Count
-    prompt_tokens: Count
-    completion_tokens: Count
-    cost: Money
-    from_limit: bool
+    calls: Annotated[Count, about("Calls, at most.")]
+    prompt_tokens: Annotated[Count, about("Tokens of the prompts.")]
+    completion_tokens: Annotated[Count, about("Tokens of the replies.")]
+    cost: Annotated[Money, about("The cost by the endpoint's prices.")]
+    from_limit: Annotated[
+        bool, about("Whether every reply is expected to reach the limit: there are no earlier calls.")
+    ]
 
 
 class Judgings(PagedView):

@@ -13,7 +13,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import read_body, sent_fields
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import LONGEST_TEXT, Count, NonBlank, Position, one_of
+from annotation.core.bounds import LONGEST_TEXT, Count, NonBlank, Position, about, one_of
 from annotation.core.membership.access import find_project
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
 from annotation.loop.sampling.sampling_runs import (
@@ -34,31 +34,31 @@ class SamplingRow(JobRow):
     paths: ClassVar[dict[str, str]] = JobRow.paths | {"generation": "generation.number"}
 
     endpoint: str
-    model: str
+    model: Annotated[str, about("The name of the model.")]
     temperature: float
     max_tokens: Count
-    samples: Count
-    prompt: str
+    samples: Annotated[Count, about("Samples per problem.")]
+    prompt: Annotated[str, about("The prompt's template.")]
     decomposition: str
     thinking: str
-    choice: SamplingRun.Choice
+    choice: Annotated[SamplingRun.Choice, about("Which problems are sampled.")]
     domain: str
     token_budget: Count
     seed: int
     opens_generation: bool
     generation: int | None
-    note: Annotated[str, Meta(description="How the run ended, if there is more to report than its state.")]
-    problems: Count
-    done_problems: Count
-    failed_problems: Count
-    sampled: Count
-    accepted: Count
-    duplicates: Count
-    refused: Count
-    right: Count
-    wrong: Count
-    ungraded: Count
-    calls: Count
+    note: Annotated[str, about("How the run ended, if there is more to report than its state.")]
+    problems: Annotated[Count, about("Number of problems.")]
+    done_problems: Annotated[Count, about("Problems that are finished.")]
+    failed_problems: Annotated[Count, about("Problems for which sampling failed.")]
+    sampled: Annotated[Count, about("Samples that arrived.")]
+    accepted: Annotated[Count, about("Number of new solutions.")]
+    duplicates: Annotated[Count, about("Number of solutions that existed before.")]
+    refused: Annotated[Count, about("Number that was rejected.")]
+    right: Annotated[Count, about("Samples whose final answer is right.")]
+    wrong: Annotated[Count, about("Samples whose final answer is wrong.")]
+    ungraded: Annotated[Count, about("Samples that could not be graded.")]
+    calls: Annotated[Count, about("Requests sent to the policy.")]
     prompt_tokens: Count
     completion_tokens: Count
 
@@ -72,13 +72,15 @@ class SamplingToStart(msgspec.Struct):
     max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1024
     prompt: Annotated[
         Annotated[NonBlank, Meta(max_length=LONGEST_TEXT)] | UnsetType,
-        Meta(description="The prompt, which must contain {problem}. Default: the endpoint's prompt."),
+        about("The prompt, which must contain {problem}. Default: the endpoint's prompt."),
     ] = UNSET
     decomposition: Annotated[str, one_of(RULES)] = "blank_lines"
     thinking: Thinking = "separate"
-    choice: SamplingRun.Choice = SamplingRun.Choice.ALL
+    choice: Annotated[SamplingRun.Choice, about("Which problems are sampled.")] = SamplingRun.Choice.ALL
     domain: Annotated[str, Meta(max_length=100)] = ""
-    most_problems: Annotated[int, Meta(ge=1, le=10**9)] | None = None
+    most_problems: Annotated[
+        Annotated[int, Meta(ge=1, le=10**9)] | None, about("The most problems to sample; null for all.")
+    ] = None
     token_budget: Annotated[int, Meta(ge=1, le=2**53)] | None = None
     opens_generation: bool = False
     seed: Position | None = None
@@ -86,7 +88,7 @@ class SamplingToStart(msgspec.Struct):
 
 class PolicyEndpoint(msgspec.Struct):
     name: str
-    model: str
+    model: Annotated[str, about("The policy model.")]
 
 
 class Samplings(PagedView):

@@ -20,6 +20,11 @@ JSONObject = Annotated[dict[str, Any], Meta(extra_json_schema={"additionalProper
 NonBlank = Annotated[str, Meta(min_length=1, pattern=r"\S")]
 
 
+def about(text: str) -> Meta:
+    """The description of a field or of a query parameter in the API."""
+    return Meta(description=text)
+
+
 def one_of(names: Iterable[str]) -> Meta:
     """A constraint that a text is one of these names; for names from a registry, which are known only at run time."""
     known = list(names)

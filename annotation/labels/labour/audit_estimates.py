@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from annotation.core.bounds import about
 from annotation.work.gold.gold_accuracy import score_interval
 
 LEAST = 10  # effective audits below which an interval says too little
@@ -21,10 +22,10 @@ class Audit(NamedTuple):
 class AuditedAccuracy:
     """An estimated share of right labels with its 95 % interval, and the number of labels that it was measured on."""
 
-    value: float
+    value: Annotated[float, about("The share of right labels.")]
     low: float
     high: float
-    measured: int
+    measured: Annotated[int, about("Number of audits or gold answers that it was measured on.")]
 
 
 def accuracy_from(audits: Sequence[Audit]) -> AuditedAccuracy | None:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from math import exp, sqrt
+from typing import Annotated
 
+from annotation.core.bounds import about
 from annotation.work.gold.gold_accuracy import Answer, Share, Z, is_right, share_of
 
 Ends = tuple[float, float, float]  # a share and its interval
@@ -17,7 +19,7 @@ Ends = tuple[float, float, float]  # a share and its interval
 class Gap:
     """A difference of two shares, or a ratio of two times, with its 95 % interval."""
 
-    value: float
+    value: Annotated[float, about("The value.")]
     low: float
     high: float
 
@@ -35,37 +37,35 @@ class Logs:
 class Pace:
     """Seconds per step: the geometric mean over labels, with its 95 % interval."""
 
-    count: int
-    seconds: float | None = None
+    count: Annotated[int, about("Number of labels.")]
+    seconds: Annotated[float | None, about("Seconds per step; null without labels.")] = None
     low: float | None = None
     high: float | None = None
 
 
 @dataclass(frozen=True)
 class Arm:
-    """The labels of one arm.
+    """The labels of one arm."""
 
-    Shares of labels that agree with the model's verdict on the first error (`agrees`), that find an error (`finds`),
-    that are `right` on gold, and that have the model's first error on gold where it is wrong (`misled`).
-    """
-
-    labels: int
-    agrees: Share
-    finds: Share
-    right: Share
-    misled: Share
-    pace: Pace
+    labels: Annotated[int, about("Number of labels.")]
+    agrees: Annotated[Share, about("Labels that agree with the model's verdict on the first error.")]
+    finds: Annotated[Share, about("Labels that find an error.")]
+    right: Annotated[Share, about("Right labels on gold.")]
+    misled: Annotated[Share, about("Labels with the model's wrong first error on gold.")]
+    pace: Annotated[Pace, about("Seconds per step.")]
 
 
 @dataclass(frozen=True)
 class Gaps:
     """Hinted minus blind, in shares; `pace` is the ratio of seconds per step. None if an arm has no labels for it."""
 
-    agrees: Gap | None
-    finds: Gap | None
-    right: Gap | None
-    misled: Gap | None
-    pace: Gap | None
+    agrees: Annotated[Gap | None, about("Difference in the share of labels that agree with the model's verdict.")]
+    finds: Annotated[Gap | None, about("Difference in the share of labels that find an error.")]
+    right: Annotated[Gap | None, about("Difference in the share of right labels on gold.")]
+    misled: Annotated[
+        Gap | None, about("Difference in the share of labels with the model's wrong first error on gold.")
+    ]
+    pace: Annotated[Gap | None, about("Ratio of the seconds per step.")]
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class Known:
 class WeekOfHints:
     """The shares of labels that are right on gold, of the week from Monday `start` on."""
 
-    start: date
-    hinted: Share
-    blind: Share
+    start: Annotated[date, about("The Monday of the week.")]
+    hinted: Annotated[Share, about("Labels of the hint arm that are right.")]
+    blind: Annotated[Share, about("Labels of the blind arm that are right.")]
 
 
 def right_by_week(
