@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.boundary import Row, invalid, read_query
+from annotation.api.boundary import Row, read_query
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, about, one_of
+from annotation.core.bounds import Count, about, invalid, one_of
 from annotation.core.membership.access import STAFF, find_project, visible_projects
 from annotation.labels.agreement.cube import Compared, Cube, Dimension
 from annotation.labels.agreement.measures import MEASURES

@@ -17,11 +17,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, invalid, read_body, read_form
+from annotation.api.boundary import Row, read_body, read_form
 from annotation.api.downloads import download
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id, about, one_of
+from annotation.core.bounds import Count, Id, about, invalid, one_of
 from annotation.core.errors import DomainError, translated_format_errors
 from annotation.core.lifecycle import find_job
 from annotation.core.membership.access import find_project, find_visible

@@ -3,36 +3,21 @@
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
 
-import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, read_body, sent_fields
+from annotation.api.boundary import Row, read_body
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id, JSONObject, NonBlank, Position, about, one_of
+from annotation.core.bounds import Count, Id, JSONObject, Money, about
 from annotation.core.lifecycle import find_job
 from annotation.core.membership.access import find_project
-from annotation.labels.list_filters import SolutionFilter
-from annotation.loop.judging.judging_runs import (
-    HIGHEST_TEMPERATURE,
-    MOST_MONEY,
-    MOST_ROLLOUTS,
-    MOST_TOKENS,
-    JudgingPlan,
-    estimate_judging,
-    start_judging,
-)
-from annotation.loop.judging.templates import TEMPLATES
+from annotation.loop.judging.chosen_solutions import JudgingEstimate, LeftOut
+from annotation.loop.judging.judging_runs import JudgingPlan, estimate_judging, start_judging
 from annotation.models import JudgeCall, JudgingRun, Membership
-from prm.formats.record import LONGEST_PROMPT
-
-Money = Annotated[float, Meta(ge=0)]
-LeftOut = Annotated[dict[str, Count], about("Solutions of the selection that get no label, by reason.")]
 
 
 class JudgingRow(JobRow):
@@ -122,60 +107,6 @@ class JudgeCallRow(Row):
         return super().of(row, cost=float(row.cost), **others)
 
 
-class JudgingToPlan(msgspec.Struct):
-    """What to label, and how. `endpoint` is one of the names that the operator configured."""
-
-    method: Annotated[JudgingRun.Method, about("A judge, or Monte Carlo rollouts.")]
-    endpoint: Annotated[NonBlank, Meta(max_length=100)]
-    mode: Annotated[JudgingRun.Mode, about("A selection of solutions, or those of the queue.")] = JudgingRun.Mode.BATCH
-    template: Annotated[str, one_of(TEMPLATES), about("The question to the judge.")] = "first_error"
-    prompt: Annotated[
-        str,
-        Meta(
-            max_length=LONGEST_PROMPT,
-            description="A prompt instead of the template's, with {problem} and, for a judge, {steps}.",
-        ),
-    ] = ""
-    temperature: Annotated[
-        Annotated[float, Meta(ge=0, le=HIGHEST_TEMPERATURE)] | UnsetType,
-        about("Default: 0 for a judge, 0.8 for rollouts."),
-    ] = UNSET
-    max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 2048
-    rollouts: Annotated[int, Meta(ge=1, le=MOST_ROLLOUTS), about("Rollouts from each prefix.")] = 8
-    threshold: Annotated[
-        float, Meta(ge=0, lt=1), about("A step is good if the share of right rollouts behind it is above this.")
-    ] = 0.0
-    search: Annotated[
-        JudgingRun.Search,
-        about("Which prefixes to estimate: all, those until the first error, or a binary search for it."),
-    ] = JudgingRun.Search.ALL
-    token_budget: Annotated[int, Meta(ge=0, le=2**53)] = 0
-    cost_budget: Annotated[
-        float, Meta(ge=0, le=MOST_MONEY), about("The most that the run may cost; 0 for no limit.")
-    ] = 0.0
-    seed: Position | UnsetType = UNSET
-    chosen: Annotated[
-        SolutionFilter, about("The filter of the solutions, with the parameters of the list of solutions.")
-    ] = msgspec.field(default_factory=SolutionFilter)
-
-    def plan(self) -> JudgingPlan:
-        return JudgingPlan(**sent_fields(self))
-
-
-class JudgingEstimate(msgspec.Struct):
-    """What a run would label, and about what it would cost."""
-
-    solutions: Annotated[Count, about("Solutions that would get a label.")]
-    left_out: LeftOut
-    calls: Annotated[Count, about("Calls, at most.")]
-    prompt_tokens: Annotated[Count, about("Tokens of the prompts.")]
-    completion_tokens: Annotated[Count, about("Tokens of the replies.")]
-    cost: Annotated[Money, about("The cost by the endpoint's prices.")]
-    from_limit: Annotated[
-        bool, about("Whether every reply is expected to reach the limit: there are no earlier calls.")
-    ]
-
-
 class Judgings(PagedView):
     """The judging runs of a project."""
 
@@ -188,14 +119,14 @@ class Judgings(PagedView):
         runs = JudgingRun.objects.filter(project=project).select_related("project", "requested_by", "annotator")
         return self.page_of(runs, request, JudgingRow.of)
 
-    @extend_schema(operation_id="start_judging", request=JudgingToPlan, responses={202: JudgingRow})
+    @extend_schema(operation_id="start_judging", request=JudgingPlan, responses={202: JudgingRow})
     def post(self, request: Request, slug: str) -> Response:
         """Start a job that labels the chosen solutions, or those of the queue. Managers only.
 
         Solutions that measure people or models are left out. The run never exceeds its budgets.
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        plan = read_body(request, JudgingToPlan).plan()
+        plan = read_body(request, JudgingPlan)
         return Response(JudgingRow.of(start_judging(by=caller(request), project=project, plan=plan)), status=202)
 
 
@@ -204,23 +135,12 @@ class JudgingEstimates(APIView):
 
     scopes = {"POST": "read"}
 
-    @extend_schema(operation_id="estimate_judging", request=JudgingToPlan, responses=JudgingEstimate)
+    @extend_schema(operation_id="estimate_judging", request=JudgingPlan, responses=JudgingEstimate)
     def post(self, request: Request, slug: str) -> Response:
         """Estimate the calls, tokens and cost of a run without starting it. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        plan = read_body(request, JudgingToPlan).plan()
-        estimate = estimate_judging(by=caller(request), project=project, plan=plan)
-        return Response(
-            JudgingEstimate(
-                estimate.solutions,
-                estimate.left_out,
-                estimate.calls,
-                estimate.prompt_tokens,
-                estimate.completion_tokens,
-                float(estimate.cost),
-                estimate.from_limit,
-            )
-        )
+        plan = read_body(request, JudgingPlan)
+        return Response(estimate_judging(by=caller(request), project=project, plan=plan))
 
 
 class JudgeCalls(PagedView):

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from annotation.api.boundary import invalid, read_query
-from annotation.core.bounds import about
+from annotation.api.boundary import read_query
+from annotation.core.bounds import about, invalid
 from prm.messages import Message
 
 T = TypeVar("T")

@@ -19,10 +19,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller, token_of
-from annotation.api.boundary import invalid, read_body
+from annotation.api.boundary import read_body
 from annotation.api.scores import LONGEST_TIMEOUT
 from annotation.api.texts import LONGEST_SCORED_TEXT, MOST_SOLUTIONS, MOST_STEPS
-from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about
+from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about, invalid
 from annotation.core.errors import DomainError, Missing
 from annotation.core.membership.access import find_project, visible_projects
 from annotation.files.step_tags import of_turns, read_prompt

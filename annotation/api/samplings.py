@@ -4,27 +4,19 @@ from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import read_body, sent_fields
+from annotation.api.boundary import read_body
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import LONGEST_TEXT, Count, NonBlank, Position, about, one_of
+from annotation.core.bounds import Count, about
 from annotation.core.membership.access import find_project
-from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
-from annotation.loop.sampling.sampling_runs import (
-    HIGHEST_TEMPERATURE,
-    MOST_SAMPLES,
-    MOST_TOKENS,
-    SamplingPlan,
-    start_sampling,
-)
+from annotation.loop.gateway.policies import endpoint_names
+from annotation.loop.sampling.sampling_runs import SamplingPlan, start_sampling
 from annotation.models import Membership, SamplingRun
-from prm.splitting import RULES, Thinking
 
 
 class SamplingRow(JobRow):
@@ -63,29 +55,6 @@ class SamplingRow(JobRow):
     completion_tokens: Count
 
 
-class SamplingToStart(msgspec.Struct):
-    """What to sample. `endpoint` is one of the names that the operator configured."""
-
-    endpoint: Annotated[NonBlank, Meta(max_length=100)]
-    samples: Annotated[int, Meta(ge=1, le=MOST_SAMPLES, description="Number of samples per problem.")] = 4
-    temperature: Annotated[float, Meta(ge=0, le=HIGHEST_TEMPERATURE)] = 0.8
-    max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1024
-    prompt: Annotated[
-        Annotated[NonBlank, Meta(max_length=LONGEST_TEXT)] | UnsetType,
-        about("The prompt, which must contain {problem}. Default: the endpoint's prompt."),
-    ] = UNSET
-    decomposition: Annotated[str, one_of(RULES)] = "blank_lines"
-    thinking: Thinking = "separate"
-    choice: Annotated[SamplingRun.Choice, about("Which problems are sampled.")] = SamplingRun.Choice.ALL
-    domain: Annotated[str, Meta(max_length=100)] = ""
-    most_problems: Annotated[
-        Annotated[int, Meta(ge=1, le=10**9)] | None, about("The most problems to sample; null for all.")
-    ] = None
-    token_budget: Annotated[int, Meta(ge=1, le=2**53)] | None = None
-    opens_generation: bool = False
-    seed: Position | None = None
-
-
 class PolicyEndpoint(msgspec.Struct):
     name: str
     model: Annotated[str, about("The policy model.")]
@@ -103,12 +72,11 @@ class Samplings(PagedView):
         runs = SamplingRun.objects.filter(project=project).select_related("project", "requested_by", "generation")
         return self.page_of(runs, request, SamplingRow.of)
 
-    @extend_schema(operation_id="start_sampling", request=SamplingToStart, responses={202: SamplingRow})
+    @extend_schema(operation_id="start_sampling", request=SamplingPlan, responses={202: SamplingRow})
     def post(self, request: Request, slug: str) -> Response:
         """Choose problems and start a job that samples solutions from a policy. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        body = read_body(request, SamplingToStart)
-        plan = SamplingPlan(**{"prompt": proposed_prompt(body.endpoint)} | sent_fields(body))
+        plan = read_body(request, SamplingPlan)
         return Response(SamplingRow.of(start_sampling(by=caller(request), project=project, plan=plan)), status=202)
 
 

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller, token_of
-from annotation.api.boundary import invalid, read_body
+from annotation.api.boundary import read_body
 from annotation.api.texts import MOST_SOLUTIONS, SolutionToScore
-from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about
+from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about, invalid
 from annotation.core.membership.access import find_project
 from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.serving import scoring_requests

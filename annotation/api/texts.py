@@ -5,8 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from annotation.api.boundary import invalid
-from annotation.core.bounds import NonBlank, about, one_of
+from annotation.core.bounds import NonBlank, about, invalid, one_of
 from annotation.loop.gateway.serving_model import Text
 from prm.faults import sentence_of
 from prm.formats.messages import record_of

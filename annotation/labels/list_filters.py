@@ -14,8 +14,7 @@ from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from msgspec import UNSET, UnsetType
 
-from annotation.core.bounds import Count, Id, about, one_of
-from annotation.core.errors import DomainError
+from annotation.core.bounds import Count, Id, about, invalid, one_of
 from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
 from annotation.labels.agreement.disagreements import disagreements
 from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
@@ -103,10 +102,10 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
         if self.between is not UNSET:
             rows = rows.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [Cube(project, self).solutions]))
         elif missing := [name for name in COMPARED if getattr(self, name) is not UNSET]:
-            raise _invalid(missing[0], Message("filter_needs_field", field="between"))
+            raise invalid(missing[0], Message("filter_needs_field", field="between"))
         if missing := [name for name in CONTRAST if getattr(self, name) is UNSET]:
             if len(missing) < len(CONTRAST):
-                raise _invalid(missing[0], Message("filter_needs_fields", fields=", ".join(CONTRAST)))
+                raise invalid(missing[0], Message("filter_needs_fields", fields=", ".join(CONTRAST)))
         else:
             one, other = (_of_project(LabelSource, project, name, getattr(self, name)) for name in CONTRAST[:2])
             rows = rows.filter(pk__in=contrasted(one=one, other=other, way=str(self.way)).values("pk"))
@@ -169,7 +168,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
             rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
         if isinstance(self.figure, str):
             if not isinstance(self.annotator, UUID):
-                raise _invalid("figure", Message("filter_needs_fields", fields="annotator, figure"))
+                raise invalid("figure", Message("filter_needs_fields", fields="annotator, figure"))
             analysis, people = Analysis(project), project.memberships.filter(pseudonym=self.annotator)
             rows = rows.filter(pk__in=[pk for one in people for pk in analysis.rows(who_is(one), self.figure)])
         return rows
@@ -186,12 +185,8 @@ class BatchFilter(ListFilter, kw_only=True):
 def _of_project(model: type[M], project: Project, name: str, pk: int) -> M:
     row = model._default_manager.filter(project=project, pk=pk).first()
     if row is None:
-        raise _invalid(name, Message("filter_id_unknown", pk=pk, name=project.name))
+        raise invalid(name, Message("filter_id_unknown", pk=pk, name=project.name))
     return row
-
-
-def _invalid(name: str, reason: Message) -> DomainError:
-    return DomainError(Message("field_reason", field=name, reason=reason), {"field": name}, code="invalid")
 
 
 def _is_labelled() -> Q:
