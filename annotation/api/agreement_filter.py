@@ -12,7 +12,7 @@ from annotation.api.boundary import Row, read_query
 from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id, about
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.agreement_discards import Grouping, count_discards, filter_solutions
+from annotation.labels.agreement.agreement_discards import Grouping, count_discards, filter_solutions
 from annotation.models.agreement_rule import AgreementRule
 
 

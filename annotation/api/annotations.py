@@ -14,7 +14,7 @@ from annotation.api.boundary import read_body
 from annotation.api.claims import Task
 from annotation.core.bounds import Count, FirstError, Id, about
 from annotation.core.membership.access import find_project, membership_of
-from annotation.labels.quality.statistics import my_progress
+from annotation.labels.labour.statistics import my_progress
 from annotation.models import SentBack
 from annotation.work.labelling.payload import OwnLabel, Submission
 from annotation.work.labelling.revisions import as_submitted, fills_place, find_latest

@@ -16,7 +16,7 @@ from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Id, NonBlank, about
 from annotation.core.membership.access import STAFF, find_project, find_visible
-from annotation.labels.quality.dispute_decision import resolve
+from annotation.labels.consensus.dispute_decision import resolve
 from annotation.models import Dispute
 from prm.messages import Message
 

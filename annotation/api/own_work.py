@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row
 from annotation.core.bounds import Count, about
 from annotation.core.membership.access import find_project, require_role
-from annotation.labels.quality.own_work import own_work
+from annotation.labels.annotators.own_work import own_work
 from annotation.work.gold.gold_accuracy import Share
 
 

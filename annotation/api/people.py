@@ -15,7 +15,7 @@ from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id, about
 from annotation.core.membership.access import find_project
-from annotation.labels.quality.statistics import members_with_figures
+from annotation.labels.labour.statistics import members_with_figures
 from annotation.models import Membership, ScreeningDecision
 from annotation.models.choices import MemberKind, Role
 

@@ -20,8 +20,8 @@ from annotation.api.schema import query_of
 from annotation.core.bounds import LONGEST_TEXT, Count, FirstError, Id, NonBlank, Note, about
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, find_visible, membership_of
-from annotation.labels.quality.review_case import case_of
-from annotation.labels.quality.review_queue import to_review
+from annotation.labels.consensus.review_case import case_of
+from annotation.labels.consensus.review_queue import to_review
 from annotation.models import Annotation, Project, SentBack, Solution
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.payload import OwnLabel, Submission

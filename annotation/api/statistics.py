@@ -12,10 +12,10 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row
 from annotation.core.bounds import Count, Id, about
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.anchoring import Arm, Gaps, WeekOfHints
-from annotation.labels.quality.contrast import contrasts
-from annotation.labels.quality.hint_effects import compare_hints
-from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation
+from annotation.labels.agreement.contrast import contrasts
+from annotation.labels.annotators.anchoring import Arm, Gaps, WeekOfHints
+from annotation.labels.annotators.hint_effects import compare_hints
+from annotation.labels.labour.statistics import labels_of, lanes_of_open_generation
 from annotation.models import Hint, Lane
 from annotation.work.gold.gold_accuracy import Share
 from prm.vocabulary import SourceKind

@@ -9,8 +9,8 @@ from statistics import mean, stdev
 from typing import Annotated
 
 from annotation.core.bounds import about
+from annotation.labels.annotators.anchoring import Logs, Pace, pace_of
 from annotation.labels.annotators.judged_labels import NO_ERROR, FirstErrorLabel, Reference, of_people
-from annotation.labels.quality.anchoring import Logs, Pace, pace_of
 from annotation.work.gold.gold_accuracy import Share, share_of
 
 
