@@ -10,27 +10,27 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.boundary import Row
-from annotation.core.bounds import Count
+from annotation.core.bounds import Count, about
 from annotation.core.membership.access import find_project, require_role
-from annotation.labels.quality.own_work import own_work
+from annotation.labels.annotators.own_work import own_work
 from annotation.work.gold.gold_accuracy import Share
 
 
 class OwnDay(Row):
-    day: date
-    labels: Count
-    seconds: float
+    day: Annotated[date, about("The day, in the project's time zone.")]
+    labels: Annotated[Count, about("Number of labels.")]
+    seconds: Annotated[float, about("Time in seconds.")]
 
 
 class OwnFigures(Row):
     """Statistics of the latest revision of each of the caller's labels."""
 
-    today: Count
-    total: Count
-    median_seconds: Annotated[float | None, Meta(description="Median time per label.")]
-    seconds: Annotated[float, Meta(description="Total time.")]
+    today: Annotated[Count, about("Labels today.")]
+    total: Annotated[Count, about("Number of labels.")]
+    median_seconds: Annotated[float | None, about("Median time per label.")]
+    seconds: Annotated[float, about("Total time.")]
     days: Annotated[
-        list[OwnDay], Meta(description="Labels on each of the last thirty days in the project's time zone, today last.")
+        list[OwnDay], about("Labels on each of the last thirty days in the project's time zone, today last.")
     ]
     gold: Annotated[
         Share | None,

@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labels.quality import contrast
-from annotation.labels.quality.hint_effects import Comparison, compare_hints
+from annotation.labels.agreement import contrast
+from annotation.labels.annotators.hint_effects import Comparison, compare_hints
 from annotation.models import Membership
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import day_of_month, decimal

@@ -17,7 +17,7 @@ from annotation.core.membership.accounts import invite
 from annotation.core.membership.members import change_role, domains_of, qualify, remove
 from annotation.core.wording import in_words
 from annotation.labels.agreement.cube import Cell, Compared, Cube
-from annotation.labels.quality.statistics import members_with_figures
+from annotation.labels.labour.statistics import members_with_figures
 from annotation.models import HIDDEN_LANES, MEMBER_NAME, Lane, Membership, Project, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
 from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from annotation.labels.quality.own_work import DAYS, LEAST, OwnWork, own_work
+from annotation.labels.annotators.own_work import DAYS, LEAST, OwnWork, own_work
 from annotation.models import Dispute, Membership, SentBack
 from annotation.work.practice.answering import practice_set
 from annotation.work.practice.screening_progress import screening_of

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Meta, UnsetType
 
-from annotation.core.bounds import one_of
+from annotation.core.bounds import about, one_of
 from annotation.labels.agreement.measures import (
     MEASURES,
     RESAMPLES,
@@ -53,22 +53,20 @@ class Compared(msgspec.Struct, kw_only=True):
             "`machines` with people. Only solutions that two of them labelled."
         ),
     ] = UNSET
-    domain: Annotated[str | UnsetType, Meta(description="The domain; `unknown` if the file had none.")] = UNSET
-    generator: Annotated[str | UnsetType, Meta(description="The policy model; `unknown` if the file had none.")] = UNSET
+    domain: Annotated[str | UnsetType, about("The domain; `unknown` if the file had none.")] = UNSET
+    generator: Annotated[str | UnsetType, about("The policy model; `unknown` if the file had none.")] = UNSET
     length: Annotated[
         Annotated[str, one_of(LENGTHS)] | UnsetType,
-        Meta(description="The number of steps."),
+        about("The number of steps."),
     ] = UNSET
     labelled_in: Annotated[
-        str | UnsetType, Meta(description="The generation of the solution's latest label; `unknown` if it has none.")
+        str | UnsetType, about("The generation of the solution's latest label; `unknown` if it has none.")
     ] = UNSET
-    week: Annotated[
-        str | UnsetType, Meta(description="The Monday of the week, in UTC, of the solution's latest label.")
-    ] = UNSET
+    week: Annotated[str | UnsetType, about("The Monday of the week, in UTC, of the solution's latest label.")] = UNSET
     annotator: Annotated[
-        str | UnsetType, Meta(description="An annotator: a pseudonym, or `source-` and the id of a label source.")
+        str | UnsetType, about("An annotator: a pseudonym, or `source-` and the id of a label source.")
     ] = UNSET
-    peer: Annotated[str | UnsetType, Meta(description="The annotator that `annotator` is compared with.")] = UNSET
+    peer: Annotated[str | UnsetType, about("The annotator that `annotator` is compared with.")] = UNSET
 
 
 FILTERS: dict[Dimension, str] = {

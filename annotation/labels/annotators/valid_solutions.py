@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, quantiles
 
-from annotation.labels.quality.anchoring import Gap, difference
+from annotation.labels.annotators.anchoring import difference
 from annotation.work.gold.gold_accuracy import Share, share_of
+from prm.consensus import Measured
 
 LEAST_OTHERS = 2  # right solutions of the problem besides this one
 LEAST_SOLUTIONS = 8  # valid solutions of the project below which no quarter is unconventional
@@ -26,7 +27,7 @@ class Rejections:
     others: Share
 
     @property
-    def gap(self) -> Gap | None:
+    def gap(self) -> Measured | None:
         return difference(self.unconventional, self.others)
 
 

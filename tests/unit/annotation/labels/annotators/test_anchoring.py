@@ -9,8 +9,8 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.labels.quality.anchoring import Known, Logs, difference, on_known, pace_of, ratio
-from annotation.labels.quality.hint_effects import compare_hints
+from annotation.labels.annotators.anchoring import Known, Logs, difference, on_known, pace_of, ratio
+from annotation.labels.annotators.hint_effects import compare_hints
 from annotation.models import Annotation, GoldAnswer, Hint, Lease, StepRating
 from annotation.work.gold.gold_accuracy import Answer, share_of
 from tests.factories import (

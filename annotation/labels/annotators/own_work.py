@@ -7,7 +7,7 @@ from django.db.models import Count, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from annotation.labels.quality.statistics import Median
+from annotation.labels.labour.statistics import Median
 from annotation.models import HIDDEN_LANES, Membership
 from annotation.work.annotations import latest_annotations
 from annotation.work.gold.gold_accuracy import Share, share_of

@@ -10,7 +10,7 @@ from django.db.models import Avg, Case, Count, F, FloatField, Max, Min, Q, Query
 from django.db.models.functions import Cast, Ln
 
 from annotation.core.statements import fetch_one
-from annotation.labels.quality.anchoring import (
+from annotation.labels.annotators.anchoring import (
     Arm,
     Gaps,
     Known,

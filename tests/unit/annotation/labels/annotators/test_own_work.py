@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.labels.quality.own_work import DAYS, LEAST, own_work
+from annotation.labels.annotators.own_work import DAYS, LEAST, own_work
 from annotation.models import GoldAnswer
 from tests.factories import AnnotationFactory, MembershipFactory, ProjectFactory
 
