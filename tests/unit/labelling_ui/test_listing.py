@@ -7,7 +7,7 @@ from annotation.loop.pool.scored_solutions import solutions_with_scores
 from labelling_ui.pages import listing as listings
 from labelling_ui.pages.listing import Listing
 from labelling_ui.pages.solutions import COLUMNS
-from tests.factories import ModelVersionFactory, ProblemFactory, ProjectFactory, SolutionFactory
+from tests.factories import ModelVersionFactory, ProjectFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +17,7 @@ def second_page(monkeypatch):
     """The second page of three solutions, one on each, by the sort order of its address."""
     monkeypatch.setattr(listings, "ROWS_A_PAGE", 1)
     project = ProjectFactory()
-    SolutionFactory.create_batch(3, problem=ProblemFactory(project=project))
+    SolutionFactory.create_batch(3, project=project)
     version = ModelVersionFactory(project=project)
 
     def show(sort):
