@@ -183,8 +183,8 @@ def compare(
                 alike = group[RANDOM, graded]
                 seeds = sorted(own.keys() & base.keys() & alike.keys())
                 if seeds:
-                    arms = ([each[seed] for seed in seeds] for each in (base, alike, own))
-                    comparisons.append(_comparison(*arms, tests[world], bootstrap))
+                    taken = [[each[seed] for seed in seeds] for each in (base, alike, own)]
+                    comparisons.append(_comparison(taken[0], taken[1], taken[2], tests[world], bootstrap))
     return Report(
         plan=plan,
         base_sha256=base_sha256,
