@@ -26,8 +26,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "gate_figures": "ProcessBench F1 {gain:+.1f} points against {rival} (interval over all rounds {low:+.1f} points to {high:+.1f} points) on {solutions} to {problems}",
     "gate_kept_back": "not promoted",
     "gate_power": (
-        "The project has {n:,} labelled holdout solution. In four of five cases that shows a gain of {detectable:.1f} points. To see {wanted:.1f} points, about {needed:,} are needed.",
-        "The project has {n:,} labelled holdout solutions. In four of five cases they show a gain of {detectable:.1f} points. To see {wanted:.1f} points, about {needed:,} are needed.",
+        "The project has {n:,} labelled holdout solution. In four of five cases that shows a gain of {detectable:.1f} points, if a loss of {tolerated:.1f} points is tolerated. To see {wanted:.1f} points, about {needed:,} are needed.",
+        "The project has {n:,} labelled holdout solutions. In four of five cases they show a gain of {detectable:.1f} points, if a loss of {tolerated:.1f} points is tolerated. To see {wanted:.1f} points, about {needed:,} are needed.",
     ),
     "gate_power_too_low": "{challenger} is not promoted and {rival} keeps serving: {known}. Label more of the holdout.",
     "gate_promoted": "promoted",
@@ -84,7 +84,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_domain_champion": "The domain “{domain}” has no champion of its own.",
     "no_endpoints": "none; the operator can add them to POLICY_ENDPOINTS",
     "no_errors_labelled": "No labelled step is an error, so there is nothing to learn yet.",
-    "no_function_chosen": "Choose at least one function to compare with random.",
     "no_generation_opened": "No generation was opened: {error}",
     "no_holdout": "No holdout solution in the model's snapshot has a known first error.",
     "no_holdout_domain_with_both_kinds": "no holdout domain has both correct and erroneous labelled solutions",

@@ -38,6 +38,7 @@ def forecast_gate(project: Project) -> GatePower:
     spread = sqrt(sum(one**2 for one in spreads) / len(spreads)) if spreads else TYPICAL_SPREAD
     needed = max(solutions_needed(WANTED_GAIN, spread, policy.gate_tolerance), policy.gate_min_holdout)
     values = {"n": solutions, "needed": needed, "wanted": 100 * WANTED_GAIN}
+    tolerated = 100 * policy.gate_tolerance
     measures = solutions >= policy.gate_min_holdout
     detectable = detectable_gain(solutions, spread, policy.gate_tolerance) if measures else None
     sentence = (
@@ -45,7 +46,7 @@ def forecast_gate(project: Project) -> GatePower:
         if detectable is None
         else Message("holdout_large_enough", **values)
         if detectable <= WANTED_GAIN
-        else Message("gate_power", detectable=100 * detectable, **values)
+        else Message("gate_power", detectable=100 * detectable, tolerated=tolerated, **values)
     )
     return GatePower(
         solutions=solutions,
