@@ -1,4 +1,4 @@
-"""A lab's way through the library, as the guide describes it: public files in, models of other tools out."""
+"""A lab's way through the library, as the ML engineer's guide has it: public files in, other tools' models out."""
 
 import json
 from pathlib import Path
