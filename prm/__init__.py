@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prm.formats.mapping import LabelMapping as LabelMapping, Mapping as Mapping, StepsMapping as StepsMapping
     from prm.formats.trace_files import read_traces as read_traces
     from prm.manifest import Manifest as Manifest, read_manifest as read_manifest
+    from prm.portable.classifiers import export_classifier as export_classifier
     from prm.portable.exporting import export_folder as export_folder
     from prm.portable.importing import adopt as adopt
     from prm.scores import StepScore as StepScore, TraceScore as TraceScore
@@ -46,6 +47,7 @@ _NAMES = {
     "prm.formats.mapping": ("LabelMapping", "Mapping", "StepsMapping"),
     "prm.formats.trace_files": ("read_traces",),
     "prm.manifest": ("Manifest", "read_manifest"),
+    "prm.portable.classifiers": ("export_classifier",),
     "prm.portable.exporting": ("export_folder",),
     "prm.portable.importing": ("adopt",),
     "prm.scores": ("StepScore", "TraceScore"),

@@ -9,11 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.boundary import Row, read_query
+from annotation.api.boundary import read_query
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, about, invalid, one_of
+from annotation.core.bounds import about, invalid, one_of
 from annotation.core.membership.access import STAFF, find_project, visible_projects
-from annotation.labels.agreement.cube import Compared, Cube, Dimension
+from annotation.labels.agreement.cube import AgreementCell, Compared, Cube, Dimension
 from annotation.labels.agreement.measures import MEASURES
 from annotation.labels.agreement.shared_labels import Between
 from prm.messages import Message
@@ -42,18 +42,6 @@ class AgreementQuery(Compared, kw_only=True):
     columns: Annotated[
         Dimension | UnsetType, about("The dimension of the columns; needs `rows`, and differs from it.")
     ] = UNSET
-
-
-class AgreementCell(Row):
-    """The agreement of the labels in a cell."""
-
-    row: Annotated[str, about("The value of `rows`; a pair has two annotators with a space between.")]
-    column: Annotated[str, about("The value of `columns`.")]
-    value: Annotated[float | None, about("The agreement; null if the labels do not define it.")]
-    low: Annotated[float | None, about("Lower end of the 95 % interval, from resampled solutions; null for too few.")]
-    high: Annotated[float | None, about("Upper end of the interval.")]
-    solutions: Annotated[Count, about("Solutions that two of the annotators labelled.")]
-    pairs: Annotated[Count, about("Pairs of labels, or of ratings of a step, that are compared.")]
 
 
 class AgreementReport(msgspec.Struct):
@@ -90,8 +78,8 @@ class AgreementOfProject(APIView):
             raise invalid("columns", Message("columns_need_other_rows"))
         by = [name for name in (query.rows, query.columns) if name is not UNSET]
         cube = Cube(find_project(request.user, slug, *STAFF), query)
-        whole = next(map(AgreementCell.of, cube.cells(query.measure)), None)
-        cells = [AgreementCell.of(cell) for cell in cube.cells(query.measure, *by)] if by else []
+        whole = next(iter(cube.cells(query.measure)), None)
+        cells = cube.cells(query.measure, *by) if by else []
         return Response(AgreementReport(query.measure, whole, cells))
 
 
@@ -110,5 +98,5 @@ class AgreementByProject(APIView):
         if not request.user.is_superuser:
             projects = projects.filter(memberships__user=request.user.pk, memberships__role__in=STAFF)
         by = [] if query.rows is UNSET else [query.rows]
-        cells = {of.slug: Cube(of, Compared(between=query.between)).cells(query.measure, *by) for of in projects}
-        return Response([ProjectAgreement(slug, [AgreementCell.of(cell) for cell in of]) for slug, of in cells.items()])
+        cubes = {of.slug: Cube(of, Compared(between=query.between)) for of in projects}
+        return Response([ProjectAgreement(slug, cube.cells(query.measure, *by)) for slug, cube in cubes.items()])

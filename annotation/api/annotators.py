@@ -17,7 +17,7 @@ from annotation.labels.annotators.biases import Measure
 from annotation.labels.annotators.guessing import NO_SPEED, Note
 from annotation.labels.annotators.label_costs import LabelCost, costs_by_member
 from annotation.labels.annotators.patterns import PatternShare
-from annotation.labels.annotators.valid_solutions import rejections_of
+from annotation.labels.annotators.valid_solutions import Rejections, rejections_of
 from annotation.labels.annotators.weeks import Week
 from annotation.models import LabelBatch, Project
 from annotation.work.gold.gold_accuracy import Share
@@ -60,13 +60,6 @@ class BiasRow(msgspec.Struct):
     clear: Annotated[bool, about("Whether it differs from zero after the correction.")]
 
 
-class RejectionsRow(msgspec.Struct):
-    """Labels on valid solutions that report an error."""
-
-    unconventional: Annotated[Share, about("On the quarter that is least like the others.")]
-    others: Annotated[Share, about("On other valid solutions.")]
-
-
 class LikenessRow(msgspec.Struct):
     """How much a person's labels equal earlier ones by somebody else."""
 
@@ -85,7 +78,7 @@ class AnnotatorReport(msgspec.Struct):
     annotator: Annotated[UUID, about("The annotator's pseudonym.")]
     weeks: Annotated[list[Week], about("Earliest first.")]
     biases: Annotated[list[BiasRow], about("Strongest evidence first.")]
-    rejections: Annotated[RejectionsRow, about("Valid solutions that the person rejects.")]
+    rejections: Annotated[Rejections, about("Valid solutions that the person rejects.")]
     patterns: Annotated[list[PatternShare], about("How far the answers follow each pattern.")]
     likenesses: Annotated[list[LikenessRow], about("Most shared mistakes first.")]
 
@@ -124,7 +117,7 @@ class AnnotatorDetail(APIView):
                 annotator=pseudonym,
                 weeks=analysis.weeks(who),
                 biases=[_as(BiasRow, one) for one in analysis.biases if one.who == who],
-                rejections=_as(RejectionsRow, analysis.rejections.get(who, NO_REJECTIONS)),
+                rejections=analysis.rejections.get(who, NO_REJECTIONS),
                 patterns=analysis.patterns.get(who, []),
                 likenesses=[
                     _as(LikenessRow, {**vars(one), "original": names.get(one.original)})

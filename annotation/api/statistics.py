@@ -1,6 +1,5 @@
 """Statistics of a project's work: labels, agreement of sources, effects of hints."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -13,11 +12,9 @@ from annotation.api.boundary import Row
 from annotation.core.bounds import Count, Id, about
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.agreement.contrast import contrasts
-from annotation.labels.annotators.anchoring import Arm, Gaps, WeekOfHints
-from annotation.labels.annotators.hint_effects import compare_hints
+from annotation.labels.annotators.hint_effects import HintComparison, compare_hints
 from annotation.labels.labour.statistics import labels_of, lanes_of_open_generation
-from annotation.models import Hint, Lane
-from annotation.work.gold.gold_accuracy import Share
+from annotation.models import Lane
 from prm.vocabulary import SourceKind
 
 
@@ -94,21 +91,6 @@ class Contrasts(APIView):
         )
 
 
-class HintComparison(Row):
-    """First submissions with and without a hint, for one way of drawing hints."""
-
-    share: Annotated[float, about("Share of solutions drawn for a hint.")]
-    reveal: Annotated[Hint.Reveal, about("When the scores are shown.")]
-    since: Annotated[datetime, about("The first submission.")]
-    until: Annotated[datetime, about("The last submission.")]
-    hinted: Annotated[Arm, about("The labels in the hint arm.")]
-    blind: Annotated[Arm, about("The labels in the blind arm.")]
-    gaps: Annotated[Gaps, about("Differences between the arms.")]
-    opened: Annotated[Share, about("Labels in the hint arm whose annotator saw a score.")]
-    changed: Annotated[Share, about("Ratings made before the score was seen and changed after it.")]
-    weeks: Annotated[list[WeekOfHints], about("Accuracy on gold with and without hints, by week.")]
-
-
 class HintComparisons(APIView):
     """The effect of hints on labels."""
 
@@ -118,4 +100,4 @@ class HintComparisons(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """The two arms of each hint policy, latest first. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
-        return Response([HintComparison.of(one, **one.design._asdict()) for one in compare_hints(project)])
+        return Response(compare_hints(project))

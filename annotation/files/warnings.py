@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db.models import Count
 
@@ -46,7 +47,7 @@ def _dominates(largest: int, problems: int) -> bool:
     return largest > 1 and 2 * largest > problems
 
 
-def _uneven(by_split: Mapping[str, int], groups: int, largest: int) -> dict[str, int]:
+def _uneven(by_split: Mapping[Any, int], groups: int, largest: int) -> dict[str, int]:
     return {
         "problems": sum(by_split.values()),
         "source_groups": groups,

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Meta, UnsetType
 
-from annotation.core.bounds import about, one_of
+from annotation.core.bounds import Count, about, one_of
 from annotation.labels.agreement.measures import (
     MEASURES,
     RESAMPLES,
@@ -82,23 +82,19 @@ class Rater(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cell:
-    """The agreement in a cell: the value with its 95 % interval, None if the labels do not allow one.
+class AgreementCell:
+    """The agreement of the labels in a cell."""
 
-    `row` and `column` are values of the dimensions, empty without a dimension; a pair is two annotators with a space
-    between. `solutions` are those that two annotators labelled, and `pairs` the pairs of labels or ratings compared.
-    """
-
-    row: str
-    column: str
-    value: float | None
-    low: float | None
-    high: float | None
-    solutions: int
-    pairs: int
+    row: Annotated[str, about("The value of `rows`; a pair has two annotators with a space between.")]
+    column: Annotated[str, about("The value of `columns`.")]
+    value: Annotated[float | None, about("The agreement; null if the labels do not define it.")]
+    low: Annotated[float | None, about("Lower end of the 95 % interval, from resampled solutions; null for too few.")]
+    high: Annotated[float | None, about("Upper end of the interval.")]
+    solutions: Annotated[Count, about("Solutions that two of the annotators labelled.")]
+    pairs: Annotated[Count, about("Pairs of labels, or of ratings of a step, that are compared.")]
 
 
-NOTHING = Cell("", "", None, None, None, 0, 0)
+NOTHING = AgreementCell("", "", None, None, None, 0, 0)
 
 
 class _Axis(NamedTuple):
@@ -117,7 +113,7 @@ class _Places(NamedTuple):
     focus: Integers
 
 
-def agreement_of(project: Project, *, resamples: int = RESAMPLES) -> Cell:
+def agreement_of(project: Project, *, resamples: int = RESAMPLES) -> AgreementCell:
     """The share of pairs of people's labels in the project that name the same first error."""
     [whole] = Cube(project, Compared()).cells("exact", resamples=resamples) or [NOTHING]
     return whole
@@ -169,7 +165,7 @@ class Cube:
 
     def cells(
         self, measure: str, *by: Dimension, resamples: int = RESAMPLES, most_raters: int | None = None
-    ) -> list[Cell]:
+    ) -> list[AgreementCell]:
         """The agreement by at most two dimensions, in order; by none, one cell unless nothing is compared.
 
         `most_raters` leaves out the pairs with a rater beyond the first so many, who have the most labels.
@@ -192,7 +188,7 @@ class Cube:
         met = np.bincount(np.unique(cell * solutions + places.solution) // max(solutions, 1), minlength=len(codes))
         keys = [self._keys(code, by) for code in codes.tolist()]
         return [
-            Cell(*key, of.value, of.low, of.high, int(n), pairs_in)
+            AgreementCell(*key, of.value, of.low, of.high, int(n), pairs_in)
             for key, n, (of, pairs_in) in zip(keys, met, measured, strict=True)
         ]
 

@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, quantiles
+from typing import Annotated
 
+from annotation.core.bounds import about
 from annotation.labels.annotators.anchoring import difference
 from annotation.work.gold.gold_accuracy import Share, share_of
 from prm.consensus import Measured
@@ -21,10 +23,10 @@ WORDS = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
 
 @dataclass(frozen=True)
 class Rejections:
-    """The shares of a person's labels on unconventional and other valid solutions that report an error."""
+    """Labels on valid solutions that report an error."""
 
-    unconventional: Share
-    others: Share
+    unconventional: Annotated[Share, about("On the quarter that is least like the others.")]
+    others: Annotated[Share, about("On other valid solutions.")]
 
     @property
     def gap(self) -> Measured | None:
