@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -34,6 +35,15 @@ class ClosedSignup(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ship
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("home")
+
+
+class Accounts(AuthenticationBackend):  # type: ignore[misc]
+    """Loads a signed-in user together with their preferences, which every page and route asks for."""
+
+    def get_user(self, user_id: int) -> User | None:
+        """The user, if they exist and are active."""
+        user = User.objects.select_related("preference").filter(pk=user_id).first()
+        return user if user is not None and self.user_can_authenticate(user) else None
 
 
 class OwnPassword:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from inspect import cleandoc, signature
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ DOCS = ROOT / "docs"
 BUILD = ROOT / "dist" / "docs"
 # Options that Django gives every command; the reference leaves them out.
 COMMON = {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks"}
+
+PLAIN = str | int | float | tuple | None | type  # defaults that a signature shows
 
 
 def collect_pages() -> dict[Path, str]:
@@ -50,6 +53,7 @@ def generate_pages() -> dict[Path, str]:
         reference / "endpoints.md": describe_endpoints(schema),
         reference / "objects.md": describe_objects(schema["components"]["schemas"]),
         reference / "client.md": describe_client(),
+        reference / "library.md": describe_library(),
         reference / "commands.md": describe_commands(),
         reference / "settings.md": describe_settings((ROOT / ".env.example").read_text()),
         reference / "training.md": describe_training(),
@@ -163,22 +167,47 @@ def describe_client() -> str:
         "# Python client\n\nGenerated from the package `stepmark`. Objects are dictionaries with the fields of "
         "[the API](objects.md). [A judge by program](../guides/ml-engineer.md#a-judge-by-program) is an example."
     ]
-    for name in stepmark.__all__:
-        one = getattr(stepmark, name)
-        made = vars(one).get("__init__") if isinstance(one, type) else one
-        parts += [f"## {name}", *show_signature(name, made), cleandoc(str(one.__doc__))]
-        for method, function in vars(one).items() if name == "Client" else ():
-            if not method.startswith("_"):
-                parts += [f"### {method}", *show_signature(method, function), cleandoc(str(function.__doc__))]
+    parts += chain.from_iterable(describe_name(name, getattr(stepmark, name)) for name in stepmark.__all__)
     return "\n\n".join(parts) + "\n"
 
 
+def describe_library() -> str:
+    """The package `prm`: the names that it offers, and their methods."""
+    import prm
+
+    parts = [
+        "# Python library\n\nGenerated from the package `prm`. Every name is imported from it, as in "
+        "`from prm import Scorer, train`. [Scoring](scoring.md) and the [guide](../guides/ml-engineer.md#train) have "
+        "examples."
+    ]
+    names = sorted(name for name in prm.__all__ if not name.startswith("_"))
+    parts += chain.from_iterable(describe_name(name, getattr(prm, name)) for name in names)
+    return "\n\n".join(parts) + "\n"
+
+
+def describe_name(name: str, one: Any) -> Iterator[str]:
+    """A function, or a class with its documented methods and properties."""
+    yield f"## {name}"
+    made = one if hasattr(one, "__struct_fields__") else vars(one).get("__init__")
+    yield from show_signature(name, made if isinstance(one, type) else one)
+    yield cleandoc(str(one.__doc__))
+    for method, function in vars(one).items() if isinstance(one, type) else ():
+        plain = function.__func__ if isinstance(function, classmethod) else function
+        if not method.startswith("_") and callable(plain) and plain.__doc__:
+            yield f"### {method}"
+            yield from show_signature(method, plain)
+            yield cleandoc(str(plain.__doc__))
+
+
 def show_signature(name: str, function: Any) -> list[str]:
-    """The parameters of a function, without `self` and the modules of types; nothing without a function."""
+    """The parameters of a function, without `self`, the modules of types and long defaults; nothing without one."""
     if function is None:
         return []
-    shown = re.sub(r"\b(?:\w+\.)+(?=[A-Z])", "", str(signature(function)))
-    return [f"```python\n{name}{re.sub(r'self(?:, )?', '', shown)}\n```"]
+    made = signature(function)
+    plain = [p if isinstance(p.default, PLAIN) else p.replace(default=...) for p in made.parameters.values()]
+    shown = re.sub(r"\b(?:\w+\.)+(?=[A-Z])", "", str(made.replace(parameters=plain)))
+    shown = re.sub(r"^\((?:self|cls)(?:, )?", "(", shown.replace("Ellipsis", "..."))
+    return [f"```python\n{name}{shown}\n```"]
 
 
 def describe_training() -> str:

@@ -13,6 +13,7 @@ from prm.commands import (
     audit,
     backbone,
     contamination,
+    convert,
     evaluate,
     explain,
     models,
@@ -28,7 +29,21 @@ from prm.messages import Message, as_json
 from prm.processes import die_with_parent, is_launched
 
 IN_JSON = "--errors-as-json"
-COMMANDS = (train, score, evaluate, audit, models, probe, explain, simulate, search, contamination, backbone, reproduce)
+COMMANDS = (
+    train,
+    score,
+    evaluate,
+    convert,
+    audit,
+    models,
+    probe,
+    explain,
+    simulate,
+    search,
+    contamination,
+    backbone,
+    reproduce,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:

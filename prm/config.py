@@ -35,13 +35,13 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     The objective: with 2 `classes` it learns "no error" against "error", with 3 the posterior of good, neutral and bad,
     and `neutral` then defines p(no error). `process_weight` is the weight of the step labels' cross-entropy, and
-    `outcome_weight` that of a second ensemble, which learns from `final_answer_correct` at the last step; a part of
-    weight 0 is absent. `pairwise_weight` is that of the process part's preference between rated completions at one
-    position, and `graded_weight` that of its answer likelihood: an unread solution of the pool with a graded final
-    answer teaches that the product of its step probabilities is its chance of having no error (0: it does not teach).
-    `class_balance` weights classes by the inverse of their counts or effective numbers, none more than `balance_cap`
-    times another. "held" weights all classes equally and shifts the logits to the class shares of the
-    held-out part, which differ if the training part was selected for likely errors.
+    `outcome_weight` that of a second ensemble, which learns from `final_answer_correct` at the last step, also of
+    solutions without labels; a part of weight 0 is absent. `pairwise_weight` is that of the process part's preference
+    between rated completions at one position, and `graded_weight` that of its answer likelihood: an unread solution of
+    the pool with a graded final answer teaches that the product of its step probabilities is its chance of having no
+    error (0: it does not teach). `class_balance` weights classes by the inverse of their counts or effective numbers,
+    none more than `balance_cap` times another. "held" weights all classes equally and shifts the logits to the class
+    shares of the held-out part, which differ if the training part was selected for likely errors.
 
     Against label noise: `label_smoothing` spreads that share of each label over the classes, and `robustness` in [0, 1]
     is q of the generalised cross-entropy (0 is the plain one). `anchor` pulls each head towards its own initial draw, 1
@@ -59,7 +59,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     dropout: float = 0.2
     epochs: int = 30
     patience: int = 8
-    batch_steps: int = 256
+    batch_steps: int = 64
     batch_tokens: int = 2048
     token_budget: int = 8192
     packing: bool = True

@@ -14,6 +14,7 @@ from prm.answers.noise import NoiseRates
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
+from prm.formats.mapping import Mapping
 from prm.formats.trace_files import read_traces
 from prm.messages import Message
 from prm.traces import Trace
@@ -265,9 +266,9 @@ def library_sha256() -> str:
     return digest.hexdigest()
 
 
-def data_sha256(path: Path) -> str:
+def data_sha256(path: Path, mapping: Mapping | None = None) -> str:
     """`traces_sha256` of a file's traces; raises DataError naming file, line and field."""
-    return traces_sha256(read_traces(path))
+    return traces_sha256(read_traces(path, mapping))
 
 
 def traces_sha256(traces: Iterable[Trace]) -> str:

@@ -9,11 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.boundary import Row, invalid, read_query
+from annotation.api.boundary import read_query
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, one_of
+from annotation.core.bounds import about, invalid, one_of
 from annotation.core.membership.access import STAFF, find_project, visible_projects
-from annotation.labels.agreement.cube import Compared, Cube, Dimension
+from annotation.labels.agreement.cube import AgreementCell, Compared, Cube, Dimension
 from annotation.labels.agreement.measures import MEASURES
 from annotation.labels.agreement.shared_labels import Between
 from prm.messages import Message
@@ -27,12 +27,12 @@ MeasureName = Annotated[
         "annotators) and `fleiss` Fleiss' kappa, of first errors or of ratings of steps."
     ),
 ]
-Rows = Annotated[Dimension | UnsetType, Meta(description="The dimension of the rows; one cell if left out.")]
+Rows = Annotated[Dimension | UnsetType, about("The dimension of the rows; one cell if left out.")]
 
 
 class ProjectsQuery(msgspec.Struct):
     measure: MeasureName = "exact"
-    between: Annotated[Between, Meta(description="Whose labels are compared.")] = "people"
+    between: Annotated[Between, about("Whose labels are compared.")] = "people"
     rows: Rows = UNSET
 
 
@@ -40,37 +40,23 @@ class AgreementQuery(Compared, kw_only=True):
     measure: MeasureName = "exact"
     rows: Rows = UNSET
     columns: Annotated[
-        Dimension | UnsetType, Meta(description="The dimension of the columns; needs `rows`, and differs from it.")
+        Dimension | UnsetType, about("The dimension of the columns; needs `rows`, and differs from it.")
     ] = UNSET
-
-
-class AgreementCell(Row):
-    """The agreement of the labels in a cell."""
-
-    row: Annotated[str, Meta(description="The value of `rows`; a pair has two annotators with a space between.")]
-    column: Annotated[str, Meta(description="The value of `columns`.")]
-    value: Annotated[float | None, Meta(description="The agreement; null if the labels do not define it.")]
-    low: Annotated[
-        float | None, Meta(description="Lower end of the 95 % interval, from resampled solutions; null for too few.")
-    ]
-    high: Annotated[float | None, Meta(description="Upper end of the interval.")]
-    solutions: Annotated[Count, Meta(description="Solutions that two of the annotators labelled.")]
-    pairs: Annotated[Count, Meta(description="Pairs of labels, or of ratings of a step, that are compared.")]
 
 
 class AgreementReport(msgspec.Struct):
     """Agreement of annotators; gold, screening and adjudications are left out."""
 
     measure: MeasureName
-    whole: Annotated[AgreementCell | None, Meta(description="All cells together; null if nothing is compared.")]
-    cells: Annotated[list[AgreementCell], Meta(description="The cells with labels, in order; empty without `rows`.")]
+    whole: Annotated[AgreementCell | None, about("All cells together; null if nothing is compared.")]
+    cells: Annotated[list[AgreementCell], about("The cells with labels, in order; empty without `rows`.")]
 
 
 class ProjectAgreement(msgspec.Struct):
     """The agreement in one of several projects."""
 
-    project: Annotated[str, Meta(description="The project's slug.")]
-    cells: Annotated[list[AgreementCell], Meta(description="The cells with labels, in order.")]
+    project: Annotated[str, about("The project's slug.")]
+    cells: Annotated[list[AgreementCell], about("The cells with labels, in order.")]
 
 
 class AgreementOfProject(APIView):
@@ -92,8 +78,8 @@ class AgreementOfProject(APIView):
             raise invalid("columns", Message("columns_need_other_rows"))
         by = [name for name in (query.rows, query.columns) if name is not UNSET]
         cube = Cube(find_project(request.user, slug, *STAFF), query)
-        whole = next(map(AgreementCell.of, cube.cells(query.measure)), None)
-        cells = [AgreementCell.of(cell) for cell in cube.cells(query.measure, *by)] if by else []
+        whole = next(iter(cube.cells(query.measure)), None)
+        cells = cube.cells(query.measure, *by) if by else []
         return Response(AgreementReport(query.measure, whole, cells))
 
 
@@ -112,5 +98,5 @@ class AgreementByProject(APIView):
         if not request.user.is_superuser:
             projects = projects.filter(memberships__user=request.user.pk, memberships__role__in=STAFF)
         by = [] if query.rows is UNSET else [query.rows]
-        cells = {of.slug: Cube(of, Compared(between=query.between)).cells(query.measure, *by) for of in projects}
-        return Response([ProjectAgreement(slug, [AgreementCell.of(cell) for cell in of]) for slug, of in cells.items()])
+        cubes = {of.slug: Cube(of, Compared(between=query.between)) for of in projects}
+        return Response([ProjectAgreement(slug, cube.cells(query.measure, *by)) for slug, cube in cubes.items()])

@@ -4,31 +4,30 @@ from typing import Annotated
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.boundary import Row, read_query
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count, Id, about
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.agreement_discards import Grouping, count_discards, filter_solutions
+from annotation.labels.agreement.agreement_discards import Grouping, count_discards, filter_solutions
 from annotation.models.agreement_rule import AgreementRule
 
 
 class DiscardGroup(Row):
-    by: Annotated[Grouping, Meta(description="What the group has in common.")]
-    value: Annotated[str, Meta(description="Its value: of `error`, whether a source reports one.")]
-    kept: Annotated[Count, Meta(description="Solutions that the rule keeps.")]
-    dropped: Annotated[Count, Meta(description="Solutions dropped for what the sources say.")]
-    silent: Annotated[Count, Meta(description="Solutions dropped because a source has no label.")]
-    share: Annotated[float, Meta(description="Share of the group that is dropped.")]
+    by: Annotated[Grouping, about("What the group has in common.")]
+    value: Annotated[str, about("Its value: of `error`, whether a source reports one.")]
+    kept: Annotated[Count, about("Solutions that the rule keeps.")]
+    dropped: Annotated[Count, about("Solutions dropped for what the sources say.")]
+    silent: Annotated[Count, about("Solutions dropped because a source has no label.")]
+    share: Annotated[float, about("Share of the group that is dropped.")]
 
 
 class DiscardReport(msgspec.Struct):
-    groups: Annotated[list[DiscardGroup], Meta(description="The counts of each group.")]
-    solutions: Annotated[list[Id], Meta(description="Ids of the dropped solutions.")]
+    groups: Annotated[list[DiscardGroup], about("The counts of each group.")]
+    solutions: Annotated[list[Id], about("Ids of the dropped solutions.")]
 
 
 class AgreementFilter(APIView):

@@ -12,9 +12,9 @@ from rest_framework.views import APIView
 from annotation.api.authentication import by_program, caller
 from annotation.api.boundary import read_body
 from annotation.api.claims import Task
-from annotation.core.bounds import Count, FirstError, Id
+from annotation.core.bounds import Count, FirstError, Id, about
 from annotation.core.membership.access import find_project, membership_of
-from annotation.labels.quality.statistics import my_progress
+from annotation.labels.labour.statistics import my_progress
 from annotation.models import SentBack
 from annotation.work.labelling.payload import OwnLabel, Submission
 from annotation.work.labelling.revisions import as_submitted, fills_place, find_latest
@@ -24,9 +24,9 @@ from annotation.work.practice.screening_progress import Standing, describe_stand
 
 
 class LabelToRevise(msgspec.Struct):
-    task: Task
-    submitted: OwnLabel
-    sent_back: Annotated[str | None, Meta(description="The reason for sending it back; null if it was not.")]
+    task: Annotated[Task, about("The solution as a task.")]
+    submitted: Annotated[OwnLabel, about("The label as it was submitted.")]
+    sent_back: Annotated[str | None, about("The reason for sending it back; null if it was not.")]
 
 
 class Receipt(msgspec.Struct):
@@ -45,9 +45,7 @@ class Receipt(msgspec.Struct):
             "False for an adjudication and for a label submitted after the item was complete. Both are still used."
         ),
     ]
-    first_error: Annotated[
-        FirstError | None, Meta(description="Position of the first error; -1 if none, null if unknown.")
-    ]
+    first_error: Annotated[FirstError | None, about("Position of the first error; -1 if none, null if unknown.")]
 
     @classmethod
     def of(cls, submitted: Submitted) -> Self:
@@ -56,13 +54,13 @@ class Receipt(msgspec.Struct):
 
 
 class OwnProgress(msgspec.Struct):
-    today: Count
-    total: Count
-    median_seconds: float | None
-    sent_back: Annotated[Count, Meta(description="Number of labels that reviewers sent back to the caller.")] = 0
+    today: Annotated[Count, about("Labels today.")]
+    total: Annotated[Count, about("Number of labels.")]
+    median_seconds: Annotated[float | None, about("Median active time per label, in seconds; null if unknown.")]
+    sent_back: Annotated[Count, about("Number of labels that reviewers sent back to the caller.")] = 0
     screening: Annotated[
         Standing | None,
-        Meta(description="Null if the caller is not screened, or has submitted ordinary work."),
+        about("Null if the caller is not screened, or has submitted ordinary work."),
     ] = None
 
 

@@ -5,12 +5,11 @@ from uuid import UUID
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count, Id, about
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.annotators.analysis import Analysis, who_is
@@ -18,7 +17,7 @@ from annotation.labels.annotators.biases import Measure
 from annotation.labels.annotators.guessing import NO_SPEED, Note
 from annotation.labels.annotators.label_costs import LabelCost, costs_by_member
 from annotation.labels.annotators.patterns import PatternShare
-from annotation.labels.annotators.valid_solutions import rejections_of
+from annotation.labels.annotators.valid_solutions import Rejections, rejections_of
 from annotation.labels.annotators.weeks import Week
 from annotation.models import LabelBatch, Project
 from annotation.work.gold.gold_accuracy import Share
@@ -31,64 +30,57 @@ NO_REJECTIONS = rejections_of([], {})
 class AnnotatorRow(msgspec.Struct):
     """One annotator's speed, accuracy and cost."""
 
-    annotator: Annotated[UUID, Meta(description="The annotator's pseudonym.")]
-    step_ms: Annotated[float | None, Meta(description="Median milliseconds per step; null for fewer than 12 labels.")]
-    usual_ms: Annotated[float | None, Meta(description="Other people's `step_ms`; null for fewer than three.")]
-    right: Annotated[Share, Meta(description="Labels that name the reference's first error.")]
-    guess: Annotated[float | None, Meta(description="Share that guesses would have right; null without a reference.")]
-    note: Annotated[Note, Meta(description="What speed and accuracy say together; empty at the usual pace.")]
-    cost: Annotated[LabelCost, Meta(description="What an accepted label costs.")]
-    alarm: Annotated[Id | None, Meta(description="The id of the suspected batch; null for none.")]
+    annotator: Annotated[UUID, about("The annotator's pseudonym.")]
+    step_ms: Annotated[float | None, about("Median milliseconds per step; null for fewer than 12 labels.")]
+    usual_ms: Annotated[float | None, about("Other people's `step_ms`; null for fewer than three.")]
+    right: Annotated[Share, about("Labels that name the reference's first error.")]
+    guess: Annotated[float | None, about("Share that guesses would have right; null without a reference.")]
+    note: Annotated[Note, about("What speed and accuracy say together; empty at the usual pace.")]
+    cost: Annotated[LabelCost, about("What an accepted label costs.")]
+    alarm: Annotated[Id | None, about("The id of the suspected batch; null for none.")]
 
 
 class AnnotatorsReport(msgspec.Struct):
     """The annotators of a project, from its latest 5,000 labels."""
 
-    currency: Annotated[str, Meta(description="The currency of costs.")]
-    annotators: Annotated[list[AnnotatorRow], Meta(description="In the order in which they joined.")]
+    currency: Annotated[str, about("The currency of costs.")]
+    annotators: Annotated[list[AnnotatorRow], about("In the order in which they joined.")]
 
 
 class BiasRow(msgspec.Struct):
     """A difference from the references on the same solutions, corrected for the number of people and features."""
 
-    measure: Annotated[Measure, Meta(description="`calls` of errors, `position` in steps, or agreement with a `hint`.")]
-    feature: Annotated[str, Meta(description="The feature of the solutions; empty for position and hints.")]
-    with_feature: Annotated[Count, Meta(description="Labels with the feature.")]
-    without: Annotated[Count, Meta(description="Labels without it; 0 for position.")]
-    value: Annotated[float, Meta(description="The difference.")]
-    low: Annotated[float, Meta(description="Lower end of its interval.")]
-    high: Annotated[float, Meta(description="Upper end of its interval.")]
-    clear: Annotated[bool, Meta(description="Whether it differs from zero after the correction.")]
-
-
-class RejectionsRow(msgspec.Struct):
-    """Labels on valid solutions that report an error."""
-
-    unconventional: Annotated[Share, Meta(description="On the quarter that is least like the others.")]
-    others: Annotated[Share, Meta(description="On other valid solutions.")]
+    measure: Annotated[Measure, about("`calls` of errors, `position` in steps, or agreement with a `hint`.")]
+    feature: Annotated[str, about("The feature of the solutions; empty for position and hints.")]
+    with_feature: Annotated[Count, about("Labels with the feature.")]
+    without: Annotated[Count, about("Labels without it; 0 for position.")]
+    value: Annotated[float, about("The difference.")]
+    low: Annotated[float, about("Lower end of its interval.")]
+    high: Annotated[float, about("Upper end of its interval.")]
+    clear: Annotated[bool, about("Whether it differs from zero after the correction.")]
 
 
 class LikenessRow(msgspec.Struct):
     """How much a person's labels equal earlier ones by somebody else."""
 
-    original: Annotated[UUID | None, Meta(description="Who labelled before; null for an imported source.")]
-    shared: Annotated[Count, Meta(description="Solutions that both labelled.")]
-    same: Annotated[Count, Meta(description="Of these, with the same first error.")]
-    mistakes: Annotated[Count, Meta(description="Earlier labels that others contradict.")]
-    same_mistakes: Annotated[Count, Meta(description="Of these, repeated by the person.")]
-    usual: Annotated[float, Meta(description="How often other pairs of people share a mistake.")]
-    comments: Annotated[Count, Meta(description="Long comments that are equal.")]
+    original: Annotated[UUID | None, about("Who labelled before; null for an imported source.")]
+    shared: Annotated[Count, about("Solutions that both labelled.")]
+    same: Annotated[Count, about("Of these, with the same first error.")]
+    mistakes: Annotated[Count, about("Earlier labels that others contradict.")]
+    same_mistakes: Annotated[Count, about("Of these, repeated by the person.")]
+    usual: Annotated[float, about("How often other pairs of people share a mistake.")]
+    comments: Annotated[Count, about("Long comments that are equal.")]
 
 
 class AnnotatorReport(msgspec.Struct):
     """The analysis of one annotator."""
 
-    annotator: Annotated[UUID, Meta(description="The annotator's pseudonym.")]
-    weeks: Annotated[list[Week], Meta(description="Earliest first.")]
-    biases: Annotated[list[BiasRow], Meta(description="Strongest evidence first.")]
-    rejections: Annotated[RejectionsRow, Meta(description="Valid solutions that the person rejects.")]
-    patterns: Annotated[list[PatternShare], Meta(description="How far the answers follow each pattern.")]
-    likenesses: Annotated[list[LikenessRow], Meta(description="Most shared mistakes first.")]
+    annotator: Annotated[UUID, about("The annotator's pseudonym.")]
+    weeks: Annotated[list[Week], about("Earliest first.")]
+    biases: Annotated[list[BiasRow], about("Strongest evidence first.")]
+    rejections: Annotated[Rejections, about("Valid solutions that the person rejects.")]
+    patterns: Annotated[list[PatternShare], about("How far the answers follow each pattern.")]
+    likenesses: Annotated[list[LikenessRow], about("Most shared mistakes first.")]
 
 
 class Annotators(APIView):
@@ -125,7 +117,7 @@ class AnnotatorDetail(APIView):
                 annotator=pseudonym,
                 weeks=analysis.weeks(who),
                 biases=[_as(BiasRow, one) for one in analysis.biases if one.who == who],
-                rejections=_as(RejectionsRow, analysis.rejections.get(who, NO_REJECTIONS)),
+                rejections=analysis.rejections.get(who, NO_REJECTIONS),
                 patterns=analysis.patterns.get(who, []),
                 likenesses=[
                     _as(LikenessRow, {**vars(one), "original": names.get(one.original)})

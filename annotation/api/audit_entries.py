@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from annotation.api.boundary import Row, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Id, JSONObject
+from annotation.core.bounds import Id, JSONObject, about
 from annotation.core.membership.access import find_project
 from annotation.models import Membership
 
@@ -24,23 +24,23 @@ class AuditRow(Row):
 
     paths: ClassVar[dict[str, str]] = {"by": "by.username"}
 
-    id: Annotated[Id, Meta(description="The entry's id; later entries have higher ids.")]
-    at: Annotated[datetime, Meta(description="When it happened.")]
-    by: Annotated[str | None, Meta(description="User name; null for the platform itself.")]
-    action: Annotated[str, Meta(description="What was done, such as `snapshot.create`.")]
-    target_type: Annotated[str, Meta(description="The kind of object, such as `snapshot`.")]
-    target_id: Annotated[str, Meta(description="The id of the object.")]
-    before: Annotated[JSONObject, Meta(description="The changed fields before.")]
-    after: Annotated[JSONObject, Meta(description="The changed fields after.")]
+    id: Annotated[Id, about("The entry's id; later entries have higher ids.")]
+    at: Annotated[datetime, about("When it happened.")]
+    by: Annotated[str | None, about("User name; null for the platform itself.")]
+    action: Annotated[str, about("What was done, such as `snapshot.create`.")]
+    target_type: Annotated[str, about("The kind of object, such as `snapshot`.")]
+    target_id: Annotated[str, about("The id of the object.")]
+    before: Annotated[JSONObject, about("The changed fields before.")]
+    after: Annotated[JSONObject, about("The changed fields after.")]
 
 
 class AuditQuery(msgspec.Struct):
-    action: Annotated[str | UnsetType, Meta(description="The action.")] = UNSET
-    by: Annotated[str | UnsetType, Meta(description="A user name.")] = UNSET
-    target_type: Annotated[str | UnsetType, Meta(description="The kind of object.")] = UNSET
-    target_id: Annotated[str | UnsetType, Meta(description="The id of the object.")] = UNSET
-    since: Annotated[Moment | UnsetType, Meta(description="Changes from this time on (ISO 8601).")] = UNSET
-    until: Annotated[Moment | UnsetType, Meta(description="Changes before this time (ISO 8601).")] = UNSET
+    action: Annotated[str | UnsetType, about("The action.")] = UNSET
+    by: Annotated[str | UnsetType, about("A user name.")] = UNSET
+    target_type: Annotated[str | UnsetType, about("The kind of object.")] = UNSET
+    target_id: Annotated[str | UnsetType, about("The id of the object.")] = UNSET
+    since: Annotated[Moment | UnsetType, about("Changes from this time on (ISO 8601).")] = UNSET
+    until: Annotated[Moment | UnsetType, about("Changes before this time (ISO 8601).")] = UNSET
 
     def __post_init__(self) -> None:
         for name in ("since", "until"):

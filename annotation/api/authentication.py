@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from annotation.api.limits import count_stranger
 from annotation.core.errors import Forbidden
-from annotation.core.membership.accounts import has_first_password
+from annotation.core.membership.accounts import preference_of
 from annotation.core.membership.tokens import find_token
 from annotation.models import ApiToken
 from prm.messages import Message
@@ -74,7 +74,7 @@ class BrowserAuthentication(SessionAuthentication):
             message = _("This page belongs to %(page)s, but %(now)s is signed in now. Sign in as %(page)s again.")
             names = {"page": unquote(person), "now": signed_in[0].get_username()}
             raise AuthenticationFailed(message % names, code="another_person")
-        if has_first_password(signed_in[0]):
+        if preference_of(signed_in[0]).first_password:
             raise Forbidden(Message("first_password"))
         return signed_in
 

@@ -5,14 +5,13 @@ from typing import Annotated, ClassVar
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.boundary import Row, read_query
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Id, JSONObject
+from annotation.core.bounds import Id, JSONObject, about
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.list_filters import BatchFilter
 from annotation.models import LabelBatch
@@ -29,19 +28,19 @@ class BatchRow(Row):
         "decided_by": "decided_by.username",
     }
 
-    id: Annotated[Id, Meta(description="The batch's id.")]
-    annotator: Annotated[UUID | None, Meta(description="The annotator's pseudonym; null for an imported source.")]
-    source_kind: Annotated[SourceKind | None, Meta(description="The imported source; null for an annotator.")]
-    source_name: Annotated[str | None, Meta(description="The imported source's name; null for an annotator.")]
-    since: Annotated[datetime, Meta(description="The first submission.")]
-    until: Annotated[datetime, Meta(description="The last submission.")]
-    state: Annotated[LabelBatch.State, Meta(description="A batch that is set aside does not count.")]
-    judge: Annotated[LabelBatch.Judge, Meta(description="What the labels were compared with.")]
-    evidence: Annotated[JSONObject, Meta(description="The figures of the comparison.")]
-    reason: Annotated[str, Meta(description="The reason for the decision; empty for none.")]
-    found_at: Annotated[datetime, Meta(description="When the batch was found.")]
-    decided_by: Annotated[str | None, Meta(description="User name of the manager who decided; null if nobody did.")]
-    decided_at: Annotated[datetime | None, Meta(description="When it was decided; null if it was not.")]
+    id: Annotated[Id, about("The batch's id.")]
+    annotator: Annotated[UUID | None, about("The annotator's pseudonym; null for an imported source.")]
+    source_kind: Annotated[SourceKind | None, about("The imported source; null for an annotator.")]
+    source_name: Annotated[str | None, about("The imported source's name; null for an annotator.")]
+    since: Annotated[datetime, about("The first submission.")]
+    until: Annotated[datetime, about("The last submission.")]
+    state: Annotated[LabelBatch.State, about("A batch that is set aside does not count.")]
+    judge: Annotated[LabelBatch.Judge, about("What the labels were compared with.")]
+    evidence: Annotated[JSONObject, about("The figures of the comparison.")]
+    reason: Annotated[str, about("The reason for the decision; empty for none.")]
+    found_at: Annotated[datetime, about("When the batch was found.")]
+    decided_by: Annotated[str | None, about("User name of the manager who decided; null if nobody did.")]
+    decided_at: Annotated[datetime | None, about("When it was decided; null if it was not.")]
 
 
 class Batches(PagedView):

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
-from annotation.core.errors import DomainError
+from annotation.core.bounds import invalid, read_choice
 from annotation.core.wording import in_words
 from prm.faults import sentence_of
 from prm.formats.reading import MAX_DEPTH, decoded, place_of_unstorable, validation_fault
@@ -56,7 +56,7 @@ def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
             value = _parsed(raw)
             if any_text:
                 with suppress(UnicodeEncodeError):  # a broken character in a place that the service does not read
-                    return msgspec.convert(value, kind, dec_hook=_choice)
+                    return msgspec.convert(value, kind, dec_hook=read_choice)
             _refuse_unstorable(value)
         if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
             decoded(raw)
@@ -86,12 +86,6 @@ def sent_fields(struct: msgspec.Struct) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(struct).items() if value is not msgspec.UNSET}
 
 
-def invalid(field: str, reason: str) -> DomainError:
-    """The error for one place in a request, such as `path[1].ratings[0].rating`."""
-    message = Message("field_reason", field=field, reason=reason) if field else reason
-    return DomainError(message, {"field": field}, code="invalid")
-
-
 def _at(row: Any, path: str) -> Any:
     for name in path.split("."):
         row = None if row is None else getattr(row, name)
@@ -104,7 +98,7 @@ def _read_texts(fields: Any, kind: type[T]) -> T:
     sent = {name: fields.getlist(name) if many else fields[name] for name, many in names.items() if name in fields}
     _refuse_unstorable(sent)
     try:
-        return msgspec.convert(sent, kind, strict=False, dec_hook=_choice)
+        return msgspec.convert(sent, kind, strict=False, dec_hook=read_choice)
     except msgspec.ValidationError as error:
         raise invalid(*validation_fault(error)) from None
 
@@ -128,12 +122,4 @@ def _refuse_unstorable(value: Any) -> None:
 
 @cache
 def _decoder(kind: Any) -> Any:
-    return msgspec.json.Decoder(kind, dec_hook=_choice)
-
-
-def _choice(kind: type[Any], value: Any) -> Any:
-    """Convert a value to one of Django's choices, which msgspec does not treat as an enumeration."""
-    try:
-        return kind(value)
-    except ValueError:
-        raise ValueError(Message("enum_value_invalid", value=repr(value))) from None
+    return msgspec.json.Decoder(kind, dec_hook=read_choice)

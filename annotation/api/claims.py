@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import read_body
-from annotation.core.bounds import Count, Id, JSONObject, one_of
+from annotation.core.bounds import Count, Id, JSONObject, about, one_of
 from annotation.core.membership.access import find_project
 from annotation.core.statements import fetch_all
 from annotation.models import Hint, LabelScheme, Lease, Project, Solution
@@ -59,41 +59,41 @@ class Step(msgspec.Struct):
     id: Id
     alternative: Count
     text: str
-    kind: StepKind
+    kind: Annotated[StepKind, about("The kind of step.")]
     critiques: Annotated[
-        list[str], Meta(description="Critiques of the step, which the annotator rates if the project asks for it.")
+        list[str], about("Critiques of the step, which the annotator rates if the project asks for it.")
     ]
 
 
 class StepsAtPosition(msgspec.Struct):
     position: Count
-    alternatives: list[Step]
+    alternatives: Annotated[list[Step], about("The completions at this position.")]
 
 
 class TaskSolution(msgspec.Struct):
     id: Id
-    steps: list[StepsAtPosition]
-    generator: Annotated[None, Meta(description="Always null for annotators.")] = None
+    steps: Annotated[list[StepsAtPosition], about("The steps, in order.")]
+    generator: Annotated[None, about("Always null for annotators.")] = None
 
 
 class TaskProblem(msgspec.Struct):
     id: Id
     text: str
     domain: str
-    reference_answer: Annotated[str | None, Meta(description="Null if the project hides it.")]
-    reference_solution: Annotated[str | None, Meta(description="Null if the project hides it.")]
+    reference_answer: Annotated[str | None, about("Null if the project hides it.")]
+    reference_solution: Annotated[str | None, about("Null if the project hides it.")]
 
 
 class StoredDraft(msgspec.Struct):
-    version: Count
-    body: JSONObject
+    version: Annotated[Count, about("The version of the draft, which the next save names.")]
+    body: Annotated[JSONObject, about("The draft as the client saved it; the server does not read it.")]
 
 
 class TaskHint(msgspec.Struct):
     """When the annotator sees the model's scores. Each score is fetched separately (`get_hint_score`)."""
 
-    reveal: Hint.Reveal
-    positions: Annotated[list[Count], Meta(description="Positions whose step has a score.")]
+    reveal: Annotated[Hint.Reveal, about("When the scores are shown.")]
+    positions: Annotated[list[Count], about("Positions whose step has a score.")]
 
 
 class Work(msgspec.Struct):
@@ -125,9 +125,9 @@ class Task(Work):
     """Everything the workbench needs for one solution. The lane is never included."""
 
     lease: TaskLease
-    guidelines: Annotated[Count, Meta(description="Version of the guidelines that applies; 0 if there are none.")]
-    hint: Annotated[TaskHint | None, Meta(description="Null if no score is shown, for any reason.")]
-    draft: StoredDraft | None
+    guidelines: Annotated[Count, about("Version of the guidelines that applies; 0 if there are none.")]
+    hint: Annotated[TaskHint | None, about("Null if no score is shown, for any reason.")]
+    draft: Annotated[StoredDraft | None, about("The saved draft; null for none.")]
 
     @classmethod
     def of_lease(cls, lease: Lease, project: Project, *, guidelines: int) -> Self:
@@ -143,10 +143,10 @@ class Task(Work):
 
 
 class ClaimAnswer(msgspec.Struct):
-    task: Task | None
-    reason: Annotated[str, one_of(REASONS)] | None
-    message: Annotated[str, Meta(description="Why there is no task, as a sentence for the annotator.")]
-    retry_at: Annotated[datetime | None, Meta(description="When there may be work again; null if unknown.")]
+    task: Annotated[Task | None, about("The work for the annotator; null if there is none.")]
+    reason: Annotated[Annotated[str, one_of(REASONS)] | None, about("Why there is no task; null if there is one.")]
+    message: Annotated[str, about("Why there is no task, as a sentence for the annotator.")]
+    retry_at: Annotated[datetime | None, about("When there may be work again; null if unknown.")]
 
 
 class ClaimNext(APIView):

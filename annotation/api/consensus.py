@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from annotation.api.boundary import read_query
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, Id, Position
+from annotation.core.bounds import Count, Id, Position, about
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.consensus.fits import find_fit, latest_fit
 from annotation.labels.datasets.filters import SnapshotFilters
@@ -27,36 +27,36 @@ from prm.vocabulary import SourceKind, Split
 class ConsensusStep(msgspec.Struct):
     """The consensus on one completion: the probability of each rating."""
 
-    position: Annotated[Position, Meta(description="Place in the solution, from 0.")]
-    alternative: Annotated[Count, Meta(description="0 for the sampled completion; others are alternatives to it.")]
+    position: Annotated[Position, about("Place in the solution, from 0.")]
+    alternative: Annotated[Count, about("0 for the sampled completion; others are alternatives to it.")]
     good: Annotated[float, Meta(ge=0, le=1, description="Posterior probability of good.")]
     neutral: Annotated[float, Meta(ge=0, le=1, description="Posterior probability of neutral.")]
     bad: Annotated[float, Meta(ge=0, le=1, description="Posterior probability of bad.")]
-    votes: Annotated[Count, Meta(description="Number of ratings; 1 if it is adjudicated.")]
-    adjudicated: Annotated[bool, Meta(description="Whether a reviewer decided the rating.")]
+    votes: Annotated[Count, about("Number of ratings; 1 if it is adjudicated.")]
+    adjudicated: Annotated[bool, about("Whether a reviewer decided the rating.")]
 
 
 class ConsensusRow(msgspec.Struct):
     """The consensus on one solution."""
 
-    solution: Annotated[Id, Meta(description="The id of the solution.")]
-    external_id: Annotated[str, Meta(description="The id in the file or the request that it came from; may be empty.")]
-    split: Annotated[Split, Meta(description="The split of the problem.")]
-    method: Annotated[str, Meta(description="How ratings are combined: a consensus model, or `shares` of votes.")]
-    fit: Annotated[int | None, Meta(description="The number of the fit; null for shares of votes.")]
-    source_kinds: Annotated[list[SourceKind], Meta(description="The kinds of sources that are pooled.")]
-    labels: Annotated[Count, Meta(description="Number of labels that are pooled.")]
-    steps: Annotated[list[ConsensusStep], Meta(description="The rated completions, by position and alternative.")]
+    solution: Annotated[Id, about("The id of the solution.")]
+    external_id: Annotated[str, about("The id in the file or the request that it came from; may be empty.")]
+    split: Annotated[Split, about("The split of the problem.")]
+    method: Annotated[str, about("How ratings are combined: a consensus model, or `shares` of votes.")]
+    fit: Annotated[int | None, about("The number of the fit; null for shares of votes.")]
+    source_kinds: Annotated[list[SourceKind], about("The kinds of sources that are pooled.")]
+    labels: Annotated[Count, about("Number of labels that are pooled.")]
+    steps: Annotated[list[ConsensusStep], about("The rated completions, by position and alternative.")]
 
 
 class ConsensusQuery(SolutionFilter, kw_only=True):
     source_kinds: Annotated[
         list[SourceKind],
-        Meta(description="The kinds of sources to pool. Default: those of the fit; without a fit, all."),
+        about("The kinds of sources to pool. Default: those of the fit; without a fit, all."),
     ] = []
     fit: Annotated[
         Count | UnsetType,
-        Meta(description="The number of a consensus fit; 0 for shares of votes. Default: the policy's latest fit."),
+        about("The number of a consensus fit; 0 for shares of votes. Default: the policy's latest fit."),
     ] = UNSET
 
 

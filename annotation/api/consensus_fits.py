@@ -3,7 +3,6 @@
 from typing import Annotated, Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -11,7 +10,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count
+from annotation.core.bounds import Count, about
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.consensus.fits import request_fit
@@ -25,13 +24,13 @@ class FitRow(JobRow):
 
     paths: ClassVar[dict[str, str]] = {**JobRow.paths, "previous": "previous.number"}
 
-    number: Annotated[Count, Meta(description="Its number in the project, from 1.")]
-    method: Annotated[str, Meta(description="The consensus model.")]
-    source_kinds: Annotated[list[SourceKind], Meta(description="The kinds of sources that it pools; empty for all.")]
-    previous: Annotated[int | None, Meta(description="The number of the fit that it started from; null for none.")]
-    sha256: Annotated[str, Meta(description="Hash of its parameters, as in records; empty until it is done.")]
-    seen: Annotated[LabelsSeen, Meta(description="The labels of the project at that time.")]
-    report: Annotated[FitReport | None, Meta(description="What it found; null until it is done.")]
+    number: Annotated[Count, about("Its number in the project, from 1.")]
+    method: Annotated[str, about("The consensus model.")]
+    source_kinds: Annotated[list[SourceKind], about("The kinds of sources that it pools; empty for all.")]
+    previous: Annotated[int | None, about("The number of the fit that it started from; null for none.")]
+    sha256: Annotated[str, about("Hash of its parameters, as in records; empty until it is done.")]
+    seen: Annotated[LabelsSeen, about("The labels of the project at that time.")]
+    report: Annotated[FitReport | None, about("What it found; null until it is done.")]
 
 
 class ConsensusFits(PagedView):

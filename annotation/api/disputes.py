@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -14,9 +14,9 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Id, NonBlank
+from annotation.core.bounds import Id, NonBlank, about
 from annotation.core.membership.access import STAFF, find_project, find_visible
-from annotation.labels.quality.dispute_decision import resolve
+from annotation.labels.consensus.dispute_decision import resolve
 from annotation.models import Dispute
 from prm.messages import Message
 
@@ -31,24 +31,24 @@ class DisputeRow(Row):
 
     id: Id
     solution: Id
-    annotation: Id
+    annotation: Annotated[Id, about("The id of the label that claims it.")]
     problem: str
-    reference_answer: Annotated[str | None, Meta(description="As it is now.")]
-    comment: Annotated[str, Meta(description="The annotator's reason.")]
+    reference_answer: Annotated[str | None, about("As it is now.")]
+    comment: Annotated[str, about("The annotator's reason.")]
     state: Dispute.State
-    resolution: str
+    resolution: Annotated[str, about("Why it was settled so; empty while it is open.")]
     created_at: datetime
-    resolved_at: datetime | None
+    resolved_at: Annotated[datetime | None, about("When it was settled; null while it is open.")]
 
 
 class DisputesQuery(msgspec.Struct):
-    state: Annotated[Dispute.State | UnsetType, Meta(description="Whether the dispute is open.")] = UNSET
+    state: Annotated[Dispute.State | UnsetType, about("Whether the dispute is open.")] = UNSET
 
 
 class DisputeDecision(msgspec.Struct):
-    upheld: Annotated[bool, Meta(description="True if the reference is wrong.")]
-    resolution: Annotated[NonBlank, Meta(description="Why.")]
-    reference: Annotated[str, Meta(description="The right answer, which replaces the wrong reference.")] = ""
+    upheld: Annotated[bool, about("True if the reference is wrong.")]
+    resolution: Annotated[NonBlank, about("Why.")]
+    reference: Annotated[str, about("The right answer, which replaces the wrong reference.")] = ""
 
 
 class Disputes(PagedView):

@@ -1,6 +1,6 @@
 """Converts every error into a response with the body `{"code", "message", "extra"}`."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
-from annotation.core.bounds import JSONObject
+from annotation.core.bounds import JSONObject, about
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 
@@ -22,8 +22,8 @@ class ErrorBody(msgspec.Struct):
     """What is wrong and what to do. `code` is stable; `extra.field` names the place in the request."""
 
     code: str
-    message: str
-    extra: JSONObject
+    message: Annotated[str, about("What is wrong and what to do, as a sentence.")]
+    extra: Annotated[JSONObject, about("Details; `field` names the place in the request.")]
 
 
 class TooLarge(APIException):

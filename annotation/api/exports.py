@@ -17,7 +17,7 @@ from annotation.api.imports import ImportRoot
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.snapshots import Filters, PresetName
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count, Id, about
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, find_visible
 from annotation.labels.datasets.export_jobs import ExportOptions, ExportPlace, request_export
@@ -49,15 +49,15 @@ class ExportJobRow(JobRow):
 
     roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
 
-    schedule: Annotated[Id | None, Meta(description="The schedule that started it.")]
-    snapshot: Annotated[Id | None, Meta(description="Null until the snapshot is made.")]
-    filters: dict[str, Any]
+    schedule: Annotated[Id | None, about("The schedule that started it.")]
+    snapshot: Annotated[Id | None, about("Null until the snapshot is made.")]
+    filters: Annotated[dict[str, Any], about("The filters of the snapshot.")]
     formats: Formats
-    options: dict[str, Any]
-    target: Annotated[str, Meta(description="The folder of the files; empty if only a snapshot is made.")]
-    total: Annotated[Count, Meta(description="Solutions to read; labels of some may not pass the filters.")]
-    done: Annotated[Count, Meta(description="Solutions in the snapshot so far.")]
-    files: Annotated[list[str], Meta(description="The names of the files that were written.")]
+    options: Annotated[dict[str, Any], about("The options of the files.")]
+    target: Annotated[str, about("The folder of the files; empty if only a snapshot is made.")]
+    total: Annotated[Count, about("Solutions to read; labels of some may not pass the filters.")]
+    done: Annotated[Count, about("Solutions in the snapshot so far.")]
+    files: Annotated[list[str], about("The names of the files that were written.")]
 
 
 class ExportToStart(msgspec.Struct):
@@ -65,11 +65,11 @@ class ExportToStart(msgspec.Struct):
 
     preset: PresetName = ""
     filters: Filters = {}
-    snapshot: Annotated[Id | None, Meta(description="A snapshot of the project, instead of `filters`.")] = None
+    snapshot: Annotated[Id | None, about("A snapshot of the project, instead of `filters`.")] = None
     formats: Formats = []
     place: Annotated[
         ExportPlace | None,
-        Meta(description="`root` is the name of an export root, `path` a folder below it. Files need a place."),
+        about("`root` is the name of an export root, `path` a folder below it. Files need a place."),
     ] = None
     options: Options = ExportOptions()
 
@@ -82,17 +82,17 @@ class ExportScheduleRow(Row):
     id: Id
     project: str
     name: str
-    filters: dict[str, Any]
+    filters: Annotated[dict[str, Any], about("The filters of each snapshot.")]
     formats: Formats
-    options: dict[str, Any]
-    root: str
-    path: str
-    every_days: int | None
-    after_promotion: bool
-    active: bool
+    options: Annotated[dict[str, Any], about("The options of the files.")]
+    root: Annotated[str, about("The name of the export root.")]
+    path: Annotated[str, about("The folder below the export root.")]
+    every_days: Annotated[int | None, about("Days from one export to the next; null if only promotions start it.")]
+    after_promotion: Annotated[bool, about("Whether each promotion of a model starts it.")]
+    active: Annotated[bool, about("Whether it runs.")]
     created_by: str | None
     created_at: datetime
-    last: ExportJobRow | None
+    last: Annotated[ExportJobRow | None, about("Its latest job; null for none.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -105,16 +105,19 @@ class ScheduleToCreate(msgspec.Struct):
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
     formats: Annotated[Formats, Meta(min_length=1)]
-    place: ExportPlace
+    place: Annotated[ExportPlace, about("Where the files go.")]
     preset: PresetName = ""
     filters: Filters = {}
     options: Options = ExportOptions()
-    every_days: Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None = None
-    after_promotion: bool = False
+    every_days: Annotated[
+        Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None,
+        about("Days from one export to the next; null if only promotions start it."),
+    ] = None
+    after_promotion: Annotated[bool, about("Whether each promotion of a model starts it.")] = False
 
 
 class ScheduleChange(msgspec.Struct):
-    active: Annotated[bool, Meta(description="False pauses the schedule.")]
+    active: Annotated[bool, about("False pauses the schedule.")]
 
 
 class Exports(PagedView):

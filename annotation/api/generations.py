@@ -4,14 +4,13 @@ from datetime import datetime
 from typing import Annotated, ClassVar
 
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count, Id, about
 from annotation.core.membership.access import STAFF, find_project
 from annotation.loop.selection.generations import open_next_generation
 from annotation.models import Generation
@@ -24,17 +23,15 @@ class GenerationRow(Row):
     id: Id
     number: Count
     state: Generation.State
-    acquisition: str
-    model_version: Annotated[
-        int | None, Meta(description="Number of the model that ranked the pool; null for a random draw.")
-    ]
-    mix: Annotated[dict[str, Count], Meta(description="Number of items by lane.")]
-    recipe: Recipe
+    acquisition: Annotated[str, about("The acquisition function that ranked the pool.")]
+    model_version: Annotated[int | None, about("Number of the model that ranked the pool; null for a random draw.")]
+    mix: Annotated[dict[str, Count], about("Number of items by lane.")]
+    recipe: Annotated[Recipe, about("How it was drawn.")]
     seed: int
-    budget: Count
-    pool_size: Annotated[Count, Meta(description="Number of candidate solutions.")]
+    budget: Annotated[Count, about("Number of solutions to select.")]
+    pool_size: Annotated[Count, about("Number of candidate solutions.")]
     created_at: datetime
-    retired_at: datetime | None
+    retired_at: Annotated[datetime | None, about("When it was replaced; null while it is open.")]
 
 
 class Generations(PagedView):

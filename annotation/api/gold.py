@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, FirstError, Id
+from annotation.core.bounds import Count, FirstError, Id, about
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, find_visible, require_role
 from annotation.models import MEMBER_NAME, GoldAnswer, Membership, Project, ScreeningDecision
@@ -31,56 +31,56 @@ class GoldRow(Row):
 
     id: Id
     solution: Id
-    annotation: Id
-    first_error: Annotated[FirstError | None, Meta(description="-1 for none.")]
-    accepted: list[FirstError]
-    active: bool
-    practice: bool
-    explanation: str
+    annotation: Annotated[Id, about("The id of the label that is the reference.")]
+    first_error: Annotated[FirstError | None, about("-1 for none.")]
+    accepted: Annotated[list[FirstError], about("Other first errors that count as right.")]
+    active: Annotated[bool, about("Whether it is in use; false for retired gold.")]
+    practice: Annotated[bool, about("Whether it is for practice instead of hidden.")]
+    explanation: Annotated[str, about("Why the first error is where it is.")]
     created_at: datetime
 
 
 class GoldToMark(msgspec.Struct):
-    annotation: Annotated[Id, Meta(description="The label that becomes the reference.")]
+    annotation: Annotated[Id, about("The label that becomes the reference.")]
     accepted: Annotated[
         list[FirstError],
         Meta(max_length=100, description="Alternative first errors that count as right; -1 for none."),
     ] = []
-    practice: Annotated[bool, Meta(description="True: for practice, with its answer shown; false: hidden.")] = False
+    practice: Annotated[bool, about("True: for practice, with its answer shown; false: hidden.")] = False
     explanation: Annotated[str, Meta(max_length=4000, description="Explanation shown in practice.")] = ""
 
 
 class GoldToRetire(msgspec.Struct):
-    reason: Reason = ""
+    reason: Annotated[Reason, about("The reason in words; empty for none.")] = ""
 
 
 class GoldAccuracyRow(Row):
     """How one annotator answered hidden gold. `outcomes` counts the answers by what was right or wrong."""
 
-    member: Id
-    username: str
-    right: Annotated[Share, Meta(description="Answers within the project's tolerance.")]
-    exact: Share
-    within_one: Share
-    presence: Annotated[Share, Meta(description="Answers that are right on whether there is an error.")]
-    outcomes: dict[str, Count]
+    member: Annotated[Id, about("The id of the membership.")]
+    username: Annotated[str, about("The user name.")]
+    right: Annotated[Share, about("Answers within the project's tolerance.")]
+    exact: Annotated[Share, about("Answers with exactly the known first error.")]
+    within_one: Annotated[Share, about("Answers at most one step from the known first error.")]
+    presence: Annotated[Share, about("Answers that are right on whether there is an error.")]
+    outcomes: Annotated[dict[str, Count], about("Number of answers by what was right or wrong.")]
 
 
 class ScreeningDecisionRow(Row):
     paths: ClassVar[dict[str, str]] = {"by": "by.username"}
 
     id: Id
-    outcome: ScreeningDecision.Outcome
-    reason: str
-    right: Count | None
-    given: Count | None
-    by: Annotated[str | None, Meta(description="User name of the person who decided; null if the policy decided.")]
-    decided_at: datetime
+    outcome: Annotated[ScreeningDecision.Outcome, about("Whether the person may label.")]
+    reason: Annotated[str, about("The reason in words; empty for none.")]
+    right: Annotated[Count | None, about("Right answers among them; null if a manager decided.")]
+    given: Annotated[Count | None, about("Number of gold answers that led to the decision; null if a manager decided.")]
+    by: Annotated[str | None, about("User name of the person who decided; null if the policy decided.")]
+    decided_at: Annotated[datetime, about("When it was decided.")]
 
 
 class ScreeningToDecide(msgspec.Struct):
-    outcome: ScreeningDecision.Outcome
-    reason: Reason = ""
+    outcome: Annotated[ScreeningDecision.Outcome, about("Whether the person may label.")]
+    reason: Annotated[Reason, about("The reason in words; empty for none.")] = ""
 
 
 class Gold(PagedView):

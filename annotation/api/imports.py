@@ -17,11 +17,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, invalid, read_body, read_form
+from annotation.api.boundary import Row, read_body, read_form
 from annotation.api.downloads import download
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id, one_of
+from annotation.core.bounds import Count, Id, about, invalid, one_of
 from annotation.core.errors import DomainError, translated_format_errors
 from annotation.core.lifecycle import find_job
 from annotation.core.membership.access import find_project, find_visible
@@ -56,15 +56,15 @@ class ImportRow(JobRow):
     filename: str
     format: str
     decomposition: str
-    options: Annotated[dict[str, Any], Meta(description="`mapping` and `thinking`, without defaults.")]
+    options: Annotated[dict[str, Any], about("`mapping` and `thinking`, without defaults.")]
     total_bytes: Count
     done_bytes: Count
-    done_records: Count
-    accepted: Count
-    duplicates: Count
-    rejected: Count
+    done_records: Annotated[Count, about("Records that have been read.")]
+    accepted: Annotated[Count, about("Number of accepted records.")]
+    duplicates: Annotated[Count, about("Number of solutions that existed before.")]
+    rejected: Annotated[Count, about("Number of records that were rejected.")]
     annotations: Count
-    warnings: Annotated[list[str], Meta(description="Warnings about imported records, as sentences.")]
+    warnings: Annotated[list[str], about("Warnings about imported records, as sentences.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -72,12 +72,12 @@ class ImportRow(JobRow):
 
 
 class FileToImport(msgspec.Struct):
-    file: Annotated[Any, Meta(extra_json_schema={"type": "string", "format": "binary"})]
+    file: Annotated[Any, Meta(extra_json_schema={"type": "string", "format": "binary"}), about("The file.")]
     format: Format = "auto"
     decomposition: Decomposition = "blank_lines"
     mapping: Annotated[
         str,
-        Meta(description="JSON that maps the columns of a table. Default: a guess from the column names."),
+        about("JSON that maps the columns of a table. Default: a guess from the column names."),
     ] = ""
     options: Annotated[
         str,
@@ -173,14 +173,14 @@ def _find(request: Request, slug: str, job_id: int) -> ImportJob:
 class FilesToImport(msgspec.Struct):
     """The files to import: complete `uploads`, or a `path` (file, folder or pattern) in a `storage`."""
 
-    uploads: Annotated[list[UUID], Meta(max_length=10_000)] = []
-    storage: Annotated[str, Meta(description="The name of an import root.")] = ""
-    path: Annotated[str, Meta(max_length=1000)] = ""
-    name: Annotated[str, Meta(max_length=300)] = ""
+    uploads: Annotated[list[UUID], Meta(max_length=10_000), about("The ids of complete uploads.")] = []
+    storage: Annotated[str, about("The name of an import root.")] = ""
+    path: Annotated[str, Meta(max_length=1000), about("A file, folder or pattern in the storage.")] = ""
+    name: Annotated[str, Meta(max_length=300), about("A name for the group of files.")] = ""
     format: Format = "auto"
     decomposition: Decomposition = "blank_lines"
-    mapping: Annotated[str, Meta(description="JSON, as for a single import.")] = ""
-    options: Annotated[str, Meta(description="JSON, as for a single import.")] = ""
+    mapping: Annotated[str, about("JSON, as for a single import.")] = ""
+    options: Annotated[str, about("JSON, as for a single import.")] = ""
 
     def __post_init__(self) -> None:
         if bool(self.uploads) == bool(self.storage):
@@ -190,12 +190,12 @@ class FilesToImport(msgspec.Struct):
 class GroupSummary(msgspec.Struct):
     """Totals over the files of a group; `live` files are still being imported."""
 
-    files: Count
-    live: Count
-    failed: Count
-    accepted: Count
-    duplicates: Count
-    rejected: Count
+    files: Annotated[Count, about("Number of files.")]
+    live: Annotated[Count, about("Number of files that are still being imported.")]
+    failed: Annotated[Count, about("Number of files whose import failed.")]
+    accepted: Annotated[Count, about("Number of accepted records.")]
+    duplicates: Annotated[Count, about("Number of solutions that existed before.")]
+    rejected: Annotated[Count, about("Number of records that were rejected.")]
     annotations: Count
     done_bytes: Count
     total_bytes: Count
@@ -207,8 +207,8 @@ class ImportGroupRow(Row):
     id: Id
     name: str
     created_at: datetime
-    summary: GroupSummary
-    imports: list[ImportRow]
+    summary: Annotated[GroupSummary, about("Totals over the files.")]
+    imports: Annotated[list[ImportRow], about("The import of each file.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -219,15 +219,15 @@ class ImportGroupRow(Row):
 class StartedImports(msgspec.Struct):
     """The imports that were started. `group` is null for a single file."""
 
-    group: Id | None
-    imports: list[ImportRow]
+    group: Annotated[Id | None, about("The id of the group; null for a single file.")]
+    imports: Annotated[list[ImportRow], about("The import of each file.")]
 
 
 class ImportRoot(msgspec.Struct):
     """A storage that the operator allows imports from. Its credentials stay on the server."""
 
     name: str
-    url: str
+    url: Annotated[str, about("The address of the storage.")]
 
 
 class ImportGroups(APIView):

@@ -3,36 +3,21 @@
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
 
-import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, read_body, sent_fields
+from annotation.api.boundary import Row, read_body
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id, JSONObject, NonBlank, Position, one_of
+from annotation.core.bounds import Count, Id, JSONObject, Money, about
 from annotation.core.lifecycle import find_job
 from annotation.core.membership.access import find_project
-from annotation.labels.list_filters import SolutionFilter
-from annotation.loop.judging.judging_runs import (
-    HIGHEST_TEMPERATURE,
-    MOST_MONEY,
-    MOST_ROLLOUTS,
-    MOST_TOKENS,
-    JudgingPlan,
-    estimate_judging,
-    start_judging,
-)
-from annotation.loop.judging.templates import TEMPLATES
+from annotation.loop.judging.chosen_solutions import JudgingEstimate, LeftOut
+from annotation.loop.judging.judging_runs import JudgingPlan, estimate_judging, start_judging
 from annotation.models import JudgeCall, JudgingRun, Membership
-from prm.formats.record import LONGEST_PROMPT
-
-Money = Annotated[float, Meta(ge=0)]
-LeftOut = Annotated[dict[str, Count], Meta(description="Solutions of the selection that get no label, by reason.")]
 
 
 class JudgingRow(JobRow):
@@ -41,36 +26,38 @@ class JudgingRow(JobRow):
     roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
     paths: ClassVar[dict[str, str]] = JobRow.paths | {"annotator": "annotator.pseudonym"}
 
-    method: JudgingRun.Method
-    mode: JudgingRun.Mode
+    method: Annotated[JudgingRun.Method, about("A judge, or Monte Carlo rollouts.")]
+    mode: Annotated[JudgingRun.Mode, about("A selection of solutions, or those of the queue.")]
     endpoint: str
-    model: str
-    template: str
-    prompt: str
-    prompt_version: str
-    annotator: str | None
+    model: Annotated[str, about("The name of the model.")]
+    template: Annotated[str, about("The question to the judge; empty for Monte Carlo.")]
+    prompt: Annotated[str, about("The prompt's template.")]
+    prompt_version: Annotated[
+        str, about("The version of the judge's prompt; a hash after the slash marks an edited text.")
+    ]
+    annotator: Annotated[str | None, about("The pseudonym of the judge's membership; null for Monte Carlo.")]
     temperature: float
     max_tokens: Count
-    rollouts: Count
-    threshold: float
-    search: JudgingRun.Search
-    chosen: JSONObject
+    rollouts: Annotated[Count, about("Rollouts from each prefix.")]
+    threshold: Annotated[float, about("A step is good if the share of right rollouts behind it is above this.")]
+    search: Annotated[JudgingRun.Search, about("Which prefixes are estimated.")]
+    chosen: Annotated[JSONObject, about("The filter of the solutions; empty in queue mode.")]
     left_out: LeftOut
     token_budget: Count
-    cost_budget: Money
-    prompt_price: Money
-    completion_price: Money
-    currency: str
+    cost_budget: Annotated[Money, about("The most that the run may cost; 0 for no limit.")]
+    prompt_price: Annotated[Money, about("Price per million tokens of prompts, at the start.")]
+    completion_price: Annotated[Money, about("Price per million tokens of replies, at the start.")]
+    currency: Annotated[str, about("The currency of prices and costs.")]
     seed: int
-    note: Annotated[str, Meta(description="How the run ended, if there is more to report than its state.")]
-    solutions: Count
-    labelled: Count
-    failed_solutions: Count
-    calls: Count
+    note: Annotated[str, about("How the run ended, if there is more to report than its state.")]
+    solutions: Annotated[Count, about("Solutions that were chosen, or claimed from the queue so far.")]
+    labelled: Annotated[Count, about("Solutions that got a label.")]
+    failed_solutions: Annotated[Count, about("Solutions without a label because of an error.")]
+    calls: Annotated[Count, about("Calls with a reply.")]
     prompt_tokens: Count
     completion_tokens: Count
-    cost: Money
-    cost_per_label: Money | None
+    cost: Annotated[Money, about("Cost so far, in the currency.")]
+    cost_per_label: Annotated[Money | None, about("Cost divided by labels; null without labels.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -93,64 +80,31 @@ class JudgeCallRow(Row):
 
     id: Id
     solution: Id
-    annotation: Annotated[Id | None, Meta(description="The label that the solution got; null without one.")]
-    attempt: Count
-    prefix: Count
-    samples: Count
-    state: JudgeCall.State
-    metered: bool
-    prompt_tokens: Count
-    completion_tokens: Count
-    cost: Money
-    replies: list[str]
-    right: Count | None
-    error: str
-    sent_at: datetime
-    ended_at: datetime | None
+    annotation: Annotated[Id | None, about("The label that the solution got; null without one.")]
+    attempt: Annotated[Count, about("Its number among the calls for the solution, from 0.")]
+    prefix: Annotated[Count, about("Number of steps that the request showed.")]
+    samples: Annotated[Count, about("How many replies were requested.")]
+    state: Annotated[
+        JudgeCall.State,
+        about("In flight, answered, lost (no answer, but it may have cost money) or failed (cost nothing)."),
+    ]
+    metered: Annotated[
+        bool, about("Whether the server reported the tokens. If not, the most that it may have used counts.")
+    ]
+    prompt_tokens: Annotated[Count, about("Tokens of the prompt.")]
+    completion_tokens: Annotated[
+        Count, about("Tokens of the replies; the most that they may have if the call is not metered.")
+    ]
+    cost: Annotated[Money, about("What the call cost, in the currency of the run.")]
+    replies: Annotated[list[str], about("The texts of the replies.")]
+    right: Annotated[Count | None, about("Rollouts with the right final answer; null for a judge.")]
+    error: Annotated[str, about("Why there is no usable reply.")]
+    sent_at: Annotated[datetime, about("When the request was sent.")]
+    ended_at: Annotated[datetime | None, about("When the reply arrived; null before that.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
         return super().of(row, cost=float(row.cost), **others)
-
-
-class JudgingToPlan(msgspec.Struct):
-    """What to label, and how. `endpoint` is one of the names that the operator configured."""
-
-    method: JudgingRun.Method
-    endpoint: Annotated[NonBlank, Meta(max_length=100)]
-    mode: JudgingRun.Mode = JudgingRun.Mode.BATCH
-    template: Annotated[str, one_of(TEMPLATES)] = "first_error"
-    prompt: Annotated[
-        str,
-        Meta(
-            max_length=LONGEST_PROMPT,
-            description="A prompt instead of the template's, with {problem} and, for a judge, {steps}.",
-        ),
-    ] = ""
-    temperature: Annotated[float, Meta(ge=0, le=HIGHEST_TEMPERATURE)] | UnsetType = UNSET
-    max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 2048
-    rollouts: Annotated[int, Meta(ge=1, le=MOST_ROLLOUTS)] = 8
-    threshold: Annotated[float, Meta(ge=0, lt=1)] = 0.0
-    search: JudgingRun.Search = JudgingRun.Search.ALL
-    token_budget: Annotated[int, Meta(ge=0, le=2**53)] = 0
-    cost_budget: Annotated[float, Meta(ge=0, le=MOST_MONEY)] = 0.0
-    seed: Position | UnsetType = UNSET
-    chosen: SolutionFilter = msgspec.field(default_factory=SolutionFilter)
-
-    def plan(self) -> JudgingPlan:
-        return JudgingPlan(**sent_fields(self))
-
-
-class JudgingEstimate(msgspec.Struct):
-    """What a run would label, and about what it would cost."""
-
-    solutions: Count
-    left_out: LeftOut
-    calls: Count
-    prompt_tokens: Count
-    completion_tokens: Count
-    cost: Money
-    from_limit: bool
 
 
 class Judgings(PagedView):
@@ -165,14 +119,14 @@ class Judgings(PagedView):
         runs = JudgingRun.objects.filter(project=project).select_related("project", "requested_by", "annotator")
         return self.page_of(runs, request, JudgingRow.of)
 
-    @extend_schema(operation_id="start_judging", request=JudgingToPlan, responses={202: JudgingRow})
+    @extend_schema(operation_id="start_judging", request=JudgingPlan, responses={202: JudgingRow})
     def post(self, request: Request, slug: str) -> Response:
         """Start a job that labels the chosen solutions, or those of the queue. Managers only.
 
         Solutions that measure people or models are left out. The run never exceeds its budgets.
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        plan = read_body(request, JudgingToPlan).plan()
+        plan = read_body(request, JudgingPlan)
         return Response(JudgingRow.of(start_judging(by=caller(request), project=project, plan=plan)), status=202)
 
 
@@ -181,23 +135,12 @@ class JudgingEstimates(APIView):
 
     scopes = {"POST": "read"}
 
-    @extend_schema(operation_id="estimate_judging", request=JudgingToPlan, responses=JudgingEstimate)
+    @extend_schema(operation_id="estimate_judging", request=JudgingPlan, responses=JudgingEstimate)
     def post(self, request: Request, slug: str) -> Response:
         """Estimate the calls, tokens and cost of a run without starting it. Managers only."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        plan = read_body(request, JudgingToPlan).plan()
-        estimate = estimate_judging(by=caller(request), project=project, plan=plan)
-        return Response(
-            JudgingEstimate(
-                estimate.solutions,
-                estimate.left_out,
-                estimate.calls,
-                estimate.prompt_tokens,
-                estimate.completion_tokens,
-                float(estimate.cost),
-                estimate.from_limit,
-            )
-        )
+        plan = read_body(request, JudgingPlan)
+        return Response(estimate_judging(by=caller(request), project=project, plan=plan))
 
 
 class JudgeCalls(PagedView):

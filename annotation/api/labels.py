@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row, read_query
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, FirstError, Id, JSONObject, Milliseconds, Position
+from annotation.core.bounds import Count, FirstError, Id, JSONObject, Milliseconds, Position, about
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, require_role
 from annotation.labels.annotators.batches import is_set_aside
@@ -31,18 +31,16 @@ class RatingRow(Row):
 
     paths: ClassVar[dict[str, str]] = {"position": "step.position", "alternative": "step.alternative"}
 
-    position: Annotated[Position, Meta(description="Place in the solution, from 0.")]
-    alternative: Annotated[Count, Meta(description="0 for the sampled completion; others are alternatives to it.")]
-    state: Annotated[RatingState, Meta(description="Whether the step is rated; `unsure`: seen, but not decided.")]
-    rating: Annotated[Rating | None, Meta(description="1 good, 0 neutral, -1 bad; null if not rated.")]
-    accepted: Annotated[bool, Meta(description="True if it was rated good together with other steps.")]
-    flagged: Annotated[bool | None, Meta(description="Whether a reviewer should look; null if a file does not say.")]
-    error_type: Annotated[str, Meta(description="The type of error; empty for none.")]
-    comment: Annotated[str, Meta(description="The annotator's comment on the step.")]
-    dimensions: Annotated[JSONObject, Meta(description="Answers besides the rating, such as broken policy clauses.")]
-    spans: Annotated[
-        list[JSONObject], Meta(description="Marked parts of the text: `start`, `end`, `error_type`, `comment`.")
-    ]
+    position: Annotated[Position, about("Place in the solution, from 0.")]
+    alternative: Annotated[Count, about("0 for the sampled completion; others are alternatives to it.")]
+    state: Annotated[RatingState, about("Whether the step is rated; `unsure`: seen, but not decided.")]
+    rating: Annotated[Rating | None, about("1 good, 0 neutral, -1 bad; null if not rated.")]
+    accepted: Annotated[bool, about("True if it was rated good together with other steps.")]
+    flagged: Annotated[bool | None, about("Whether a reviewer should look; null if a file does not say.")]
+    error_type: Annotated[str, about("The type of error; empty for none.")]
+    comment: Annotated[str, about("The annotator's comment on the step.")]
+    dimensions: Annotated[JSONObject, about("Answers besides the rating, such as broken policy clauses.")]
+    spans: Annotated[list[JSONObject], about("Marked parts of the text: `start`, `end`, `error_type`, `comment`.")]
 
 
 class ChosenStep(Row):
@@ -50,12 +48,10 @@ class ChosenStep(Row):
 
     paths: ClassVar[dict[str, str]] = {"alternative": "chosen.alternative"}
 
-    position: Annotated[Position, Meta(description="Place in the solution, from 0.")]
-    alternative: Annotated[
-        Count | None, Meta(description="The chosen completion; null at the first error and for an own step.")
-    ]
-    own_text: Annotated[str | None, Meta(description="The step that the annotator wrote; null for none.")]
-    dwell_ms: Annotated[Milliseconds | None, Meta(description="Active time on the step; null if unknown.")]
+    position: Annotated[Position, about("Place in the solution, from 0.")]
+    alternative: Annotated[Count | None, about("The chosen completion; null at the first error and for an own step.")]
+    own_text: Annotated[str | None, about("The step that the annotator wrote; null for none.")]
+    dwell_ms: Annotated[Milliseconds | None, about("Active time on the step; null if unknown.")]
 
 
 class HintOfLabel(Row):
@@ -63,8 +59,8 @@ class HintOfLabel(Row):
 
     paths: ClassVar[dict[str, str]] = {"model": "model_version.number"}
 
-    shown: Annotated[bool, Meta(description="True in the hint arm, false in the blind arm.")]
-    model: Annotated[int, Meta(description="The number of the model version.")]
+    shown: Annotated[bool, about("True in the hint arm, false in the blind arm.")]
+    model: Annotated[int, about("The number of the model version.")]
 
 
 class LabelRow(Row):
@@ -84,46 +80,41 @@ class LabelRow(Row):
         "set_aside", "hint",
     )  # fmt: skip
 
-    id: Annotated[Id, Meta(description="The label's id in this installation.")]
-    solution: Annotated[Id, Meta(description="The id of the solution.")]
+    id: Annotated[Id, about("The label's id in this installation.")]
+    solution: Annotated[Id, about("The id of the solution.")]
     revision: Annotated[int, Meta(ge=1, description="1 for the first submission.")]
-    finish_reason: Annotated[FinishReason, Meta(description="How labelling ended.")]
-    reason: Annotated[str, Meta(description="The reason in words; empty for a finished solution.")]
-    first_error: Annotated[
-        FirstError | None, Meta(description="Position of the first error; -1 if none, null if unknown.")
-    ]
+    finish_reason: Annotated[FinishReason, about("How labelling ended.")]
+    reason: Annotated[str, about("The reason in words; empty for a finished solution.")]
+    first_error: Annotated[FirstError | None, about("Position of the first error; -1 if none, null if unknown.")]
     progress: Annotated[
         Annotated[int, Meta(ge=0, le=4)] | None,
-        Meta(description="How far the solution got before its first error; null if not asked."),
+        about("How far the solution got before its first error; null if not asked."),
     ]
-    adjudicates: Annotated[bool, Meta(description="Whether the label overrides the consensus.")]
-    ratings: Annotated[list[RatingRow], Meta(description="By position, then in the order shown.")]
-    path: Annotated[list[ChosenStep], Meta(description="The choice at each position.")]
-    comment: Annotated[str, Meta(description="The annotator's comment on the solution.")]
-    total_ms: Annotated[Milliseconds | None, Meta(description="Active time on the solution; null if unknown.")]
-    submitted_at: Annotated[datetime, Meta(description="When it was submitted.")]
-    guidelines: Annotated[
-        Count | None, Meta(description="The version of the guidelines that applied; null if unknown.")
-    ]
-    source_kind: Annotated[SourceKind | UnsetType, Meta(description="What the label comes from.")] = UNSET
+    adjudicates: Annotated[bool, about("Whether the label overrides the consensus.")]
+    ratings: Annotated[list[RatingRow], about("By position, then in the order shown.")]
+    path: Annotated[list[ChosenStep], about("The choice at each position.")]
+    comment: Annotated[str, about("The annotator's comment on the solution.")]
+    total_ms: Annotated[Milliseconds | None, about("Active time on the solution; null if unknown.")]
+    submitted_at: Annotated[datetime, about("When it was submitted.")]
+    guidelines: Annotated[Count | None, about("The version of the guidelines that applied; null if unknown.")]
+    source_kind: Annotated[SourceKind | UnsetType, about("What the label comes from.")] = UNSET
     source_name: Annotated[
-        str | UnsetType, Meta(description="The model or the format of its file; empty for people and members.")
+        str | UnsetType, about("The model or the format of its file; empty for people and members.")
     ] = UNSET
     annotator: Annotated[
-        UUID | UnsetType | None, Meta(description="The annotator's pseudonym; null for a label that names nobody.")
+        UUID | UnsetType | None, about("The annotator's pseudonym; null for a label that names nobody.")
     ] = UNSET
-    split: Annotated[Split | UnsetType, Meta(description="The split of the problem.")] = UNSET
-    lane: Annotated[str | UnsetType, Meta(description="The lane of the queue item; empty for none.")] = UNSET
-    generation: Annotated[
-        Count | UnsetType | None, Meta(description="The number of the generation; null for none.")
-    ] = UNSET
+    split: Annotated[Split | UnsetType, about("The split of the problem.")] = UNSET
+    lane: Annotated[str | UnsetType, about("The lane of the queue item; empty for none.")] = UNSET
+    generation: Annotated[Count | UnsetType | None, about("The number of the generation; null for none.")] = UNSET
     inclusion_probability: Annotated[
-        float | UnsetType | None, Meta(description="The probability of drawing the solution; null if unknown.")
+        float | UnsetType | None, about("The probability of drawing the solution; null if unknown.")
     ] = UNSET
-    set_aside: Annotated[bool | UnsetType, Meta(description="Whether the label is in a batch that was set aside.")] = (
-        UNSET
-    )
-    hint: HintOfLabel | UnsetType | None = UNSET
+    set_aside: Annotated[bool | UnsetType, about("Whether the label is in a batch that was set aside.")] = UNSET
+    hint: Annotated[
+        HintOfLabel | UnsetType | None,
+        about("The draw that showed or withheld the model's scores; null if there was none."),
+    ] = UNSET
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:

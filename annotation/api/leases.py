@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import read_body
-from annotation.core.bounds import LARGEST_INTEGER, JSONObject, Note, Position
+from annotation.core.bounds import LARGEST_INTEGER, JSONObject, Note, Position, about
 from annotation.work.labelling.drafts import save_draft
 from annotation.work.labelling.seen_hints import find_score
 from annotation.work.queue import leases
@@ -23,7 +23,7 @@ class Expiry(msgspec.Struct):
 
 
 class Skip(msgspec.Struct):
-    reason: Note = ""
+    reason: Annotated[Note, about("The reason in words; empty for none.")] = ""
 
 
 class DraftToSave(msgspec.Struct):
@@ -31,17 +31,17 @@ class DraftToSave(msgspec.Struct):
         int,
         Meta(ge=0, le=LARGEST_INTEGER - 1, description="The latest stored version that the page knows; 0 for none."),
     ]
-    body: JSONObject
-    based_on: Annotated[Position, Meta(description="The caller's revision that this draft revises; 0 for none.")] = 0
+    body: Annotated[JSONObject, about("The draft as the client saved it; the server does not read it.")]
+    based_on: Annotated[Position, about("The caller's revision that this draft revises; 0 for none.")] = 0
 
 
 class SavedDraft(msgspec.Struct):
-    version: Annotated[int, Meta(ge=1)]
-    saved_at: datetime
+    version: Annotated[int, Meta(ge=1), about("The version of the draft, which the next save names.")]
+    saved_at: Annotated[datetime, about("When it was saved.")]
 
 
 class HintScoreOfStep(msgspec.Struct):
-    score: Annotated[float, Meta(description="The model's probability that the step is correct.")]
+    score: Annotated[float, about("The model's probability that the step is correct.")]
 
 
 class Heartbeat(APIView):

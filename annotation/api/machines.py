@@ -16,7 +16,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.tokens import IssuedToken, TokenRow
-from annotation.core.bounds import Id, NonBlank
+from annotation.core.bounds import Id, NonBlank, about
 from annotation.core.membership.access import find_project
 from annotation.core.membership.accounts import USERNAME_LENGTH
 from annotation.core.membership.machines import (
@@ -61,16 +61,16 @@ class MachineRow(Row):
         "source": "source.name",
     }
 
-    id: Annotated[Id, Meta(description="The membership's id.")]
-    pseudonym: Annotated[UUID, Meta(description="The name in labels, snapshots and exports.")]
-    name: Annotated[str, Meta(description="The name of the member and of its account.")]
+    id: Annotated[Id, about("The membership's id.")]
+    pseudonym: Annotated[UUID, about("The name in labels, snapshots and exports.")]
+    name: Annotated[str, about("The name of the member and of its account.")]
     model_name: ModelName
     prompt_version: PromptVersion
     family: Family
     cost_per_label: Cost | None
-    source: Annotated[str, Meta(description="The name of the source of its next labels.")]
-    active: Annotated[bool, Meta(description="False for a retired machine annotator, whose labels stay.")]
-    joined_at: Annotated[datetime, Meta(description="When it was added.")]
+    source: Annotated[str, about("The name of the source of its next labels.")]
+    active: Annotated[bool, about("False for a retired machine annotator, whose labels stay.")]
+    joined_at: Annotated[datetime, about("When it was added.")]
 
 
 class MachineToAdd(msgspec.Struct, kw_only=True):

@@ -18,7 +18,7 @@ from annotation.api.job_rows import JobRow
 from annotation.api.model_versions import find_version
 from annotation.api.paging import Page, PagedView
 from annotation.api.runs import RunRow
-from annotation.core.bounds import Id, NonBlank
+from annotation.core.bounds import Id, NonBlank, about
 from annotation.core.membership.access import find_project
 from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
 from annotation.loop.model_jobs.importing import importable_folders, request_measurement
@@ -29,10 +29,10 @@ from annotation.models import Membership, ModelJob
 class ModelJobRow(JobRow):
     """An audit, an export or an import. `message` is the last line that the library wrote."""
 
-    action: ModelJob.Kind
+    action: Annotated[ModelJob.Kind, about("What the job does with the model.")]
     model_version: Id | None
-    folder: Annotated[str | None, Meta(description="The folder of an import.")]
-    message: str
+    folder: Annotated[str | None, about("The folder of an import.")]
+    message: Annotated[str, about("The last line that the library wrote.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -52,8 +52,8 @@ class Audit(APIView):
 
 
 class ModelExportState(msgspec.Struct):
-    ready: Annotated[bool, Meta(description="Whether an export can be downloaded; it may be an earlier one.")]
-    job: Annotated[ModelJobRow | None, Meta(description="The latest export job.")]
+    ready: Annotated[bool, about("Whether an export can be downloaded; it may be an earlier one.")]
+    job: Annotated[ModelJobRow | None, about("The latest export job.")]
 
 
 class ModelExport(APIView):

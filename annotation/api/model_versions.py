@@ -14,7 +14,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, read_query
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, Id, NonBlank
+from annotation.core.bounds import Count, Id, NonBlank, about
 from annotation.core.membership.access import STAFF, find_project, find_visible
 from annotation.loop.model_jobs.retention import due_versions
 from annotation.loop.pool.scoring import rescore_pool
@@ -37,33 +37,33 @@ class ModelVersionRow(Row):
     number: int
     state: ModelVersion.State
     sha256: str
-    metrics: Annotated[Measurement, Meta(description="Metrics on the holdout as it was labelled at that time.")]
-    gate: Annotated[Verdict | None, Meta(description="The gate's verdict; null before the gate.")]
-    origin: ModelVersion.Origin
+    metrics: Annotated[Measurement, about("Metrics on the holdout as it was labelled at that time.")]
+    gate: Annotated[Verdict | None, about("The gate's verdict; null before the gate.")]
+    origin: Annotated[ModelVersion.Origin, about("Whether it was trained here or imported.")]
     pinned: bool
     created_at: datetime
-    promoted_at: datetime | None
-    confirmed_at: datetime | None
-    measured: Annotated[bool, Meta(description="Whether the gate measured the model on the holdout.")]
-    answers_programs: Annotated[bool, Meta(description="Whether /score, sessions and /pooling may use the model.")]
-    overruled: Annotated[bool, Meta(description="Whether a manager promoted the model although the gate rejected it.")]
-    weights_deleted_at: datetime | None
+    promoted_at: Annotated[datetime | None, about("When it became champion; null if it never did.")]
+    confirmed_at: Annotated[
+        datetime | None, about("When a manager confirmed an unmeasured version; null if nobody did.")
+    ]
+    measured: Annotated[bool, about("Whether the gate measured the model on the holdout.")]
+    answers_programs: Annotated[bool, about("Whether /score, sessions and /pooling may use the model.")]
+    overruled: Annotated[bool, about("Whether a manager promoted the model although the gate rejected it.")]
+    weights_deleted_at: Annotated[datetime | None, about("When the weights were deleted; null if they exist.")]
 
 
 class Lineage(Row):
     """Where a model comes from. A field is null if it does not apply or is unknown."""
 
-    run: int | None
-    snapshot: Id | None
+    run: Annotated[int | None, about("The number of the round; null for none.")]
+    snapshot: Annotated[Id | None, about("The id of the training data; null for none.")]
     snapshot_sha256: str | None
-    imported_from: Annotated[
-        str, Meta(description="The folder that the model was imported from; empty for a trained model.")
-    ]
-    base: str | None
-    base_sha256: str | None
-    code: str | None
+    imported_from: Annotated[str, about("The folder that the model was imported from; empty for a trained model.")]
+    base: Annotated[str | None, about("The backbone that the model was trained from.")]
+    base_sha256: Annotated[str | None, about("SHA-256 of the backbone's weights.")]
+    code: Annotated[str | None, about("The version of the code that trained it.")]
     seed: int | None
-    measured_against: Annotated[int | None, Meta(description="Number of the champion at that time.")]
+    measured_against: Annotated[int | None, about("Number of the champion at that time.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -83,10 +83,10 @@ class Lineage(Row):
 
 class DescribedModel(ModelVersionRow):
     project: str
-    manifest: Annotated[dict[str, Any], Meta(description="The manifest that the library wrote beside the weights.")]
-    audits: Annotated[AuditSummary | None, Meta(description="The findings of the latest audit; null before the first.")]
-    lineage: Lineage
-    domains: Annotated[list[str], Meta(description="Domains that the model serves in place of the project's champion.")]
+    manifest: Annotated[dict[str, Any], about("The manifest that the library wrote beside the weights.")]
+    audits: Annotated[AuditSummary | None, about("The findings of the latest audit; null before the first.")]
+    lineage: Annotated[Lineage, about("Where the model comes from.")]
+    domains: Annotated[list[str], about("Domains that the model serves in place of the project's champion.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -176,8 +176,8 @@ class DomainChampionRow(Row):
 
     domain: str
     model_version: Id
-    number: int
-    chosen_at: datetime
+    number: Annotated[int, about("The number of the model version.")]
+    chosen_at: Annotated[datetime, about("When it was chosen.")]
 
 
 class ChosenDomain(msgspec.Struct):
@@ -221,10 +221,10 @@ class ServeDomain(APIView):
 class Retention(msgspec.Struct):
     """Model numbers by what happens to their weights."""
 
-    keep_models: Annotated[int, Meta(description="Number of latest models that the policy keeps.")]
-    pinned: list[int]
-    due: Annotated[list[int], Meta(description="Models whose weights the next hourly sweep deletes.")]
-    deleted: Annotated[list[int], Meta(description="Models whose weights were deleted.")]
+    keep_models: Annotated[int, about("Number of latest models that the policy keeps.")]
+    pinned: Annotated[list[int], about("The numbers of models whose weights stay because they are pinned.")]
+    due: Annotated[list[int], about("Models whose weights the next hourly sweep deletes.")]
+    deleted: Annotated[list[int], about("Models whose weights were deleted.")]
 
 
 class ModelRetention(APIView):
@@ -250,18 +250,20 @@ class PoolScoringRow(Row):
     """Progress of scoring. `error` says why scoring failed; a person must start it again."""
 
     state: PoolScoring.State
-    wanted: Count
-    left: Annotated[Count, Meta(description="Number of solutions still to score.")]
-    steps: Count
-    seconds: float
-    cut_at: datetime | None
+    wanted: Annotated[Count, about("Number of solutions to score.")]
+    left: Annotated[Count, about("Number of solutions still to score.")]
+    steps: Annotated[Count, about("Number of scored steps.")]
+    seconds: Annotated[float, about("Time of scoring, summed over workers, in seconds.")]
+    cut_at: Annotated[datetime | None, about("When the pool was divided into parts to score; null before that.")]
     finished_at: datetime | None
-    error: str
+    error: Annotated[str, about("Why it failed; empty if it did not.")]
     agreement: Annotated[
         ScoreAgreement | None,
-        Meta(description="Agreement of a sample of stored scores with fresh ones; null before the first check."),
+        about("Agreement of a sample of stored scores with fresh ones; null before the first check."),
     ]
-    checked_at: datetime | None
+    checked_at: Annotated[
+        datetime | None, about("When stored scores were last compared with fresh ones; null if never.")
+    ]
 
 
 class PoolScores(APIView):

@@ -16,7 +16,7 @@ from annotation.api.boundary import read_body
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.parsing import JSONParser, LinesParser, XMLParser
-from annotation.core.bounds import Count, NonBlank, Position
+from annotation.core.bounds import Count, NonBlank, Position, about
 from annotation.core.membership.access import STAFF, find_project
 from annotation.files.answer_checks import start_answer_check
 from annotation.files.code_outcomes import Applied, Kind, apply_results
@@ -25,12 +25,12 @@ from annotation.models import Membership
 
 class ResultOfTests(msgspec.Struct):
     id: Annotated[NonBlank, Meta(max_length=200, description="The id under which the solution was imported or posted.")]
-    passed: Position
-    failed: Position = 0
+    passed: Annotated[Position, about("Number of tests that passed.")]
+    failed: Annotated[Position, about("Number of tests that failed.")] = 0
 
 
 class ResultsOfTests(msgspec.Struct):
-    results: list[ResultOfTests]
+    results: Annotated[list[ResultOfTests], about("The result of each solution.")]
 
 
 class TestResults(APIView):
@@ -60,15 +60,15 @@ class TestResults(APIView):
 class AnswerCheckRow(JobRow):
     """A run of the grader over a project's solutions; counts are of solutions."""
 
-    overwrite: bool
-    total: Count
-    done: Count
-    correct: Count
-    wrong: Count
-    unknown: Count
-    changed: Count
+    overwrite: Annotated[bool, about("Whether stated outcomes are graded again.")]
+    total: Annotated[Count, about("Number of solutions to grade.")]
+    done: Annotated[Count, about("Number of graded solutions.")]
+    correct: Annotated[Count, about("Number of solutions whose final answer is right.")]
+    wrong: Annotated[Count, about("Number of solutions whose final answer is wrong.")]
+    unknown: Annotated[Count, about("Number of solutions that could not be graded.")]
+    changed: Annotated[Count, about("Number of solutions whose outcome changed.")]
     disagreements: Annotated[
-        Count, Meta(description="Solutions whose outcome from the import or from tests differs from the grader's.")
+        Count, about("Solutions whose outcome from the import or from tests differs from the grader's.")
     ]
 
     @classmethod
@@ -77,7 +77,7 @@ class AnswerCheckRow(JobRow):
 
 
 class AnswerCheckToStart(msgspec.Struct):
-    overwrite: Annotated[bool, Meta(description="Also overwrite outcomes from the import or from tests.")] = False
+    overwrite: Annotated[bool, about("Also overwrite outcomes from the import or from tests.")] = False
 
 
 class AnswerChecks(PagedView):

@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from annotation.api.boundary import invalid, read_query
+from annotation.api.boundary import read_query
+from annotation.core.bounds import about, invalid
 from prm.messages import Message
 
 T = TypeVar("T")
@@ -22,14 +23,14 @@ MOST_ROWS = 500
 
 class PageQuery(msgspec.Struct):
     limit: Annotated[int, Meta(ge=1, le=MOST_ROWS, description="Rows on a page.")] = 50
-    cursor: Annotated[str, Meta(description="Where the page begins, from `next` of the page before.")] = ""
+    cursor: Annotated[str, about("Where the page begins, from `next` of the page before.")] = ""
 
 
 class Page(msgspec.Struct, Generic[T]):
     """One page of a list."""
 
-    next: Annotated[str | None, Meta(description="Address of the next page; null on the last one.")]
-    results: Annotated[list[T], Meta(description="The rows of this page.")]
+    next: Annotated[str | None, about("Address of the next page; null on the last one.")]
+    results: Annotated[list[T], about("The rows of this page.")]
 
 
 class PagedView(APIView):

@@ -6,16 +6,16 @@ from uuid import UUID
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.boundary import Row, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count, Id, about
 from annotation.core.membership.access import find_project
-from annotation.labels.quality.statistics import members_with_figures
+from annotation.labels.labour.statistics import members_with_figures
 from annotation.models import Membership, ScreeningDecision
 from annotation.models.choices import MemberKind, Role
 
@@ -25,22 +25,20 @@ class PersonRow(Row):
 
     paths: ClassVar[dict[str, str]] = {"username": "user.username", "screening": "decision"}
 
-    id: Annotated[Id, Meta(description="The membership's id.")]
-    pseudonym: Annotated[UUID, Meta(description="The name in labels, snapshots and exports.")]
-    username: Annotated[str | None, Meta(description="The user name; null without an account.")]
+    id: Annotated[Id, about("The membership's id.")]
+    pseudonym: Annotated[UUID, about("The name in labels, snapshots and exports.")]
+    username: Annotated[str | None, about("The user name; null without an account.")]
     name_in_file: Annotated[
-        str | None, Meta(description="The name in the file that the labels came in; null for a person with an account.")
+        str | None, about("The name in the file that the labels came in; null for a person with an account.")
     ]
-    role: Annotated[Role, Meta(description="The role in the project.")]
-    active: Annotated[bool, Meta(description="False for a former member, whose labels stay.")]
-    kind: Annotated[MemberKind, Meta(description="A person, a machine, or a simulated person.")]
-    domains: Annotated[list[str] | None, Meta(description="The domains that they label; null for all.")]
-    labels: Annotated[Count, Meta(description="Number of labels, without earlier revisions.")]
-    median_seconds: Annotated[float | None, Meta(description="Median active time per label; null if unknown.")]
-    screening: Annotated[
-        ScreeningDecision.Outcome | None, Meta(description="The latest decision on labelling; null for none.")
-    ]
-    joined_at: Annotated[datetime, Meta(description="When they joined.")]
+    role: Annotated[Role, about("The role in the project.")]
+    active: Annotated[bool, about("False for a former member, whose labels stay.")]
+    kind: Annotated[MemberKind, about("A person, a machine, or a simulated person.")]
+    domains: Annotated[list[str] | None, about("The domains that they label; null for all.")]
+    labels: Annotated[Count, about("Number of labels, without earlier revisions.")]
+    median_seconds: Annotated[float | None, about("Median active time per label; null if unknown.")]
+    screening: Annotated[ScreeningDecision.Outcome | None, about("The latest decision on labelling; null for none.")]
+    joined_at: Annotated[datetime, about("When they joined.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -49,8 +47,8 @@ class PersonRow(Row):
 
 
 class PeopleQuery(msgspec.Struct):
-    active: Annotated[bool | UnsetType, Meta(description="Only present, or only former members.")] = UNSET
-    kind: Annotated[MemberKind | UnsetType, Meta(description="Only members of this kind.")] = UNSET
+    active: Annotated[bool | UnsetType, about("Only present, or only former members.")] = UNSET
+    kind: Annotated[MemberKind | UnsetType, about("Only members of this kind.")] = UNSET
 
 
 class People(PagedView):

@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 
 from annotation.api.boundary import read_query
 from annotation.api.schema import query_of
+from annotation.core.bounds import about
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.planning.planner import Plan, plan_labels
 from annotation.labels.planning.workload import Goal
@@ -20,14 +21,12 @@ F1 = Annotated[float, Meta(gt=0, lt=1)]
 
 
 class PlanQuery(msgspec.Struct):
-    goal: Annotated[Goal, Meta(description="What to plan up to.")] = "labels"
+    goal: Annotated[Goal, about("What to plan up to.")] = "labels"
     amount: Annotated[
         float, Meta(gt=0, le=10_000_000, description="Labels, money in the project's currency, or days, by `goal`.")
     ] = 1000
-    hours_a_week: Annotated[
-        Hours | None, Meta(description="Hours of labelling a week; by default as in the last weeks.")
-    ] = None
-    wanted_f1: Annotated[F1 | None, Meta(description="A holdout F1 to reach.")] = None
+    hours_a_week: Annotated[Hours | None, about("Hours of labelling a week; by default as in the last weeks.")] = None
+    wanted_f1: Annotated[F1 | None, about("A holdout F1 to reach.")] = None
 
 
 class Planning(APIView):

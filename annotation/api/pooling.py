@@ -19,10 +19,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller, token_of
-from annotation.api.boundary import invalid, read_body
+from annotation.api.boundary import read_body
 from annotation.api.scores import LONGEST_TIMEOUT
 from annotation.api.texts import LONGEST_SCORED_TEXT, MOST_SOLUTIONS, MOST_STEPS
-from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank
+from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about, invalid
 from annotation.core.errors import DomainError, Missing
 from annotation.core.membership.access import find_project, visible_projects
 from annotation.files.step_tags import of_turns, read_prompt
@@ -45,18 +45,21 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
 
     model: Annotated[
         Annotated[NonBlank, Meta(max_length=200)] | None,
-        Meta(description="A project's slug, or `slug@2` for model 2."),
+        about("A project's slug, or `slug@2` for model 2."),
     ] = None
     input: Annotated[
         Prompt | Annotated[list[Prompt | Token | Tokens], Meta(min_length=1)] | UnsetType,
-        Meta(description="A text, a list of texts, a list of token ids, or a list of such lists."),
+        about("A text, a list of texts, a list of token ids, or a list of such lists."),
     ] = UNSET
-    messages: Annotated[list[dict[str, Any]], Meta(min_length=2, max_length=MOST_STEPS)] | UnsetType = UNSET
-    task: Literal["token_classify", "token_embed"] = "token_classify"
-    encoding_format: Literal["float", "base64"] = "float"
-    embed_dtype: Literal["float32", "float16"] = "float32"
-    endianness: Literal["native", "little", "big"] = "native"
-    use_activation: Annotated[bool | None, Meta(description="False gives log-probabilities.")] = True
+    messages: Annotated[
+        Annotated[list[dict[str, Any]], Meta(min_length=2, max_length=MOST_STEPS)] | UnsetType,
+        about("A conversation to score."),
+    ] = UNSET
+    task: Annotated[Literal["token_classify", "token_embed"], about("The kind of pooling.")] = "token_classify"
+    encoding_format: Annotated[Literal["float", "base64"], about("How values are encoded.")] = "float"
+    embed_dtype: Annotated[Literal["float32", "float16"], about("The number format of encoded values.")] = "float32"
+    endianness: Annotated[Literal["native", "little", "big"], about("The byte order of encoded values.")] = "native"
+    use_activation: Annotated[bool | None, about("False gives log-probabilities.")] = True
 
     def texts(self) -> list[Text]:
         """The prompts whose steps are scored. Raises DomainError (`invalid`)."""
@@ -86,28 +89,28 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
 
 
 class PooledRows(msgspec.Struct, kw_only=True):
-    index: Count
-    object: str = "pooling"
+    index: Annotated[Count, about("The place of the input, from 0.")]
+    object: Annotated[str, about("The kind of object.")] = "pooling"
     data: Annotated[
         list[list[float]] | str,
-        Meta(description="One row per step tag, [p(error), p(no error)], or per token for `token_embed`; or Base64."),
+        about("One row per step tag, [p(error), p(no error)], or per token for `token_embed`; or Base64."),
     ]
 
 
 class PoolingUsage(msgspec.Struct, kw_only=True):
     prompt_tokens: Count
-    total_tokens: Count
-    completion_tokens: Count = 0
-    prompt_tokens_details: None = None
+    total_tokens: Annotated[Count, about("Tokens in total.")]
+    completion_tokens: Annotated[Count, about("Always 0.")] = 0
+    prompt_tokens_details: Annotated[None, about("Always null.")] = None
 
 
 class PoolingAnswer(msgspec.Struct, kw_only=True):
-    id: str
-    object: str = "list"
+    id: Annotated[str, about("The id of the response.")]
+    object: Annotated[str, about("The kind of object.")] = "list"
     created: int
-    model: str
-    data: list[PooledRows]
-    usage: PoolingUsage
+    model: Annotated[str, about("The name of the model.")]
+    data: Annotated[list[PooledRows], about("The rows of the response.")]
+    usage: Annotated[PoolingUsage, about("The tokens that were used.")]
 
 
 class Pooling(APIView):
@@ -185,17 +188,17 @@ def _encoded(rows: "np.ndarray", body: PromptsToPool) -> list[list[float]] | str
 
 
 class ServedModel(msgspec.Struct, kw_only=True):
-    id: str
-    object: str = "model"
+    id: Annotated[str, about("The name of the model.")]
+    object: Annotated[str, about("The kind of object.")] = "model"
     created: int
-    owned_by: str
-    root: str
-    max_model_len: int | None
+    owned_by: Annotated[str, about("Who made the model.")]
+    root: Annotated[str, about("The model's name on this server.")]
+    max_model_len: Annotated[int | None, about("The longest input in tokens; null if unknown.")]
 
 
 class ServedModelList(msgspec.Struct):
-    data: list[ServedModel]
-    object: str = "list"
+    data: Annotated[list[ServedModel], about("The rows of the response.")]
+    object: Annotated[str, about("The kind of object.")] = "list"
 
 
 class ServedModels(APIView):

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.boundary import read_body, read_query
 from annotation.api.parsing import JSONParser, LinesParser
-from annotation.core.bounds import Count, one_of
+from annotation.core.bounds import Count, about, one_of
 from annotation.core.membership.access import find_project
 from annotation.files.posting import MOST_POSTED, Answer, post_solutions
 from annotation.models import Membership
@@ -55,10 +55,10 @@ class SplittingQuery(msgspec.Struct):
 
 
 class PostedSolutions(msgspec.Struct):
-    accepted: Count
-    duplicates: Count
-    rejected: Count
-    solutions: list[Answer]
+    accepted: Annotated[Count, about("Number of new solutions.")]
+    duplicates: Annotated[Count, about("Number of solutions that existed before.")]
+    rejected: Annotated[Count, about("Number of rejected solutions.")]
+    solutions: Annotated[list[Answer], about("The result of each solution.")]
 
 
 class PostSolutions(APIView):

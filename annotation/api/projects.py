@@ -15,7 +15,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.errors import ErrorBody
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, NonBlank
+from annotation.core.bounds import Count, NonBlank, about
 from annotation.core.membership.access import find_project, visible_projects
 from annotation.core.membership.projects import change_project, create_project, delete_project
 from annotation.loop.gateway.training import check_training
@@ -27,14 +27,12 @@ Name = Annotated[NonBlank, Meta(max_length=200)]
 
 class ProjectRow(Row):
     slug: str
-    name: str
+    name: Annotated[str, about("The name of the project.")]
     guidelines: str
-    guidelines_version: Annotated[Count, Meta(description="Number of the current version; 0 if there is none.")]
+    guidelines_version: Annotated[Count, about("Number of the current version; 0 if there is none.")]
     examples: list[Example]
-    scheme: Annotated[dict[str, Any], Meta(description="The label scheme. Omitted fields have their defaults.")]
-    policy: Annotated[
-        dict[str, Any], Meta(description="Queue, rounds and training. Omitted fields have their defaults.")
-    ]
+    scheme: Annotated[dict[str, Any], about("The label scheme. Omitted fields have their defaults.")]
+    policy: Annotated[dict[str, Any], about("Queue, rounds and training. Omitted fields have their defaults.")]
     state: Project.State
     created_at: datetime
 

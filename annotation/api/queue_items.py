@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id, one_of
+from annotation.core.bounds import Count, Id, about, one_of
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
 from annotation.models import Lane, Membership, Project, QueueItem, Route, Taker
@@ -27,44 +27,48 @@ class QueueItemRow(Row):
     solution: Id
     generation: int
     lane: Lane
-    rank: Count
+    rank: Annotated[Count, about("Served in ascending order.")]
     state: QueueItem.State
-    route: Route
-    taker: Taker
-    handed_over: str
-    predicted_error: float | None
-    wanted: Count
-    leased: Count
-    done: Count
+    route: Annotated[Route, about("Who labels it: a person, a judge, or a judge and then a person if needed.")]
+    taker: Annotated[Taker, about("Who may lease it now.")]
+    handed_over: Annotated[str, about("Why a person labels an item of a judge's route; empty while none does.")]
+    predicted_error: Annotated[
+        float | None, about("The champion's probability of an error when the route was chosen; null for none.")
+    ]
+    wanted: Annotated[Count, about("Number of labels that are wanted.")]
+    leased: Annotated[Count, about("Number of places that are leased.")]
+    done: Annotated[Count, about("Number of submitted labels.")]
     pinned: bool
-    paused: bool
-    assigned_to: Annotated[str | None, Meta(description="User name of the only member who may label it, or null.")]
-    inclusion_probability: float | None
-    gain: float | None
-    expected_seconds: float | None
+    paused: Annotated[bool, about("Whether it is leased to nobody for now.")]
+    assigned_to: Annotated[str | None, about("User name of the only member who may label it, or null.")]
+    inclusion_probability: Annotated[
+        float | None, about("The probability of drawing the solution; null if it was not drawn at random.")
+    ]
+    gain: Annotated[float | None, about("Expected information, in nats; null if unknown.")]
+    expected_seconds: Annotated[float | None, about("Expected labelling time, in seconds; null if unknown.")]
 
 
 class QueueChange(msgspec.Struct):
     change: Annotated[
         str,
         one_of(managing.CHANGES),
-        Meta(description="`hand` requires `to`; `front` and `end` keep the order."),
+        about("`hand` requires `to`; `front` and `end` keep the order."),
     ]
-    items: Annotated[list[Id], Meta(min_length=1, max_length=managing.MOST)]
-    to: Annotated[str | None, Meta(description="User name of the member who gets the items.")] = None
+    items: Annotated[list[Id], Meta(min_length=1, max_length=managing.MOST), about("The ids of the items to change.")]
+    to: Annotated[str | None, about("User name of the member who gets the items.")] = None
 
 
 class QueueChanged(msgspec.Struct):
-    changed: Annotated[int, Meta(description="Items that changed; ended items stay unchanged.")]
+    changed: Annotated[int, about("Items that changed; ended items stay unchanged.")]
 
 
 class HandedOver(msgspec.Struct):
-    handed_over: Annotated[Count, Meta(description="Items that now wait for a person.")]
+    handed_over: Annotated[Count, about("Items that now wait for a person.")]
 
 
 class SolutionToQueue(msgspec.Struct):
-    solution: Annotated[Id, Meta(description="A solution in the pool.")]
-    to: Annotated[str | None, Meta(description="User name of the member who gets the item.")] = None
+    solution: Annotated[Id, about("A solution in the pool.")]
+    to: Annotated[str | None, about("User name of the member who gets the item.")] = None
 
 
 class QueueItems(PagedView):

@@ -17,11 +17,11 @@ from annotation.api.authentication import by_program, caller
 from annotation.api.boundary import Row, read_body, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import LONGEST_TEXT, Count, FirstError, Id, NonBlank, Note
+from annotation.core.bounds import LONGEST_TEXT, Count, FirstError, Id, NonBlank, Note, about
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, find_visible, membership_of
-from annotation.labels.quality.review_case import case_of
-from annotation.labels.quality.review_queue import to_review
+from annotation.labels.consensus.review_case import case_of
+from annotation.labels.consensus.review_queue import to_review
 from annotation.models import Annotation, Project, SentBack, Solution
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.payload import OwnLabel, Submission
@@ -33,7 +33,7 @@ from prm.messages import Message
 
 class ReviewsQuery(msgspec.Struct):
     reason: Annotated[
-        Literal["", "disagreement", "dispute", "doubt"], Meta(description="Why it waits; all reasons if left out.")
+        Literal["", "disagreement", "dispute", "doubt"], about("Why it waits; all reasons if left out.")
     ] = ""
 
 
@@ -45,19 +45,19 @@ class WaitingSolution(Row):
     solution: Id
     problem: str
     domain: str
-    differs: Annotated[bool, Meta(description="Annotators disagree on the first error.")]
-    disputed: Annotated[bool, Meta(description="Somebody disputes the reference.")]
-    doubted: Annotated[bool, Meta(description="Somebody flagged a step, or was unsure of one.")]
+    differs: Annotated[bool, about("Annotators disagree on the first error.")]
+    disputed: Annotated[bool, about("Somebody disputes the reference.")]
+    doubted: Annotated[bool, about("Somebody flagged a step, or was unsure of one.")]
 
 
 class LabelOfCase(OwnLabel, kw_only=True):
     """A submitted label and its state."""
 
-    id: Id
-    annotator: Annotated[str | None, Meta(description="Null for an imported label that names nobody.")]
+    id: Annotated[Id, about("The id of the label.")]
+    annotator: Annotated[str | None, about("Null for an imported label that names nobody.")]
     adjudicates: bool
     first_error: FirstError | None
-    sent_back: Annotated[bool, Meta(description="Whether it was sent back and its annotator has not answered yet.")]
+    sent_back: Annotated[bool, about("Whether it was sent back and its annotator has not answered yet.")]
 
     @classmethod
     def of(cls, label: Any) -> Self:
@@ -76,19 +76,19 @@ class StepOfCase(Row):
     position: Count
     alternative: Count
     text: str
-    differs: Annotated[bool, Meta(description="Whether annotators disagree on this step.")]
+    differs: Annotated[bool, about("Whether annotators disagree on this step.")]
 
 
 class CaseToReview(msgspec.Struct):
     """The latest human labels of one solution, side by side."""
 
     solution: Id
-    newest: Annotated[Count, Meta(description="The value to send as `seen` with a decision.")]
-    steps: list[StepOfCase]
-    labels: list[LabelOfCase]
+    newest: Annotated[Count, about("The value to send as `seen` with a decision.")]
+    steps: Annotated[list[StepOfCase], about("The steps, in order.")]
+    labels: Annotated[list[LabelOfCase], about("The latest label of each person.")]
 
 
-Seen = Annotated[Count, Meta(description="The `newest` of the case that the decision is based on.")]
+Seen = Annotated[Count, about("The `newest` of the case that the decision is based on.")]
 
 
 class DecidingLabel(Submission, frozen=True, kw_only=True):
@@ -98,7 +98,7 @@ class DecidingLabel(Submission, frozen=True, kw_only=True):
 
 
 class LabelToAccept(msgspec.Struct):
-    submission_id: Annotated[UUID, Meta(description="Made by the client; a retry sends the same id.")]
+    submission_id: Annotated[UUID, about("Made by the client; a retry sends the same id.")]
     seen: Seen
     comment: Note = ""
 
@@ -210,16 +210,16 @@ class SentBackRow(Row):
 
     id: Id
     solution: Id
-    annotation: Id
-    reason: str
+    annotation: Annotated[Id, about("The id of the label.")]
+    reason: Annotated[str, about("The reason in words; empty for none.")]
     state: SentBack.State
-    answer: Id | None
+    answer: Annotated[Id | None, about("The id of the label that answers the request; null while it is open.")]
     created_at: datetime
-    ended_at: datetime | None
+    ended_at: Annotated[datetime | None, about("When the request ended; null while it is open.")]
 
 
 class SentBackQuery(msgspec.Struct):
-    state: Annotated[SentBack.State | UnsetType, Meta(description="Whether the request is open.")] = UNSET
+    state: Annotated[SentBack.State | UnsetType, about("Whether the request is open.")] = UNSET
 
 
 class LabelToSendBack(msgspec.Struct):

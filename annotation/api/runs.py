@@ -14,7 +14,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count
+from annotation.core.bounds import Count, about
 from annotation.core.membership.access import STAFF, find_project
 from annotation.loop import registry
 from annotation.loop.registry.power import GatePower
@@ -28,33 +28,33 @@ LATEST_POINTS = 500
 class StageRow(Row):
     name: RunStage.Name
     state: RunStage.State
-    progress: float
-    figure: str
-    attempts: Count
-    seconds: float
+    progress: Annotated[float, about("The share that is done, from 0 to 1.")]
+    figure: Annotated[str, about("The main figure of the result; empty or null for none.")]
+    attempts: Annotated[Count, about("How often the stage was started.")]
+    seconds: Annotated[float, about("How long it has taken, in seconds.")]
     started_at: datetime | None
     finished_at: datetime | None
 
 
 class PointRow(Row):
-    stage: RunStage.Name
-    step: Count | None
-    of_: Count | None = msgspec.field(name="of")
-    loss: float | None
-    held_loss: float | None
-    tokens_per_second: float | None
-    utilisation: float | None
-    message: str
-    at: datetime
+    stage: Annotated[RunStage.Name, about("The stage of the round.")]
+    step: Annotated[Count | None, about("The training step; null in other stages.")]
+    of_: Annotated[Count | None, about("Number of training steps; null in other stages.")] = msgspec.field(name="of")
+    loss: Annotated[float | None, about("Training loss; null in other stages.")]
+    held_loss: Annotated[float | None, about("Loss on held-out data; null if unknown.")]
+    tokens_per_second: Annotated[float | None, about("Tokens per second; null if unknown.")]
+    utilisation: Annotated[float | None, about("Use of the device, from 0 to 1; null if unknown.")]
+    message: Annotated[str, about("The line that the library wrote.")]
+    at: Annotated[datetime, about("When it was measured.")]
 
 
 class RunRow(JobRow):
     number: int
-    trigger: TrainingRun.Trigger
-    reason: str
-    model_version: Annotated[int | None, Meta(description="Number of the model trained or, after an import, measured.")]
-    gate: Annotated[Verdict | None, Meta(description="The gate's verdict; null before the gate.")]
-    stages: list[StageRow]
+    trigger: Annotated[TrainingRun.Trigger, about("What started the round.")]
+    reason: Annotated[str, about("The reason in words; empty for none.")]
+    model_version: Annotated[int | None, about("Number of the model trained or, after an import, measured.")]
+    gate: Annotated[Verdict | None, about("The gate's verdict; null before the gate.")]
+    stages: Annotated[list[StageRow], about("The stages, in order.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:

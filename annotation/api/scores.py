@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller, token_of
-from annotation.api.boundary import invalid, read_body
+from annotation.api.boundary import read_body
 from annotation.api.texts import MOST_SOLUTIONS, SolutionToScore
-from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank
+from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about, invalid
 from annotation.core.membership.access import find_project
 from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.serving import scoring_requests
@@ -24,7 +24,7 @@ TIMEOUT, LONGEST_TIMEOUT = 20.0, 55.0
 
 Aggregate = Annotated[
     Literal["product", "min", "mean", "last"],
-    Meta(description="How step scores are aggregated into the solution's score."),
+    about("How step scores are aggregated into the solution's score."),
 ]
 Timeout = Annotated[float, Meta(ge=0.1, le=LONGEST_TIMEOUT, description="Seconds.")]
 
@@ -33,7 +33,7 @@ ProjectSlug = Annotated[NonBlank, Meta(max_length=80, description="The project w
 Domain = Annotated[str, Meta(max_length=100, description="The domain; if it has its own champion, that model scores.")]
 VersionNumber = Annotated[
     Annotated[int, Meta(ge=1, le=LARGEST_INTEGER)] | None,
-    Meta(description="Number of a model. Default: the champion."),
+    about("Number of a model. Default: the champion."),
 ]
 
 
@@ -45,7 +45,10 @@ class SolutionsToScore(SolutionToScore, kw_only=True):
     model: VersionNumber = None
     aggregate: Aggregate = "product"
     timeout: Timeout = TIMEOUT
-    solutions: Annotated[list[SolutionToScore], Meta(min_length=1, max_length=MOST_SOLUTIONS)] | UnsetType = UNSET
+    solutions: Annotated[
+        Annotated[list[SolutionToScore], Meta(min_length=1, max_length=MOST_SOLUTIONS)] | UnsetType,
+        about("Many solutions at once."),
+    ] = UNSET
 
     def texts(self) -> list[Text]:
         """The texts to score. Raises DomainError (`invalid`)."""
@@ -59,22 +62,20 @@ class SolutionsToScore(SolutionToScore, kw_only=True):
 class StepScore(msgspec.Struct):
     """A step's score. All fields are null if the step is beyond the model's context."""
 
-    mean: Annotated[float | None, Meta(description="p(the step is correct | all earlier steps are correct).")]
-    spread: Annotated[float | None, Meta(description="Standard deviation over the ensemble.")]
+    mean: Annotated[float | None, about("p(the step is correct | all earlier steps are correct).")]
+    spread: Annotated[float | None, about("Standard deviation over the ensemble.")]
 
 
 class SolutionScore(msgspec.Struct):
     """A solution's scores and the verdict on it."""
 
-    score: Annotated[float | None, Meta(description="The mean step scores, aggregated as requested.")]
-    steps: list[StepScore]
+    score: Annotated[float | None, about("The mean step scores, aggregated as requested.")]
+    steps: Annotated[list[StepScore], about("The score of each step.")]
     first_suspicious: Annotated[
         int | None,
-        Meta(description="Position of the first step below the model's threshold; -1 if none; null if unknown."),
+        about("Position of the first step below the model's threshold; -1 if none; null if unknown."),
     ]
-    uncertainty: Annotated[
-        float | None, Meta(description="The model's own probability that `first_suspicious` is wrong.")
-    ]
+    uncertainty: Annotated[float | None, about("The model's own probability that `first_suspicious` is wrong.")]
     abstained: Annotated[
         bool | None,
         Meta(
@@ -83,9 +84,9 @@ class SolutionScore(msgspec.Struct):
         ),
     ]
     out_of_domain: Annotated[
-        bool | None, Meta(description="The text is unlike the training data; null if the model cannot detect it.")
+        bool | None, about("The text is unlike the training data; null if the model cannot detect it.")
     ]
-    unscored_steps: Count
+    unscored_steps: Annotated[Count, about("Number of steps beyond the model's context.")]
 
     @classmethod
     def of(cls, one: Scored) -> Self:
@@ -101,10 +102,10 @@ class SolutionScore(msgspec.Struct):
 
 
 class Scoring(msgspec.Struct):
-    request_id: Annotated[UUID, Meta(description="The key of these scores in the score log.")]
-    model: Served
+    request_id: Annotated[UUID, about("The key of these scores in the score log.")]
+    model: Annotated[Served, about("The name of the model.")]
     aggregate: Aggregate
-    results: list[SolutionScore]
+    results: Annotated[list[SolutionScore], about("The result of each solution, in the order of the request.")]
 
 
 class Scores(APIView):

@@ -14,7 +14,7 @@ from annotation.api.authentication import caller, token_of
 from annotation.api.boundary import Row, read_body
 from annotation.api.scores import TIMEOUT, Aggregate, Domain, ProjectSlug, SolutionScore, Timeout, VersionNumber
 from annotation.api.texts import AnyStep, LongText, steps_of
-from annotation.core.bounds import Count
+from annotation.core.bounds import Count, about
 from annotation.core.membership.access import find_project
 from annotation.serving import sessions
 
@@ -34,19 +34,19 @@ class SessionToBegin(msgspec.Struct):
 class StepsToAppend(msgspec.Struct):
     """The next steps, in order."""
 
-    steps: Annotated[list[AnyStep], Meta(min_length=1, max_length=MOST_AT_ONCE)]
+    steps: Annotated[list[AnyStep], Meta(min_length=1, max_length=MOST_AT_ONCE), about("The steps, in order.")]
     timeout: Timeout = TIMEOUT
 
 
 class SessionSoFar(Row):
     """A session so far."""
 
-    id: UUID
+    id: Annotated[UUID, about("The id of the session.")]
     project: str
-    model: Annotated[int, Meta(description="Number of the model that scores the session.")]
+    model: Annotated[int, about("Number of the model that scores the session.")]
     aggregate: Aggregate
-    step_count: Count
-    result: Annotated[SolutionScore | None, Meta(description="Scores of all steps so far; null before the first step.")]
+    step_count: Annotated[Count, about("Number of steps.")]
+    result: Annotated[SolutionScore | None, about("Scores of all steps so far; null before the first step.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -63,7 +63,7 @@ class SessionSoFar(Row):
 
 
 class GrownSession(SessionSoFar):
-    request_id: Annotated[UUID, Meta(description="The key of these scores in the score log.")]
+    request_id: Annotated[UUID, about("The key of these scores in the score log.")]
 
 
 class ScoringSessions(APIView):

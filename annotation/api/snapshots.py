@@ -21,7 +21,7 @@ from annotation.api.downloads import download
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count, Id, about
 from annotation.core.membership.access import find_project, find_visible
 from annotation.labels.datasets.comparing import Change, SnapshotDiff, diff_snapshots
 from annotation.labels.datasets.contamination import find_benchmark, request_check, take_upload
@@ -71,25 +71,23 @@ class SnapshotToCreate(msgspec.Struct):
 
 class Refusal(msgspec.Struct):
     code: str
-    message: str
+    message: Annotated[str, about("A sentence for people.")]
 
 
 class ExportPlan(Row):
     """What a download in a format contains by default, and what it leaves out."""
 
     format: str
-    splits: list[Split]
-    solutions: Annotated[Count, Meta(description="Solutions in the file.")]
-    rows: Annotated[Count, Meta(description="Lines or rows in the file.")]
-    left_out: Annotated[dict[str, Count], Meta(description="Solutions left out of the file, by split or other reason.")]
-    ends_early: Annotated[dict[str, Count], Meta(description="Lines that end before the agreed path, by reason.")]
-    not_held: Annotated[
-        dict[str, Count], Meta(description="Information in the snapshot that the format cannot express.")
-    ]
+    splits: Annotated[list[Split], about("The splits in the file.")]
+    solutions: Annotated[Count, about("Solutions in the file.")]
+    rows: Annotated[Count, about("Lines or rows in the file.")]
+    left_out: Annotated[dict[str, Count], about("Solutions left out of the file, by split or other reason.")]
+    ends_early: Annotated[dict[str, Count], about("Lines that end before the agreed path, by reason.")]
+    not_held: Annotated[dict[str, Count], about("Information in the snapshot that the format cannot express.")]
     mixed_kinds: Annotated[
-        dict[str, Count], Meta(description="Labels by source kind, if the format does not distinguish several.")
+        dict[str, Count], about("Labels by source kind, if the format does not distinguish several.")
     ]
-    refusal: Annotated[Refusal | None, Meta(description="Why this file cannot be made; null if it can.")]
+    refusal: Annotated[Refusal | None, about("Why this file cannot be made; null if it can.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -106,12 +104,12 @@ class SnapshotRow(Row):
     project: str
     sha256: str
     graded_sha256: Annotated[
-        str, Meta(description="SHA-256 of the list of graded solutions that nobody has read; empty without any.")
+        str, about("SHA-256 of the list of graded solutions that nobody has read; empty without any.")
     ]
-    fit: Annotated[int | None, Meta(description="The number of its consensus fit; null for shares of votes.")]
-    filters: dict[str, Any]
-    counts: dict[str, Any]
-    exports: list[ExportPlan]
+    fit: Annotated[int | None, about("The number of its consensus fit; null for shares of votes.")]
+    filters: Annotated[dict[str, Any], about("The filters that it was made with; omitted ones have their defaults.")]
+    counts: Annotated[dict[str, Any], about("What the snapshot contains.")]
+    exports: Annotated[list[ExportPlan], about("What a download in each format contains.")]
     created_at: datetime
 
     @classmethod
@@ -121,9 +119,7 @@ class SnapshotRow(Row):
 
 
 class CardQuery(msgspec.Struct, kw_only=True):
-    neutral: Annotated[
-        NeutralPolicy, Meta(description="How to map neutral steps in formats with only two classes.")
-    ] = "positive"
+    neutral: Annotated[NeutralPolicy, about("How to map neutral steps in formats with only two classes.")] = "positive"
     splits: Annotated[
         list[Split] | None,
         Meta(
@@ -133,7 +129,7 @@ class CardQuery(msgspec.Struct, kw_only=True):
     ] = None
     mixed_kinds: Annotated[
         MixedKinds,
-        Meta(description="Whether a format that does not state the source kind may mix labels of several kinds."),
+        about("Whether a format that does not state the source kind may mix labels of several kinds."),
     ] = "refuse"
 
 
@@ -239,7 +235,7 @@ class DiffQuery(msgspec.Struct, kw_only=True):
 class DiffBody(SnapshotDiff, kw_only=True):
     """The differences between two snapshots: their numbers by reason, and the first of them."""
 
-    changes: list[Change]
+    changes: Annotated[list[Change], about("The first differences.")]
 
 
 class SnapshotDifference(APIView):
@@ -264,11 +260,11 @@ class ContaminationRow(JobRow):
 
     roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
 
-    snapshot: Id
-    filename: Annotated[str, Meta(description="Empty if only near-duplicates inside the snapshot are looked for.")]
-    total: Annotated[Count, Meta(description="Solutions in the snapshot.")]
-    done: Count
-    result: Annotated[ContaminationReport | None, Meta(description="Null until the check is done.")]
+    snapshot: Annotated[Id, about("The id of the snapshot; null for none.")]
+    filename: Annotated[str, about("Empty if only near-duplicates inside the snapshot are looked for.")]
+    total: Annotated[Count, about("Solutions in the snapshot.")]
+    done: Annotated[Count, about("Solutions that have been read.")]
+    result: Annotated[ContaminationReport | None, about("Null until the check is done.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -279,9 +275,9 @@ class ContaminationRow(JobRow):
 class CheckToStart(msgspec.Struct):
     """The benchmark: a complete `upload`, or a `path` in a `storage`. Without one, only near-duplicates are found."""
 
-    upload: UUID | None = None
-    storage: Annotated[str, Meta(description="The name of an import root.")] = ""
-    path: Annotated[str, Meta(max_length=1000)] = ""
+    upload: Annotated[UUID | None, about("The id of a complete upload.")] = None
+    storage: Annotated[str, about("The name of an import root.")] = ""
+    path: Annotated[str, Meta(max_length=1000), about("A file in the storage.")] = ""
 
     def __post_init__(self) -> None:
         if self.upload and self.storage:

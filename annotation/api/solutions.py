@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -13,7 +12,7 @@ from annotation.api.boundary import Row, read_query
 from annotation.api.paging import Page, PagedView
 from annotation.api.posting import PostSolutions
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, Id, JSONObject, Position
+from annotation.core.bounds import Count, Id, JSONObject, Position, about
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.list_filters import SolutionFilter
@@ -26,11 +25,11 @@ from prm.vocabulary import OutcomeSource, Split, StepKind
 class ProblemRow(Row):
     """A problem. Its solutions are in the same split."""
 
-    id: Annotated[Id, Meta(description="The problem's id in this installation.")]
-    text: Annotated[str, Meta(description="The problem.")]
-    domain: Annotated[str, Meta(description="The domain; empty if the file had none.")]
-    source_group: Annotated[str, Meta(description="Problems of one group share a split.")]
-    reference_answer: Annotated[str | None, Meta(description="The reference answer, as it is now; null if unknown.")]
+    id: Annotated[Id, about("The problem's id in this installation.")]
+    text: Annotated[str, about("The problem.")]
+    domain: Annotated[str, about("The domain; empty if the file had none.")]
+    source_group: Annotated[str, about("Problems of one group share a split.")]
+    reference_answer: Annotated[str | None, about("The reference answer, as it is now; null if unknown.")]
 
 
 class SolutionRow(Row):
@@ -38,21 +37,19 @@ class SolutionRow(Row):
 
     paths: ClassVar[dict[str, str]] = {}
 
-    id: Annotated[Id, Meta(description="The solution's id in this installation.")]
-    external_id: Annotated[str, Meta(description="The id in the file or the request that it came from; may be empty.")]
+    id: Annotated[Id, about("The solution's id in this installation.")]
+    external_id: Annotated[str, about("The id in the file or the request that it came from; may be empty.")]
     problem: ProblemRow
-    split: Annotated[Split, Meta(description="The split of the problem.")]
-    generator: Annotated[str, Meta(description="The policy model that wrote it; empty if unknown.")]
-    provenance: Annotated[JSONObject, Meta(description="How it was sampled: policy, temperature, run and so on.")]
-    final_answer: Annotated[str | None, Meta(description="The solution's final answer; null if unknown.")]
-    outcome: Annotated[Literal["correct", "wrong", "unknown"], Meta(description="Whether the final answer is right.")]
-    outcome_source: Annotated[
-        OutcomeSource | None, Meta(description="Where the outcome comes from; null if it is unknown.")
-    ]
-    labels: Annotated[Count, Meta(description="Number of labels, without later revisions.")]
-    score: Annotated[float | None, Meta(description="The champion's score; null if it has not scored the solution.")]
-    gain: Annotated[float | None, Meta(description="Expected information of a label, in nats; null if unknown.")]
-    created_at: Annotated[datetime, Meta(description="When it was imported.")]
+    split: Annotated[Split, about("The split of the problem.")]
+    generator: Annotated[str, about("The policy model that wrote it; empty if unknown.")]
+    provenance: Annotated[JSONObject, about("How it was sampled: policy, temperature, run and so on.")]
+    final_answer: Annotated[str | None, about("The solution's final answer; null if unknown.")]
+    outcome: Annotated[Literal["correct", "wrong", "unknown"], about("Whether the final answer is right.")]
+    outcome_source: Annotated[OutcomeSource | None, about("Where the outcome comes from; null if it is unknown.")]
+    labels: Annotated[Count, about("Number of labels, without later revisions.")]
+    score: Annotated[float | None, about("The champion's score; null if it has not scored the solution.")]
+    gain: Annotated[float | None, about("Expected information of a label, in nats; null if unknown.")]
+    created_at: Annotated[datetime, about("When it was imported.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
@@ -70,18 +67,18 @@ class SolutionRow(Row):
 class StepRow(Row):
     """A completion at a position of a solution."""
 
-    position: Annotated[Position, Meta(description="Place in the solution, from 0.")]
-    alternative: Annotated[Count, Meta(description="0 for the sampled completion; others are alternatives to it.")]
-    text: Annotated[str, Meta(description="The step.")]
-    kind: Annotated[StepKind, Meta(description="The kind of step.")]
+    position: Annotated[Position, about("Place in the solution, from 0.")]
+    alternative: Annotated[Count, about("0 for the sampled completion; others are alternatives to it.")]
+    text: Annotated[str, about("The step.")]
+    kind: Annotated[StepKind, about("The kind of step.")]
 
 
 class SolutionWithSteps(SolutionRow):
     """A solution with its steps."""
 
-    steps: Annotated[list[StepRow], Meta(description="By position, then by alternative.")]
-    reference_solution: Annotated[str | None, Meta(description="The reference solution; null if unknown.")]
-    extra: Annotated[JSONObject, Meta(description="Other fields of the file.")]
+    steps: Annotated[list[StepRow], about("By position, then by alternative.")]
+    reference_solution: Annotated[str | None, about("The reference solution; null if unknown.")]
+    extra: Annotated[JSONObject, about("Other fields of the file.")]
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:

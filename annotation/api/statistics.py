@@ -1,43 +1,39 @@
 """Statistics of a project's work: labels, agreement of sources, effects of hints."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.boundary import Row
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count, Id, about
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.anchoring import Arm, Gaps, WeekOfHints
-from annotation.labels.quality.contrast import contrasts
-from annotation.labels.quality.hint_effects import compare_hints
-from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation
-from annotation.models import Hint, Lane
-from annotation.work.gold.gold_accuracy import Share
+from annotation.labels.agreement.contrast import contrasts
+from annotation.labels.annotators.hint_effects import HintComparison, compare_hints
+from annotation.labels.labour.statistics import labels_of, lanes_of_open_generation
+from annotation.models import Lane
 from prm.vocabulary import SourceKind
 
 
 class LaneFigures(msgspec.Struct):
     lane: Lane
-    items: Count
-    wanted: Annotated[Count, Meta(description="Annotations wanted.")]
-    done: Annotated[Count, Meta(description="Annotations submitted.")]
+    items: Annotated[Count, about("Number of queue items.")]
+    wanted: Annotated[Count, about("Annotations wanted.")]
+    done: Annotated[Count, about("Annotations submitted.")]
 
 
 class LabelFigures(msgspec.Struct):
-    total: Count
-    first_errors: Annotated[Count, Meta(description="Annotations that found an error.")]
-    median_seconds: Annotated[float | None, Meta(description="Median time of one annotation.")]
+    total: Annotated[Count, about("Number of labels.")]
+    first_errors: Annotated[Count, about("Annotations that found an error.")]
+    median_seconds: Annotated[float | None, about("Median time of one annotation.")]
 
 
 class Statistics(msgspec.Struct):
-    labels: LabelFigures
-    lanes: list[LaneFigures]
+    labels: Annotated[LabelFigures, about("The labels so far.")]
+    lanes: Annotated[list[LaneFigures], about("The open generation by lane.")]
 
 
 class ProjectStatistics(APIView):
@@ -59,23 +55,23 @@ class ProjectStatistics(APIView):
 
 class SourceRow(Row):
     id: Id
-    kind: SourceKind
-    name: str
-    detail: dict[str, Any]
+    kind: Annotated[SourceKind, about("What the labels come from.")]
+    name: Annotated[str, about("The model or the labeller in a file; empty for the project's members.")]
+    detail: Annotated[dict[str, Any], about("Settings of the source, such as the number of rollouts.")]
 
 
 class ContrastOfSources(Row):
     """Pairs of labels by two sources on one solution: how many agree on the first error, and which source finds one."""
 
-    one: SourceRow
-    other: SourceRow
-    pairs: Count
-    exact: Annotated[Count, Meta(description="Pairs with the same first error, or both with none.")]
-    within_one: Annotated[Count, Meta(description="Pairs with the same or a neighbouring first error.")]
-    both: Annotated[Count, Meta(description="Pairs in which both find an error.")]
-    neither: Count
-    only_one: Count
-    only_other: Count
+    one: Annotated[SourceRow, about("One source.")]
+    other: Annotated[SourceRow, about("The other source.")]
+    pairs: Annotated[Count, about("Number of pairs of labels on one solution.")]
+    exact: Annotated[Count, about("Pairs with the same first error, or both with none.")]
+    within_one: Annotated[Count, about("Pairs with the same or a neighbouring first error.")]
+    both: Annotated[Count, about("Pairs in which both find an error.")]
+    neither: Annotated[Count, about("Pairs in which neither finds an error.")]
+    only_one: Annotated[Count, about("Pairs in which only `one` finds an error.")]
+    only_other: Annotated[Count, about("Pairs in which only `other` finds an error.")]
 
 
 class Contrasts(APIView):
@@ -95,21 +91,6 @@ class Contrasts(APIView):
         )
 
 
-class HintComparison(Row):
-    """First submissions with and without a hint, for one way of drawing hints."""
-
-    share: Annotated[float, Meta(description="Share of solutions drawn for a hint.")]
-    reveal: Hint.Reveal
-    since: datetime
-    until: datetime
-    hinted: Arm
-    blind: Arm
-    gaps: Gaps
-    opened: Annotated[Share, Meta(description="Labels in the hint arm whose annotator saw a score.")]
-    changed: Annotated[Share, Meta(description="Ratings made before the score was seen and changed after it.")]
-    weeks: Annotated[list[WeekOfHints], Meta(description="Accuracy on gold with and without hints, by week.")]
-
-
 class HintComparisons(APIView):
     """The effect of hints on labels."""
 
@@ -119,4 +100,4 @@ class HintComparisons(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """The two arms of each hint policy, latest first. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
-        return Response([HintComparison.of(one, **one.design._asdict()) for one in compare_hints(project)])
+        return Response(compare_hints(project))

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from annotation.api.boundary import invalid
-from annotation.core.bounds import NonBlank, one_of
+from annotation.core.bounds import NonBlank, about, invalid, one_of
 from annotation.loop.gateway.serving_model import Text
 from prm.faults import sentence_of
 from prm.formats.messages import record_of
@@ -25,7 +24,7 @@ class StepToScore(msgspec.Struct):
     """One step. Its kind distinguishes a tool's output from reasoning."""
 
     text: LongText
-    kind: StepKind = "reasoning"
+    kind: Annotated[StepKind, about("The kind of step.")] = "reasoning"
 
 
 AnyStep = LongText | StepToScore  # a plain text is a step of reasoning
@@ -35,10 +34,12 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
     """A solution: `problem` with `steps`, `problem` with an undivided `text`, or `messages`."""
 
     problem: LongText | UnsetType = UNSET
-    steps: Annotated[list[AnyStep], Meta(min_length=1, max_length=MOST_STEPS)] | UnsetType = UNSET
+    steps: Annotated[
+        Annotated[list[AnyStep], Meta(min_length=1, max_length=MOST_STEPS)] | UnsetType, about("The steps, in order.")
+    ] = UNSET
     text: Annotated[
         Annotated[NonBlank, Meta(max_length=LONGEST_SCORED_TEXT)] | UnsetType,
-        Meta(description="An undivided solution, which `decomposition` splits into steps."),
+        about("An undivided solution, which `decomposition` splits into steps."),
     ] = UNSET
     messages: Annotated[
         Annotated[list[dict[str, Any]], Meta(min_length=2, max_length=MOST_STEPS + 1)] | UnsetType,
@@ -49,7 +50,7 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
     ] = UNSET
     decomposition: Annotated[str, one_of(RULES)] = "blank_lines"
     thinking: Annotated[
-        Thinking, Meta(description="Hidden reasoning (`<think>…</think>`) in a text: scored as steps only with `keep`.")
+        Thinking, about("Hidden reasoning (`<think>…</think>`) in a text: scored as steps only with `keep`.")
     ] = "drop"
 
     def as_text(self, place: str = "") -> Text:

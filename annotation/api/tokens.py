@@ -14,7 +14,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.scopes import require_scopes
-from annotation.core.bounds import Id, NonBlank
+from annotation.core.bounds import Id, NonBlank, about
 from annotation.core.membership.tokens import LARGEST_LIMIT, OWN_SCOPES, issue_token, limit_token, revoke_token
 from annotation.models import ApiToken, Scope
 
@@ -22,12 +22,12 @@ Limit = Annotated[int, Meta(ge=1, le=LARGEST_LIMIT)]
 
 
 class TokenRow(Row):
-    id: Id
+    id: Annotated[Id, about("The id of the token.")]
     name: str
-    scopes: Annotated[list[Scope], Meta(description="What it may do, within the role of its account.")]
-    for_person: bool
+    scopes: Annotated[list[Scope], about("What it may do, within the role of its account.")]
+    for_person: Annotated[bool, about("Whether labels sent with the token count as a person's.")]
     created_at: datetime
-    last_used_at: datetime | None
+    last_used_at: Annotated[datetime | None, about("When it was last used; null if never.")]
     requests_per_minute: Limit | None
     requests_per_day: Limit | None
     steps_per_minute: Limit | None
@@ -35,7 +35,7 @@ class TokenRow(Row):
 
 
 class IssuedToken(TokenRow):
-    secret: Annotated[str, Meta(description="The secret, shown only once.")]
+    secret: Annotated[str, about("The secret, shown only once.")]
 
 
 class TokenToIssue(msgspec.Struct):
@@ -43,7 +43,7 @@ class TokenToIssue(msgspec.Struct):
     scopes: Annotated[list[Scope], Meta(min_length=1, description="What it may do. By default `read` and `score`.")] = (
         msgspec.field(default_factory=lambda: list(OWN_SCOPES))
     )
-    for_person: Annotated[bool, Meta(description="Whether its labels count as a person's.")] = False
+    for_person: Annotated[bool, about("Whether its labels count as a person's.")] = False
 
 
 class TokenLimits(msgspec.Struct):

@@ -8,7 +8,7 @@ import binascii
 import uuid
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 from django.conf import settings
 from django.http import UnreadablePostError
@@ -21,7 +21,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row
-from annotation.core.bounds import Count
+from annotation.core.bounds import Count, about
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import find_project
 from annotation.files.uploads import (
@@ -42,13 +42,13 @@ PIECE = 256 * 1024
 class UploadRow(Row):
     """An unfinished upload, which resumes at byte `offset`."""
 
-    id: uuid.UUID
+    id: Annotated[uuid.UUID, about("The id of the upload.")]
     filename: str
-    fingerprint: str
-    size: Count
-    offset: Count
+    fingerprint: Annotated[str, about("A name that the client chose, to resume the upload by.")]
+    size: Annotated[Count, about("The size of the file in bytes.")]
+    offset: Annotated[Count, about("Number of bytes that have arrived.")]
     created_at: datetime
-    touched_at: datetime
+    touched_at: Annotated[datetime, about("When bytes last arrived.")]
 
 
 class StreamParser(BaseParser):

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id, one_of
+from annotation.core.bounds import Count, Id, about, one_of
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, find_visible
 from annotation.core.webhooks import registration
@@ -33,20 +33,20 @@ Url = Annotated[str, Meta(max_length=LONGEST_URL, description="HTTPS, or a host 
 class WebhookRow(Row):
     """An address that receives events of a project."""
 
-    id: Annotated[Id, Meta(description="The webhook's id.")]
-    url: Annotated[str, Meta(description="The address that receives the events.")]
-    events: Annotated[list[str], Meta(description="The events that are sent to it.")]
-    state: Annotated[Webhook.State, Meta(description="`disabled`: deliveries failed for days.")]
-    failing_since: Annotated[datetime | None, Meta(description="The first failure after the last success.")]
-    created_at: Annotated[datetime, Meta(description="When it was registered.")]
+    id: Annotated[Id, about("The webhook's id.")]
+    url: Annotated[str, about("The address that receives the events.")]
+    events: Annotated[list[str], about("The events that are sent to it.")]
+    state: Annotated[Webhook.State, about("`disabled`: deliveries failed for days.")]
+    failing_since: Annotated[datetime | None, about("The first failure after the last success.")]
+    created_at: Annotated[datetime, about("When it was registered.")]
 
 
 class CreatedWebhook(WebhookRow):
-    secret: Annotated[str, Meta(description="Signs the deliveries. Shown only once.")]
+    secret: Annotated[str, about("Signs the deliveries. Shown only once.")]
 
 
 class NewSecret(msgspec.Struct):
-    secret: Annotated[str, Meta(description="Signs the deliveries. Shown only once.")]
+    secret: Annotated[str, about("Signs the deliveries. Shown only once.")]
 
 
 class WebhookToCreate(msgspec.Struct):
@@ -59,24 +59,24 @@ class WebhookChange(msgspec.Struct):
 
     url: Url | UnsetType = UNSET
     events: Events | UnsetType = UNSET
-    state: Annotated[str, one_of(registration.STATES), Meta(description="Whether events are sent.")] | UnsetType = UNSET
+    state: Annotated[str, one_of(registration.STATES), about("Whether events are sent.")] | UnsetType = UNSET
 
 
 class DeliveryRow(Row):
     """One event for one webhook, with the last response."""
 
-    id: Annotated[Id, Meta(description="The delivery's id.")]
-    message_id: Annotated[UUID, Meta(description="The header `webhook-id` of every attempt.")]
-    event: Annotated[str, Meta(description="What happened.")]
-    body: Annotated[str, Meta(description="The body of every attempt.")]
-    state: Annotated[WebhookDelivery.State, Meta(description="`failed`: it is not attempted again.")]
-    attempts: Annotated[Count, Meta(description="How often it was attempted.")]
-    next_attempt_at: Annotated[datetime, Meta(description="The time of the next attempt while the state is waiting.")]
-    attempted_at: Annotated[datetime | None, Meta(description="The time of the last attempt.")]
-    status: Annotated[int | None, Meta(description="HTTP status of the last response.")]
-    response: Annotated[str, Meta(description="The beginning of the last response.")]
-    error: Annotated[str, Meta(description="Why the last attempt has no response.")]
-    created_at: Annotated[datetime, Meta(description="When the event happened.")]
+    id: Annotated[Id, about("The delivery's id.")]
+    message_id: Annotated[UUID, about("The header `webhook-id` of every attempt.")]
+    event: Annotated[str, about("What happened.")]
+    body: Annotated[str, about("The body of every attempt.")]
+    state: Annotated[WebhookDelivery.State, about("`failed`: it is not attempted again.")]
+    attempts: Annotated[Count, about("How often it was attempted.")]
+    next_attempt_at: Annotated[datetime, about("The time of the next attempt while the state is waiting.")]
+    attempted_at: Annotated[datetime | None, about("The time of the last attempt.")]
+    status: Annotated[int | None, about("HTTP status of the last response.")]
+    response: Annotated[str, about("The beginning of the last response.")]
+    error: Annotated[str, about("Why the last attempt has no response.")]
+    created_at: Annotated[datetime, about("When the event happened.")]
 
 
 class Webhooks(PagedView):

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from celery import current_app
 from django.contrib.auth.models import User
@@ -25,6 +25,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.core import audit, tickets
+from annotation.core.bounds import about
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.jobs import enqueue
 from annotation.core.locks import advisory_lock
@@ -55,9 +56,9 @@ class Postponed(Exception):
 class Progress:
     """Share done (0 to 1); records, samples or solutions per second; seconds left. Null while unknown."""
 
-    share: float | None
-    per_second: float | None
-    seconds_left: float | None
+    share: Annotated[float | None, about("The share that is done, from 0 to 1; null while unknown.")]
+    per_second: Annotated[float | None, about("Records, samples or solutions per second; null while unknown.")]
+    seconds_left: Annotated[float | None, about("Expected seconds left; null while unknown.")]
 
 
 class Turn(Enum):

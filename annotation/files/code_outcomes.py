@@ -7,13 +7,14 @@ under which they were imported or posted.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import BinaryIO, Literal
+from typing import Annotated, BinaryIO, Literal
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.core import audit
+from annotation.core.bounds import about
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
 from annotation.models import Membership, Project, Solution
@@ -32,20 +33,20 @@ Kind = Literal["junit", "jsonl"]
 class Refused:
     """A rejected result: its line (0 in a report), the id of its solution, the reason."""
 
-    line: int
-    id: str
-    reason: str
+    line: Annotated[int, about("The number of the line, from 1; 0 in a report.")]
+    id: Annotated[str, about("The id of the solution.")]
+    reason: Annotated[str, about("The reason in words; empty for none.")]
 
 
 @dataclass
 class Applied:
     """The effects of a file of results, as numbers of solutions; the first MOST_SHOWN refused results are listed."""
 
-    correct: int = 0
-    wrong: int = 0
-    changed: int = 0
-    refused: int = 0
-    shown: list[Refused] = field(default_factory=list)
+    correct: Annotated[int, about("Number of solutions whose final answer is right.")] = 0
+    wrong: Annotated[int, about("Number of solutions whose final answer is wrong.")] = 0
+    changed: Annotated[int, about("Number of solutions whose outcome changed.")] = 0
+    refused: Annotated[int, about("Number that was rejected.")] = 0
+    shown: Annotated[list[Refused], about("The first rejected results.")] = field(default_factory=list)
 
     def refuse(self, line: int, id: str, reason: str) -> None:
         self.refused += 1

@@ -18,7 +18,7 @@ from annotation.files.joining import join_labels
 from annotation.files.opening import open_content
 from annotation.files.rejections import Original, originals, store_rejections
 from annotation.files.store import Counts, store_chunk
-from annotation.files.warnings import add_warnings, lacking_splits
+from annotation.files.warnings import add_warnings, uneven_splits
 from annotation.models import ImportJob
 from prm.formats.raw import EXCERPT
 from prm.formats.record import Record, Rejection
@@ -57,7 +57,7 @@ def _import_file(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> No
         reason = Message("file_not_readable", filename=job.filename, strerror=error.strerror or error)
         raise DomainError(reason, code="file_unreadable") from error
     job.done_bytes = job.total_bytes  # a format that is read from the end, such as Parquet, stops elsewhere
-    job.warnings |= lacking_splits(job.project)
+    job.warnings |= uneven_splits(job.project)
     save_progress(job, "done_bytes", "warnings")
 
 

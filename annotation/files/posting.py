@@ -7,13 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
-from typing import BinaryIO, Literal
+from typing import Annotated, BinaryIO, Literal
 
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import LockNotAvailable
 
 from annotation.core import audit
+from annotation.core.bounds import about
 from annotation.core.errors import DomainError
 from annotation.core.jobs import enqueue
 from annotation.core.membership.access import require_role
@@ -36,12 +37,12 @@ SCORE_TASK = "rounds.score_unscored"
 class Answer:
     """The result for one posted solution. `solution` is its id here, None if it was rejected."""
 
-    line: int
-    id: str
+    line: Annotated[int, about("The number of the line, from 1.")]
+    id: Annotated[str, about("The id that was sent.")]
     state: Literal["accepted", "duplicate", "rejected"]
-    solution: int | None = None
-    field: str = ""
-    reason: str = ""
+    solution: Annotated[int | None, about("The id of the solution here; null if it was rejected.")] = None
+    field: Annotated[str, about("The place that was rejected; empty if it was accepted.")] = ""
+    reason: Annotated[str, about("The reason in words; empty for none.")] = ""
 
 
 class Busy(DomainError):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db.models import Count
 
@@ -30,16 +31,27 @@ def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts:
     return {**warnings, **{name: warnings.get(name, 0) + n for name, n in new.items() if n}}
 
 
-def lacking_splits(project: Project) -> dict[str, int]:
-    """The numbers of the project's problems, source groups and problems by split, if a split is empty; else nothing."""
+def uneven_splits(project: Project) -> dict[str, int]:
+    """The counts of the project's problems if a split is empty or most problems share a source group; else nothing."""
     problems = Problem.objects.filter(project=project)
-    if all(problems.filter(split=split).exists() for split in SPLITS) or not problems.exists():
-        return {}
     by_split = dict(problems.values_list("split").annotate(n=Count("pk")).order_by())
+    largest = problems.values_list("source_group").annotate(n=Count("pk")).order_by("-n").first()
+    if largest is None or (len(by_split) == len(SPLITS) and not _dominates(largest[1], sum(by_split.values()))):
+        return {}
     groups = problems.aggregate(n=Count("source_group", distinct=True))["n"]
+    return _uneven(by_split, groups, largest[1])
+
+
+def _dominates(largest: int, problems: int) -> bool:
+    """Whether a source group of `largest` problems decides what the splits hold."""
+    return largest > 1 and 2 * largest > problems
+
+
+def _uneven(by_split: Mapping[Any, int], groups: int, largest: int) -> dict[str, int]:
     return {
         "problems": sum(by_split.values()),
         "source_groups": groups,
+        "largest_group": largest,
         **{split: by_split.get(split, 0) for split in SPLITS},
     }
 
@@ -50,12 +62,14 @@ def foreseen_warnings(records: Sequence[Record], *, whole: bool) -> dict[str, in
     For a part of a file, an empty split is foreseen only if most of its problems share a source group with another one.
     """
     groups = {text_hash(record.problem): source_group_of(record.problem, record.source_group) for record in records}
+    sizes = Counter(groups.values())
     splits = Counter(assign_split(group) for group in groups.values())
+    largest = max(sizes.values(), default=0)
     warnings = add_warnings({}, records, Counts())
-    shared = 2 * len(set(groups.values())) <= len(groups)
-    if groups and len(splits) < len(SPLITS) and (shared or (whole and len(set(groups.values())) < len(groups))):
-        totals = {"problems": len(groups), "source_groups": len(set(groups.values()))}
-        warnings |= totals | {split: splits[split] for split in SPLITS}
+    shared = 2 * len(sizes) <= len(groups)
+    empty = len(splits) < len(SPLITS) and (shared or (whole and len(sizes) < len(groups)))
+    if groups and (empty or _dominates(largest, len(groups))):
+        warnings |= _uneven(splits, len(sizes), largest)
     labels: dict[tuple[str, str, str], set[str]] = {}
     for record in records:
         for label in record.annotations:
@@ -95,6 +109,8 @@ def _of_splits(warnings: Mapping[str, int]) -> Message:
         "holdout": Message("part_holdout"),
     }
     missing = [name for split, name in names.items() if not warnings[split]]
+    if not missing:
+        return Message("one_group_dominates", n=warnings["largest_group"], problems=warnings["problems"])
     empty = Message("one_and_other", one=missing[0], other=missing[1]) if len(missing) > 1 else missing[0]
     problems = Message("n_problems", n=warnings["problems"])
     if warnings["source_groups"] == warnings["problems"]:

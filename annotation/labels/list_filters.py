@@ -12,15 +12,14 @@ import msgspec
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
-from annotation.core.bounds import Count, Id, one_of
-from annotation.core.errors import DomainError
+from annotation.core.bounds import Count, Id, about, invalid, one_of
+from annotation.labels.agreement.contrast import WAYS, contrasted
 from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
 from annotation.labels.agreement.disagreements import disagreements
 from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
 from annotation.labels.annotators.batches import labels_of_batch
-from annotation.labels.quality.contrast import WAYS, contrasted
 from annotation.models import (
     Annotation,
     HandOver,
@@ -57,26 +56,24 @@ class ListFilter(msgspec.Struct, kw_only=True):
 class SolutionFilter(Compared, ListFilter, kw_only=True):
     """The solutions of a project. `one`, `other` and `way` go together; `between` goes with those after it."""
 
-    search: Annotated[str | UnsetType, Meta(description="A text in the problem.")] = UNSET
-    split: Annotated[Split | UnsetType, Meta(description="The split of the problem.")] = UNSET
-    annotated: Annotated[Literal["yes", "no"] | UnsetType, Meta(description="Whether it has a label.")] = UNSET
-    policy: Annotated[str | UnsetType, Meta(description="Part of the policy model's name, or the name of a run.")] = (
+    search: Annotated[str | UnsetType, about("A text in the problem.")] = UNSET
+    split: Annotated[Split | UnsetType, about("The split of the problem.")] = UNSET
+    annotated: Annotated[Literal["yes", "no"] | UnsetType, about("Whether it has a label.")] = UNSET
+    policy: Annotated[str | UnsetType, about("Part of the policy model's name, or the name of a run.")] = UNSET
+    visibility: Annotated[Visibility | Literal["unknown"] | UnsetType, about("How much of the reasoning is shown.")] = (
         UNSET
     )
-    visibility: Annotated[
-        Visibility | Literal["unknown"] | UnsetType, Meta(description="How much of the reasoning is shown.")
-    ] = UNSET
     outcome: Annotated[
-        Literal["correct", "wrong", "unknown"] | UnsetType, Meta(description="Whether the final answer is right.")
+        Literal["correct", "wrong", "unknown"] | UnsetType, about("Whether the final answer is right.")
     ] = UNSET
-    generation: Annotated[Count | UnsetType, Meta(description="The number of a generation that queued it.")] = UNSET
-    lane: Annotated[Lane | UnsetType, Meta(description="The lane in which it was queued.")] = UNSET
-    route: Annotated[Route | UnsetType, Meta(description="The route on which it was queued.")] = UNSET
-    disagreement: Annotated[bool, Meta(description="Only solutions on which people disagree.")] = False
-    one: Annotated[Id | UnsetType, Meta(description="A label source to compare; needs `other` and `way`.")] = UNSET
-    other: Annotated[Id | UnsetType, Meta(description="The label source to compare it with.")] = UNSET
+    generation: Annotated[Count | UnsetType, about("The number of a generation that queued it.")] = UNSET
+    lane: Annotated[Lane | UnsetType, about("The lane in which it was queued.")] = UNSET
+    route: Annotated[Route | UnsetType, about("The route on which it was queued.")] = UNSET
+    disagreement: Annotated[bool, about("Only solutions on which people disagree.")] = False
+    one: Annotated[Id | UnsetType, about("A label source to compare; needs `other` and `way`.")] = UNSET
+    other: Annotated[Id | UnsetType, about("The label source to compare it with.")] = UNSET
     way: Annotated[
-        Annotated[str, one_of(WAYS)] | UnsetType, Meta(description="How the first errors of these two sources compare.")
+        Annotated[str, one_of(WAYS)] | UnsetType, about("How the first errors of these two sources compare.")
     ] = UNSET
 
     conditions = {
@@ -105,10 +102,10 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
         if self.between is not UNSET:
             rows = rows.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [Cube(project, self).solutions]))
         elif missing := [name for name in COMPARED if getattr(self, name) is not UNSET]:
-            raise _invalid(missing[0], Message("filter_needs_field", field="between"))
+            raise invalid(missing[0], Message("filter_needs_field", field="between"))
         if missing := [name for name in CONTRAST if getattr(self, name) is UNSET]:
             if len(missing) < len(CONTRAST):
-                raise _invalid(missing[0], Message("filter_needs_fields", fields=", ".join(CONTRAST)))
+                raise invalid(missing[0], Message("filter_needs_fields", fields=", ".join(CONTRAST)))
         else:
             one, other = (_of_project(LabelSource, project, name, getattr(self, name)) for name in CONTRAST[:2])
             rows = rows.filter(pk__in=contrasted(one=one, other=other, way=str(self.way)).values("pk"))
@@ -118,9 +115,9 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
 class OwnLabelFilter(ListFilter, kw_only=True):
     """The caller's own labels."""
 
-    finish_reason: Annotated[list[FinishReason] | UnsetType, Meta(description="How labelling ended.")] = UNSET
-    since: Annotated[date | UnsetType, Meta(description="The first day of submission.")] = UNSET
-    until: Annotated[date | UnsetType, Meta(description="The last day of submission.")] = UNSET
+    finish_reason: Annotated[list[FinishReason] | UnsetType, about("How labelling ended.")] = UNSET
+    since: Annotated[date | UnsetType, about("The first day of submission.")] = UNSET
+    until: Annotated[date | UnsetType, about("The last day of submission.")] = UNSET
 
     conditions = {
         "finish_reason": lambda reasons: Q(finish_reason__in=reasons),
@@ -132,24 +129,22 @@ class OwnLabelFilter(ListFilter, kw_only=True):
 class LabelFilter(OwnLabelFilter, kw_only=True):
     """The labels of a project."""
 
-    annotator: Annotated[UUID | UnsetType, Meta(description="The pseudonym of a member.")] = UNSET
-    source: Annotated[SourceKind | UnsetType, Meta(description="The kind of its source.")] = UNSET
-    generation: Annotated[Count | UnsetType, Meta(description="The number of the generation.")] = UNSET
-    lane: Annotated[Lane | UnsetType, Meta(description="The lane of the queue item.")] = UNSET
+    annotator: Annotated[UUID | UnsetType, about("The pseudonym of a member.")] = UNSET
+    source: Annotated[SourceKind | UnsetType, about("The kind of its source.")] = UNSET
+    generation: Annotated[Count | UnsetType, about("The number of the generation.")] = UNSET
+    lane: Annotated[Lane | UnsetType, about("The lane of the queue item.")] = UNSET
     hint: Annotated[
-        Literal["shown", "blind"] | UnsetType, Meta(description="Whether the model's scores were shown or withheld.")
+        Literal["shown", "blind"] | UnsetType, about("Whether the model's scores were shown or withheld.")
     ] = UNSET
-    solution: Annotated[Id | UnsetType, Meta(description="The id of the solution.")] = UNSET
-    batch: Annotated[Id | UnsetType, Meta(description="The id of a batch.")] = UNSET
-    route: Annotated[Route | UnsetType, Meta(description="The route of the queue item.")] = UNSET
-    handed_over: Annotated[
-        HandOver | UnsetType, Meta(description="Why the queue item was handed over to a person.")
-    ] = UNSET
-    domain: Annotated[str | UnsetType, Meta(description="The domain of the problem.")] = UNSET
-    generator: Annotated[str | UnsetType, Meta(description="The policy model that wrote the solution.")] = UNSET
+    solution: Annotated[Id | UnsetType, about("The id of the solution.")] = UNSET
+    batch: Annotated[Id | UnsetType, about("The id of a batch.")] = UNSET
+    route: Annotated[Route | UnsetType, about("The route of the queue item.")] = UNSET
+    handed_over: Annotated[HandOver | UnsetType, about("Why the queue item was handed over to a person.")] = UNSET
+    domain: Annotated[str | UnsetType, about("The domain of the problem.")] = UNSET
+    generator: Annotated[str | UnsetType, about("The policy model that wrote the solution.")] = UNSET
     figure: Annotated[
         Annotated[str, one_of(FIGURES)] | UnsetType,
-        Meta(description="The labels behind a figure of the analysis of `annotator`, which it needs."),
+        about("The labels behind a figure of the analysis of `annotator`, which it needs."),
     ] = UNSET
 
     conditions = {
@@ -173,7 +168,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
             rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
         if isinstance(self.figure, str):
             if not isinstance(self.annotator, UUID):
-                raise _invalid("figure", Message("filter_needs_fields", fields="annotator, figure"))
+                raise invalid("figure", Message("filter_needs_fields", fields="annotator, figure"))
             analysis, people = Analysis(project), project.memberships.filter(pseudonym=self.annotator)
             rows = rows.filter(pk__in=[pk for one in people for pk in analysis.rows(who_is(one), self.figure)])
         return rows
@@ -182,7 +177,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
 class BatchFilter(ListFilter, kw_only=True):
     """The batches of a project."""
 
-    state: Annotated[LabelBatch.State | UnsetType, Meta(description="Whether the batch counts.")] = UNSET
+    state: Annotated[LabelBatch.State | UnsetType, about("Whether the batch counts.")] = UNSET
 
     conditions = {"state": lambda state: Q(state=state)}
 
@@ -190,12 +185,8 @@ class BatchFilter(ListFilter, kw_only=True):
 def _of_project(model: type[M], project: Project, name: str, pk: int) -> M:
     row = model._default_manager.filter(project=project, pk=pk).first()
     if row is None:
-        raise _invalid(name, Message("filter_id_unknown", pk=pk, name=project.name))
+        raise invalid(name, Message("filter_id_unknown", pk=pk, name=project.name))
     return row
-
-
-def _invalid(name: str, reason: Message) -> DomainError:
-    return DomainError(Message("field_reason", field=name, reason=reason), {"field": name}, code="invalid")
 
 
 def _is_labelled() -> Q:

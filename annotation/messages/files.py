@@ -43,6 +43,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_test_ran": "none of its tests was run",
     "number_too_high": "Expected at most {most}, got {n}",
     "one_and_other": "{one} and {other}",
+    "one_group_dominates": "{n:,} of the {problems:,} problems share one source group, so all of these are in the same part. The model's figures then say little about other problems. Problems whose texts differ only in numbers share a source group. Import into a new project with a `source_group` for each problem, or with the option that groups problems by their exact text.",
     "only_hidden_reasoning": "has hidden reasoning but no answer after it",
     "part_calibration": "calibration",
     "part_holdout": "the holdout",

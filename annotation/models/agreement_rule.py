@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from annotation.core.bounds import about
 from prm.messages import Message
 from prm.vocabulary import SOURCE_KINDS, Split
 
@@ -20,12 +21,10 @@ class AgreementRule(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     """
 
     sources: Annotated[list[str], Meta(min_length=2, description="Kinds of sources, or single sources of a kind.")]
-    on: Annotated[AgreeOn, Meta(description="What they must agree on.")] = "first_error"
-    keep: Annotated[Literal["agreeing", "differing"], Meta(description="Which solutions are kept.")] = "agreeing"
-    silent: Annotated[Literal["dropped", "kept"], Meta(description="Solutions that a source has not labelled.")] = (
-        "dropped"
-    )
-    splits: Annotated[list[Split], Meta(description="Splits that the rule applies to; empty for all.")] = []
+    on: Annotated[AgreeOn, about("What they must agree on.")] = "first_error"
+    keep: Annotated[Literal["agreeing", "differing"], about("Which solutions are kept.")] = "agreeing"
+    silent: Annotated[Literal["dropped", "kept"], about("Solutions that a source has not labelled.")] = "dropped"
+    splits: Annotated[list[Split], about("Splits that the rule applies to; empty for all.")] = []
 
     def __post_init__(self) -> None:
         for source in self.sources:

@@ -1,6 +1,9 @@
+from typing import Annotated
+
 import msgspec
 from django.db import models
 
+from annotation.core.bounds import about
 from annotation.models.job import Job, one_live
 from annotation.models.project import Project
 from annotation.models.struct_field import StructField
@@ -8,74 +11,67 @@ from prm.consensus import CONSENSUS, Fit, Measured, Reliability
 
 
 class LabelsSeen(msgspec.Struct, frozen=True):
-    """The state of a project's labels: their number, the latest one, and a hash of what decides which of them count.
+    """The state of a project's labels."""
 
-    The hash covers the batches that are set aside and the references of hidden gold.
-    """
-
-    labels: int = 0
-    latest: int = 0
-    decisions: str = ""
+    labels: Annotated[int, about("Number of labels, all revisions included.")] = 0
+    latest: Annotated[int, about("The id of the latest label.")] = 0
+    decisions: Annotated[str, about("Hash of the batches set aside and the references of hidden gold.")] = ""
 
 
 class AnnotatorFigures(msgspec.Struct, frozen=True):
-    """An annotator in a fit, by the name that records have: a pseudonym, or a source's kind and name.
+    """An annotator in a fit, by the name that records have."""
 
-    `group` names the family of sources whose errors may be copies of each other's, "" for none.
-    """
-
-    name: str
-    reliability: Reliability
-    group: str = ""
+    name: Annotated[str, about("A pseudonym, or the kind and the name of a source.")]
+    reliability: Annotated[Reliability, about("How far the annotator's ratings can be trusted.")]
+    group: Annotated[
+        str, about("The family of sources whose errors may be copies of each other's; empty for none.")
+    ] = ""
 
 
 class GoldFigures(msgspec.Struct, frozen=True):
-    """How well fits that did not know them infer the ratings of gold; without gold, of adjudicated steps.
+    """How well fits that did not know them infer the ratings of gold; without gold, of adjudicated steps."""
 
-    `accuracy` is the share of `steps` whose most probable rating is the known one, with an interval by solution.
-    `majority` is that of vote shares. `nll` is the mean negative log-probability of the known rating in nats. A step
-    has a mean number of `opinions`.
-    """
-
-    steps: int
-    solutions: int
-    accuracy: Measured
-    majority: Measured
-    nll: float
-    opinions: float
+    steps: Annotated[int, about("Steps of gold that people rated; without gold, steps that a reviewer decided.")]
+    solutions: Annotated[int, about("Solutions with these steps.")]
+    accuracy: Annotated[
+        Measured, about("Share of the steps whose likeliest rating is the known one, with an interval by solution.")
+    ]
+    majority: Annotated[Measured, about("The same share for the most frequent rating.")]
+    nll: Annotated[float, about("Mean negative log-probability of the known rating, in nats per step.")]
+    opinions: Annotated[float, about("Mean number of ratings of such a step.")]
 
 
 class StepChange(msgspec.Struct, frozen=True):
-    """The probability of bad of a step under the previous fit and this one, by the id of its solution.
+    """The change of a step from the previous fit to this one."""
 
-    It is `flipped` if its likeliest rating changed.
-    """
-
-    solution: int
-    position: int
+    solution: Annotated[int, about("The id of the solution.")]
+    position: Annotated[int, about("Place in the solution, from 0.")]
     alternative: int
-    before: float
-    after: float
-    flipped: bool
+    before: Annotated[float, about("Probability of bad under the previous fit.")]
+    after: Annotated[float, about("Probability of bad under this fit.")]
+    flipped: Annotated[bool, about("Whether the likeliest rating changed.")]
 
 
 class FitReport(msgspec.Struct, frozen=True):
-    """What a fit read and found. `shares` are those of good, neutral and bad steps by domain, "" for all domains.
+    """What a fit read and found."""
 
-    `changed` counts the steps rated by several people whose likeliest rating differs from the previous fit's, and
-    `changes` are the largest ones.
-    """
-
-    labels: int
-    solutions: int
-    steps: int
-    annotators: list[AnnotatorFigures]
-    shares: dict[str, tuple[float, float, float]]
-    temperature: float
-    gold: GoldFigures | None = None
-    groups: list[list[str]] = []
-    changed: int = 0
-    changes: list[StepChange] = []
+    labels: Annotated[int, about("Labels that the fit read.")]
+    solutions: Annotated[int, about("Solutions with these labels.")]
+    steps: Annotated[int, about("Rated steps of these solutions.")]
+    annotators: Annotated[list[AnnotatorFigures], about("The annotators, by name.")]
+    shares: Annotated[
+        dict[str, tuple[float, float, float]],
+        about("Shares of good, neutral and bad steps by domain; an empty name stands for all domains."),
+    ]
+    temperature: Annotated[float, about("Logits are divided by it; 1 changes nothing.")]
+    gold: Annotated[GoldFigures | None, about("How well known ratings are inferred; null without any.")] = None
+    groups: Annotated[
+        list[list[str]], about("Groups of annotators who err alike: of one family, or found by the model.")
+    ] = []
+    changed: Annotated[
+        int, about("Steps rated by several people whose likeliest rating differs from the previous fit's.")
+    ] = 0
+    changes: Annotated[list[StepChange], about("The largest changes since the previous fit.")] = []
 
 
 class ConsensusFit(Job):

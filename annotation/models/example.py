@@ -2,6 +2,7 @@ from typing import Annotated
 
 import msgspec
 
+from annotation.core.bounds import about
 from prm.vocabulary import Word
 
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
@@ -14,10 +15,10 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     Texts have the markup of steps: Markdown with formulas.
     """
 
-    rating: Word
-    step: Annotated[str, msgspec.Meta(min_length=1, max_length=4000, pattern=r"\S")]
-    before: Text = ""
-    why: Text = ""
+    rating: Annotated[Word, about("The correct rating.")]
+    step: Annotated[str, msgspec.Meta(min_length=1, max_length=4000, pattern=r"\S"), about("The step.")]
+    before: Annotated[Text, about("The preceding text.")] = ""
+    why: Annotated[Text, about("The reason for the rating.")] = ""
 
 
 Examples = Annotated[list[Example], msgspec.Meta(max_length=MOST_EXAMPLES)]

@@ -1,8 +1,11 @@
+from typing import Annotated
+
 import msgspec
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.bounds import about
 from annotation.models.project import Project
 from annotation.models.routing_policy import RouteRule
 from annotation.models.struct_field import StructField
@@ -12,32 +15,30 @@ from prm.messages import Message
 
 
 class LaneRecipe(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """How a lane's items were drawn, and from how many solutions.
+    """How a lane's items were drawn, and from how many solutions."""
 
-    A ranked lane also has its limits per problem and per domain (a share), the cost model, the number of solutions
-    without the outcome that its function needs, and the number that the `backbone` read if it ranked without labels.
-    `noise` is that of the final answers' grades, if the function weighs them.
-    """
-
-    from_: int = msgspec.field(name="from")
-    drawn: int
-    how: str
-    max_per_problem: int | None = None
-    max_domain_share: float | None = None
-    cost: CostModel | None = None
-    without_outcome: int | None = None
-    noise: AnswerNoise | None = None
-    read: int | None = None
-    backbone: str = ""
+    from_: Annotated[int, about("Number of solutions to draw from.")] = msgspec.field(name="from")
+    drawn: Annotated[int, about("Number of solutions that were drawn.")]
+    how: Annotated[str, about("How they were drawn.")]
+    max_per_problem: Annotated[int | None, about("The most solutions of one problem; null for no limit.")] = None
+    max_domain_share: Annotated[float | None, about("The largest share of one domain; null for no limit.")] = None
+    cost: Annotated[CostModel | None, about("The model of labelling time; null if none was used.")] = None
+    without_outcome: Annotated[
+        int | None, about("Number of solutions without the outcome that the function needs; null if it needs none.")
+    ] = None
+    noise: Annotated[
+        AnswerNoise | None, about("The noise of the final answers' grades; null if the function does not weigh them.")
+    ] = None
+    read: Annotated[int | None, about("Number of solutions that the backbone read.")] = None
+    backbone: Annotated[str, about("The backbone that read the solutions, if they were ranked without labels.")] = ""
 
 
 class Recipe(msgspec.Struct, omit_defaults=True):
-    """How a generation was drawn; `note` says why it was not drawn as the policy asks. Items name their rule of
-    `routes` by its place."""
+    """How a generation was drawn. Items name their rule of `routes` by its place."""
 
-    lanes: dict[str, LaneRecipe] = {}
-    routes: list[RouteRule] = []
-    note: Message | None = None
+    lanes: Annotated[dict[str, LaneRecipe], about("How each lane was drawn.")] = {}
+    routes: Annotated[list[RouteRule], about("The routing rules of the project at the draw.")] = []
+    note: Annotated[Message | None, about("Why it was not drawn as the policy asks; null if it was.")] = None
 
 
 class Generation(models.Model):

@@ -1,10 +1,11 @@
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.bounds import about
 from annotation.core.server_paths import without_folders
 from annotation.models.project import Project
 from annotation.models.struct_field import StructField
@@ -14,19 +15,15 @@ from prm.messages import Message
 
 
 class Measurement(msgspec.Struct, kw_only=True):
-    """What a round measured on the holdout's solutions with a known first error.
-
-    `champion` is the number of the champion at that time. `thresholds` has one entry per model. The reports are of the
-    `challenger`, of the `baseline` without labels and of the `rival`, the champion; None without such solutions.
-    """
+    """What a round measured on the holdout's solutions with a known first error; None without such solutions."""
 
     holdout_solutions: int = 0
-    champion: int | None = None
-    thresholds: dict[str, float] = {}
-    challenger: Report | None = None
-    baseline: Report | None = None
-    rival: Report | None = None
-    measured_at: str = ""
+    champion: Annotated[int | None, about("The number of the champion at that time; null for none.")] = None
+    thresholds: Annotated[dict[str, float], about("The threshold of each model.")] = {}
+    challenger: Annotated[Report | None, about("The report of the challenger; null without one.")] = None
+    baseline: Annotated[Report | None, about("The report of the baseline without labels; null without one.")] = None
+    rival: Annotated[Report | None, about("What the challenger was compared with.")] = None
+    measured_at: Annotated[str, about("When it was measured.")] = ""
 
     @property
     def f1(self) -> Metric | None:
@@ -41,48 +38,48 @@ class Measurement(msgspec.Struct, kw_only=True):
 class Verdict(msgspec.Struct, kw_only=True):
     """What the gate decided, and why.
 
-    `gain` over the `rival` is in ProcessBench F1, with its standard `error`, bootstrap `samples`, and bounds that hold
-    over all rounds (`prm.evaluation.sequential`); None if nothing was measured. `n` holdout solutions, of `n_problems`,
-    have a known first error. If `only_new`, they are those labelled since the champion was promoted. `holdout_uses`
-    counts the gates that this holdout had decided before. So many solutions show a gain of `detectable` in 80 % of the
-    cases.
+    The bounds of the gain hold over all rounds (`prm.evaluation.sequential`).
     """
 
-    promote: bool
-    sentence: Message
-    rival: Message
-    gain: float | None = None
-    error: float | None = None
-    low: float | None = None
-    high: float | None = None
-    detectable: float | None = None
-    tolerance: float
-    n: int
+    promote: Annotated[bool, about("Whether the challenger is promoted.")]
+    sentence: Annotated[Message, about("The result in a sentence.")]
+    rival: Annotated[Message, about("What the challenger was compared with.")]
+    gain: Annotated[float | None, about("Gain over the rival in ProcessBench F1; null if nothing was measured.")] = None
+    error: Annotated[float | None, about("Standard error of the gain; null if nothing was measured.")] = None
+    low: Annotated[float | None, about("Lower bound of the gain over all rounds; null if nothing was measured.")] = None
+    high: Annotated[float | None, about("Upper bound of the gain over all rounds; null if nothing was measured.")] = (
+        None
+    )
+    detectable: Annotated[
+        float | None, about("The gain that so many solutions show in 80 % of the cases; null if nothing was measured.")
+    ] = None
+    tolerance: Annotated[float, about("The largest loss that the gate accepts.")]
+    n: Annotated[int, about("Number of holdout solutions with a known first error.")]
     n_problems: int = 0
-    samples: list[float] = []
-    only_new: bool = False
-    holdout_uses: int
+    samples: Annotated[list[float], about("Bootstrap samples of the gain.")] = []
+    only_new: Annotated[bool, about("Whether only solutions labelled since the champion's promotion counted.")] = False
+    holdout_uses: Annotated[int, about("Number of earlier decisions with the same holdout.")]
 
 
 class AuditFinding(msgspec.Struct):
     """One audit's result in a sentence (`prm.audits`)."""
 
-    title: Message
-    verdict: AuditVerdict
-    sentence: Message
+    title: Annotated[Message, about("The name of the audit.")]
+    verdict: Annotated[AuditVerdict, about("The verdict.")]
+    sentence: Annotated[Message, about("The result in a sentence.")]
 
 
 class AuditSummary(msgspec.Struct):
     """The findings of the latest audit, and the holdout that it used."""
 
-    data: str
+    data: Annotated[str, about("The holdout that was used.")]
     n_solutions: int
     n_problems: int
     n_erroneous: int
     n_steps: int
     bootstrap: int
-    threshold: float
-    findings: list[AuditFinding]
+    threshold: Annotated[float, about("The threshold on the probability of good, below which a step counts as bad.")]
+    findings: Annotated[list[AuditFinding], about("The result of each audit.")]
 
 
 class ModelVersion(models.Model):

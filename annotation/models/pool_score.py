@@ -1,9 +1,12 @@
+from typing import Annotated
+
 import msgspec
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Func, IntegerField, Sum
 from django.db.models.functions import Coalesce
 
+from annotation.core.bounds import about
 from annotation.models.job import Job
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
@@ -52,15 +55,14 @@ class PoolShard(models.Model):
 
 
 class ScoreAgreement(msgspec.Struct):
-    """A check of stored scores against fresh ones.
+    """A check of stored scores against fresh ones."""
 
-    `differing` solutions, of `checked`, were off by more than `tolerance`; `worst` is the largest difference.
-    """
-
-    checked: int
-    differing: list[int]
-    worst: float
-    tolerance: float
+    checked: Annotated[int, about("Number of stored scores that were compared.")]
+    differing: Annotated[
+        list[int], about("The ids of solutions whose stored score was off by more than the tolerance.")
+    ]
+    worst: Annotated[float, about("The largest difference.")]
+    tolerance: Annotated[float, about("The largest difference that is accepted.")]
 
 
 class PoolScoring(Job):

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 
+from annotation.core.bounds import about
 from annotation.models.choices import Route
 from prm.messages import Message
 
@@ -28,20 +29,24 @@ class RouteRule(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     The last two never apply if they are None, or if the solution has no score.
     """
 
-    route: Route
-    domains: list[str] = []
-    generators: list[str] = []
-    min_steps: Length | None = None
-    max_steps: Length | None = None
-    min_error: Share | None = None
-    max_error: Share | None = None
-    min_doubt: Share | None = None
-    max_doubt: Share | None = None
-    judges: Judges = 1
-    unsure_steps: Length = 1
-    judges_differ: bool = True
-    model_against: Share | None = 0.5
-    model_doubt: Share | None = 0.5
+    route: Annotated[Route, about("Who labels a solution that meets the rule.")]
+    domains: Annotated[list[str], about("Domains of the problem; empty for all.")] = []
+    generators: Annotated[list[str], about("Generators of the solution; empty for all.")] = []
+    min_steps: Annotated[Length | None, about("The fewest steps; null for no limit.")] = None
+    max_steps: Annotated[Length | None, about("The most steps; null for no limit.")] = None
+    min_error: Annotated[Share | None, about("The smallest predicted error; null for no limit.")] = None
+    max_error: Annotated[Share | None, about("The largest predicted error; null for no limit.")] = None
+    min_doubt: Annotated[Share | None, about("The smallest doubt of the champion; null for no limit.")] = None
+    max_doubt: Annotated[Share | None, about("The largest doubt of the champion; null for no limit.")] = None
+    judges: Annotated[Judges, about("Number of machine annotators that label it.")] = 1
+    unsure_steps: Annotated[Length, about("A person follows if a judge is unsure of this many steps.")] = 1
+    judges_differ: Annotated[bool, about("Whether a person follows if judges name different first errors.")] = True
+    model_against: Annotated[
+        Share | None, about("A person follows above this probability that a judge is wrong; null for never.")
+    ] = 0.5
+    model_doubt: Annotated[
+        Share | None, about("A person follows from this doubt of the champion on; null for never.")
+    ] = 0.5
 
     def __post_init__(self) -> None:
         for name in ("steps", "error", "doubt"):

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from annotation.core.bounds import about
 from prm.messages import Message
 
 Colour = Literal["blue", "teal", "green", "yellow", "orange", "red", "purple", "grey"]
@@ -56,26 +57,28 @@ class Look(msgspec.Struct, forbid_unknown_fields=True):
     Every answer also has a sign of its own shape, so that colour is never the only difference.
     """
 
-    name: Annotated[str, msgspec.Meta(max_length=40)] = ""
-    help: Annotated[str, msgspec.Meta(max_length=300)] = ""
-    colour: Colour | None = None
+    name: Annotated[
+        str, msgspec.Meta(max_length=40), about("The name of the answer; empty for the workbench's own.")
+    ] = ""
+    help: Annotated[str, msgspec.Meta(max_length=300), about("An explanation; empty for the workbench's own.")] = ""
+    colour: Annotated[Colour | None, about("The colour of the answer.")] = None
 
 
 class Answers(msgspec.Struct, forbid_unknown_fields=True):
     """The look of the four answers. Their meaning, and the stored labels, are the same in every project."""
 
-    good: Look = msgspec.field(default_factory=Look)
-    neutral: Look = msgspec.field(default_factory=Look)
-    bad: Look = msgspec.field(default_factory=Look)
-    unsure: Look = msgspec.field(default_factory=Look)
+    good: Annotated[Look, about("For good steps.")] = msgspec.field(default_factory=Look)
+    neutral: Annotated[Look, about("For neutral steps.")] = msgspec.field(default_factory=Look)
+    bad: Annotated[Look, about("For bad steps.")] = msgspec.field(default_factory=Look)
+    unsure: Annotated[Look, about("For steps that the annotator cannot decide.")] = msgspec.field(default_factory=Look)
 
 
 class Term(msgspec.Struct, forbid_unknown_fields=True):
     """An entry of a list of choices: an error type or a policy clause. Entries of one `group` are shown together."""
 
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-    help: Annotated[str, msgspec.Meta(max_length=2000)] = ""
-    group: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=100), about("The entry.")]
+    help: Annotated[str, msgspec.Meta(max_length=2000), about("An explanation; empty for the workbench's own.")] = ""
+    group: Annotated[str, msgspec.Meta(max_length=100), about("Entries of one group are shown together.")] = ""
 
     def __post_init__(self) -> None:
         self.name, self.group = self.name.strip(), self.group.strip()  # submissions name the entry without blanks
@@ -98,23 +101,25 @@ class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
       that was shown needs a rating, without it only the chosen one.
     """
 
-    stop_at_first_error: bool = True
-    rate_alternatives: bool = True
-    ask_own_step: bool = False
-    choose_path: bool = False
-    ask_progress: bool = False
-    critique: Literal["none", "written", "given"] = "none"
-    offer_neutral: bool = True
-    offer_unsure: bool = True
-    offer_accepting: bool = True
-    answers: Answers = msgspec.field(default_factory=Answers)
-    keys: dict[str, Key] = {}
-    error_types: list[Term] = []
-    policy_clauses: list[Term] = []
-    consistency: bool = False
-    redundancy: bool = False
-    recovery: bool = False
-    reference: Literal["shown", "on_request", "hidden"] = "shown"
+    stop_at_first_error: Annotated[bool, about("Whether labelling ends at the first error.")] = True
+    rate_alternatives: Annotated[bool, about("Whether to rate the other completions at the position too.")] = True
+    ask_own_step: Annotated[bool, about("Whether to ask for the annotator's own step.")] = False
+    choose_path: Annotated[bool, about("Whether annotators choose among completions.")] = False
+    ask_progress: Annotated[bool, about("Whether to ask how far the solution got.")] = False
+    critique: Annotated[Literal["none", "written", "given"], about("Where critiques of a bad step come from.")] = "none"
+    offer_neutral: Annotated[bool, about("Whether a step can be neutral.")] = True
+    offer_unsure: Annotated[bool, about("Whether a step can be unsure.")] = True
+    offer_accepting: Annotated[bool, about("Whether one key may rate several steps as good.")] = True
+    answers: Annotated[Answers, about("The look of the four answers.")] = msgspec.field(default_factory=Answers)
+    keys: Annotated[dict[str, Key], about("The keys of the workbench that differ from the default.")] = {}
+    error_types: Annotated[list[Term], about("The types of error that annotators choose from.")] = []
+    policy_clauses: Annotated[list[Term], about("The clauses of the policy that a step can break.")] = []
+    consistency: Annotated[bool, about("Whether to ask if a step agrees with earlier ones.")] = False
+    redundancy: Annotated[bool, about("Whether to ask if a step is redundant.")] = False
+    recovery: Annotated[bool, about("Whether to ask if a step recovers from an error.")] = False
+    reference: Annotated[
+        Literal["shown", "on_request", "hidden"], about("Whether annotators see the reference answer.")
+    ] = "shown"
 
     @property
     def error_names(self) -> list[str]:

@@ -1,9 +1,10 @@
 """Messages between the web process and the worker."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from annotation.core.bounds import about
 from annotation.core.wording import read_message
 from annotation.loop.gateway.serving_model import Scored, Text
 from prm.messages import Message, as_json
@@ -37,12 +38,12 @@ class Question(msgspec.Struct):
 class Served(msgspec.Struct):
     """Which model answered. `snapshot` is the id of the labels it learned from, None for an outside model."""
 
-    id: int
+    id: Annotated[int, about("The id of the model version.")]
     number: int
     sha256: str
-    snapshot: int | None
+    snapshot: Annotated[int | None, about("The id of the training data; null for an outside model.")]
     snapshot_sha256: str | None
-    threshold: float
+    threshold: Annotated[float, about("The threshold on the probability of good, below which a step counts as bad.")]
 
 
 class Failure(msgspec.Struct):

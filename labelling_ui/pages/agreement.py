@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labels.agreement.cube import FILTERS, LENGTHS, NOT_KNOWN, Cell, Compared, Cube, Dimension
+from annotation.labels.agreement.cube import FILTERS, LENGTHS, NOT_KNOWN, AgreementCell, Compared, Cube, Dimension
 from annotation.models import Membership, Project
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import day_of_month, decimal
@@ -45,7 +45,7 @@ class Shown:
     help: str | Promise
     write: Callable[[float | None], str]
 
-    def interval(self, cell: Cell) -> str:
+    def interval(self, cell: AgreementCell) -> str:
         """The interval of a cell in words; empty without one."""
         if cell.low is None:
             return ""
@@ -187,7 +187,7 @@ class Sheet:
         return {rater.key: rater.name for rater in self.cube.raters.values()}
 
     @cached_property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[AgreementCell]:
         return self.cube.cells(self.measure, *self.by)
 
     def title(self, dimension: Dimension, key: str) -> str:
@@ -198,7 +198,7 @@ class Sheet:
             return gettext("not known")
         return date_format(date.fromisoformat(key)) if dimension == "week" else key
 
-    def address(self, cell: Cell, by: Sequence[Dimension]) -> str:
+    def address(self, cell: AgreementCell, by: Sequence[Dimension]) -> str:
         """The list of the solutions of a cell."""
         query, raters = dict(self.filters), [self.filters.get("annotator", ""), self.filters.get("peer", "")]
         for dimension, key in zip(by, (cell.row, cell.column), strict=False):
@@ -268,15 +268,15 @@ class Sheet:
             [(self.title(rows, row), [shades.get((row, column)) for column in across]) for row in down],
         )
 
-    def _shade(self, cell: Cell, by: Sequence[Dimension]) -> Shade:
+    def _shade(self, cell: AgreementCell, by: Sequence[Dimension]) -> Shade:
         level = sum(cell.value >= bound for bound in LEVELS) if cell.value is not None else 0
         interval = self.shown.interval(cell)
         return Shade(self.shown.write(cell.value), interval, cell.solutions, self.address(cell, by), level)
 
-    def _title_of(self, name: str, dimension: Dimension, cell: Cell) -> str:
+    def _title_of(self, name: str, dimension: Dimension, cell: AgreementCell) -> str:
         return self.title(dimension, getattr(cell, name))
 
-    def _linked(self, cell: Cell) -> SafeString:
+    def _linked(self, cell: AgreementCell) -> SafeString:
         return format_html('<a href="{}">{}</a>', self.address(cell, self.by), count(cell.solutions))
 
 
@@ -297,7 +297,7 @@ def agreement(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return respond(request, "labelling_ui/agreement.html", sheet.table(most=MOST_ROWS), "agreement", context)
 
 
-def week_chart(cells: Sequence[Cell], shown: Shown, address: Callable[[Cell], str]) -> Chart:
+def week_chart(cells: Sequence[AgreementCell], shown: Shown, address: Callable[[AgreementCell], str]) -> Chart:
     """The agreement of each week, as a line with its interval."""
     days = [date.fromisoformat(cell.row) for cell in cells]
     write = day_of_month if len({day.year for day in days}) < 2 else date_format

@@ -13,7 +13,13 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labels.quality.agreement_discards import GROUPINGS, Discards, Filtered, count_discards, filter_solutions
+from annotation.labels.agreement.agreement_discards import (
+    GROUPINGS,
+    Discards,
+    Filtered,
+    count_discards,
+    filter_solutions,
+)
 from annotation.loop.pool.scored_solutions import solutions_with_scores
 from annotation.loop.registry.champions import champion_of
 from annotation.models import Membership

@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labels.quality import contrast
-from annotation.labels.quality.hint_effects import Comparison, compare_hints
+from annotation.labels.agreement import contrast
+from annotation.labels.annotators.hint_effects import HintComparison, compare_hints
 from annotation.models import Membership
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import day_of_month, decimal
@@ -83,7 +83,7 @@ def hints(request: HttpRequest, member: Membership) -> HttpResponse:
     return render(request, "labelling_ui/hints.html", {"designs": designs, "policy": member.project.policies.hints})
 
 
-def _arms(comparison: Comparison) -> list[dict[str, Any]]:
+def _arms(comparison: HintComparison) -> list[dict[str, Any]]:
     """The rows of the table that compares both arms: number of labels, shares and pace."""
     hinted, blind, gaps = comparison.hinted, comparison.blind, comparison.gaps
     seconds, ratio = partial(decimal, digits=1), partial(decimal, digits=2)
@@ -107,7 +107,7 @@ def _arms(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _weeks(comparison: Comparison) -> Chart:
+def _weeks(comparison: HintComparison) -> Chart:
     """People's accuracy on gold by week, without and with hints."""
     arms = (("blind", gettext("without hints"), "first"), ("hinted", gettext("with hints"), "second"))
     series = [
@@ -145,7 +145,7 @@ def _share(share: Any) -> SafeString:
     return format_html('{} <span class="muted small">{}/{}</span>', write_estimate(share, percent), *counts)
 
 
-def _verdict(comparison: Comparison) -> str:
+def _verdict(comparison: HintComparison) -> str:
     """A sentence that says whether people rely on the model."""
     misled, agrees = comparison.gaps.misled, comparison.gaps.agrees
     if misled is not None and misled.low > 0:

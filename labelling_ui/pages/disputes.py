@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labels.quality.dispute_decision import resolve
+from annotation.labels.consensus.dispute_decision import resolve
 from annotation.models import Dispute, Membership
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Column, Opening, State, When

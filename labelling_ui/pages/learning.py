@@ -11,12 +11,13 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.wording import in_words
 from annotation.loop.proof.history import advise, history_of
 from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
-from annotation.models import Lane, Membership, ShadowComparison
+from annotation.models import Lane, Membership, ShadowComparison, SimulationRun
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import decimal, signed
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Estimate, Number, Share
 from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.pages.simulations import choosing_in_words
 from labelling_ui.templatetags.figures import hundredths, percent, points
 
 SHOWN = 20  # comparisons in the chart
@@ -134,6 +135,7 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
     estimates = estimates_of(project)
     history = history_of(project)
     advice = advise(history)
+    simulation = project.simulations.filter(state=SimulationRun.State.DONE).order_by("-pk").first()
     context = {
         "latest": rows.first(),
         "gain": _gain_chart(list(rows[:SHOWN])),
@@ -143,6 +145,8 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
         "advice": advice,
         "pays": any(criterion.verdict == "continue" for criterion in advice.criteria),
         "why_not": _why_not(member),
+        "simulation": simulation,
+        "choosing": choosing_in_words(simulation.result) if simulation else "",
     }
     return respond(request, "labelling_ui/learning.html", listing, "learning", context)
 

@@ -16,8 +16,8 @@ from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.accounts import invite
 from annotation.core.membership.members import change_role, domains_of, qualify, remove
 from annotation.core.wording import in_words
-from annotation.labels.agreement.cube import Cell, Compared, Cube
-from annotation.labels.quality.statistics import members_with_figures
+from annotation.labels.agreement.cube import AgreementCell, Compared, Cube
+from annotation.labels.labour.statistics import members_with_figures
 from annotation.models import HIDDEN_LANES, MEMBER_NAME, Lane, Membership, Project, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
 from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers
@@ -82,7 +82,7 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     return redirect("members", member.project.slug)
 
 
-def _columns(agreement: dict[str, Cell], gold: dict[int, Accuracy]) -> list[Column]:
+def _columns(agreement: dict[str, AgreementCell], gold: dict[int, Accuracy]) -> list[Column]:
     return [
         Column("name", _("Name"), "shown_name", sort="by_name", heading=True),
         Choice("kind", _("Kind"), sort=True, choices=Membership.Kind.choices, filtered=True),

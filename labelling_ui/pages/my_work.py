@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from annotation.labels.quality.own_work import DAYS, LEAST, OwnWork, own_work
+from annotation.labels.annotators.own_work import DAYS, LEAST, OwnFigures, own_work
 from annotation.models import Dispute, Membership, SentBack
 from annotation.work.practice.answering import practice_set
 from annotation.work.practice.screening_progress import screening_of
@@ -42,10 +42,10 @@ def own_page(member: Membership) -> dict[str, Any]:
     }
 
 
-def _by_day(mine: OwnWork) -> Chart:
+def _by_day(mine: OwnFigures) -> Chart:
     points = [
-        Point(day_of_month(day), of.labels, note=_("labels, %(time)s") % {"time": duration(of.seconds)})
-        for day, of in mine.days.items()
+        Point(day_of_month(one.day), one.labels, note=_("labels, %(time)s") % {"time": duration(one.seconds)})
+        for one in mine.days
     ]
     title = _("Your labels by day, last %(n)s days") % {"n": DAYS}
     return bar_chart(

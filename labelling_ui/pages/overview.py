@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation.files.answer_checks import outcomes_of
-from annotation.labels.quality.statistics import median_seconds
+from annotation.labels.labour.statistics import median_seconds
 from annotation.models import LabelBatch, Membership, ModelVersion, Project
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
 from labelling_ui.numbers import day_of_month, decimal

@@ -17,8 +17,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.consensus.fits import consensus_on
-from annotation.labels.quality.review_case import Case, CaseRow, Word, case_of
-from annotation.labels.quality.review_queue import REASONS, next_to_review, review_counts, to_review
+from annotation.labels.consensus.review_case import Case, CaseRow, Word, case_of
+from annotation.labels.consensus.review_queue import REASONS, next_to_review, review_counts, to_review
 from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution
 from annotation.work.annotations import current_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate

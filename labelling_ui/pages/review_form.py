@@ -6,7 +6,7 @@ from django.http import QueryDict
 from msgspec import UNSET, UnsetType
 
 from annotation.core.errors import DomainError
-from annotation.labels.quality.review_case import Case
+from annotation.labels.consensus.review_case import Case
 from annotation.models import Step
 from annotation.work.labelling.payload import Dimensions, GivenRating, GivenSpan, Submission
 from annotation.work.labelling.verdicts import verdict

@@ -56,13 +56,12 @@ COLUMNS = [
 def runs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.training_runs.select_related("model_version", "requested_by").prefetch_related("stages")
     listing = Listing(request, rows, COLUMNS, sort="-run", filters=Filters(request.GET, COLUMNS))
-    power = forecast_gate(member.project).sentence
-    context = {"outlook": outlook(member.project), "power": power, **retraining(member.project)}
+    context = {"outlook": outlook(member.project), **retraining(member.project)}
     return respond(request, "labelling_ui/runs.html", listing, "runs", context)
 
 
 def retraining(project: Project) -> dict[str, Any]:
-    """The context of the retrain button: the run in progress, or why none can start."""
+    """The context of the retrain button: the run in progress or why none can start, and what the gate could see."""
     live = project.training_runs.filter(state__in=TrainingRun.LIVE).first()
     not_yet = ""
     if live is None:
@@ -70,7 +69,7 @@ def retraining(project: Project) -> dict[str, Any]:
             check_labels(project)
         except DomainError as error:
             not_yet = in_words(error.message)
-    return {"live_run": live, "not_yet": not_yet}
+    return {"live_run": live, "not_yet": not_yet, "power": forecast_gate(project).sentence}
 
 
 @project_action(MANAGER)

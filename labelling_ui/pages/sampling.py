@@ -11,7 +11,7 @@ from annotation.core.errors import DomainError
 from annotation.core.lifecycle import progress_of
 from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
-from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
+from annotation.loop.gateway.policies import endpoint_names
 from annotation.loop.sampling.policy_preview import preview_sampling
 from annotation.loop.sampling.sampling_runs import (
     HIGHEST_TEMPERATURE,
@@ -87,9 +87,7 @@ class SamplingForm(forms.Form):
 
     def plan(self) -> SamplingPlan:
         """The settings of a valid form."""
-        plan = dict(self.cleaned_data)
-        plan["prompt"] = plan["prompt"] or proposed_prompt(plan["endpoint"])
-        return SamplingPlan(**plan)
+        return SamplingPlan(**self.cleaned_data)
 
 
 COLUMNS = [

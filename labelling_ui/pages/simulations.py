@@ -1,6 +1,7 @@
 """Simulations on the project's own labels: start, progress, result and download."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -11,8 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.loop.proof.simulating import PICTURE, folder_of
-from annotation.loop.proof.simulations import LEAST_BUDGET, MOST_SEEDS, start_simulation
-from annotation.loop.selection.composition import RANDOM
+from annotation.loop.proof.simulations import BASELINES, LEAST_BUDGET, MOST_SEEDS, start_simulation
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page
@@ -21,7 +21,6 @@ from labelling_ui.pages.listing import Listing, Table, respond
 from labelling_ui.templatetags.figures import acquisition_in_words, code, digest, hundredths, points
 from prm.acquisition import FUNCTIONS
 
-USUAL = ["first_error_bald", "balanced_errors"]
 COLUMNS = [
     When("started", _("Started"), "created_at", sort=True, heading=True),
     State("state", _("State"), sort=True, choices=SimulationRun.State.choices),
@@ -45,6 +44,13 @@ COMPARISONS = [
         term="acquisition",
         help=_("The acquisition function that chose what to label."),
     ),
+    Column(
+        "graded",
+        _("Graded answers"),
+        lambda one: _("yes") if one["graded"] else _("no"),
+        term="graded_solution",
+        help=_("Whether the model also learns from the final answers of unread solutions."),
+    ),
     Estimate(
         "f1",
         _("Final F1"),
@@ -58,28 +64,35 @@ COMPARISONS = [
         _("Mean F1 gained"),
         "area_gain__solutions",
         write=points,
-        help=_("F1 minus that of random selection, averaged over the curve, in points."),
+        help=_("F1 minus that of random selection without graded answers, averaged over the curve, in points."),
     ),
     Estimate(
         "solutions",
         _("Saving in solutions"),
         "saving__solutions__mean",
         write=_times,
-        help=_("How many times as many solutions random selection needs for the same F1."),
+        help=_("How many times as many solutions random selection without graded answers needs for the same F1."),
+    ),
+    Estimate(
+        "choosing",
+        _("Saving by choosing"),
+        "choosing__mean",
+        write=_times,
+        help=_("How many times as many solutions random selection needs if its model learns from the same signals."),
     ),
     Estimate(
         "steps",
         _("Saving in steps"),
         "saving__steps__mean",
         write=_times,
-        help=_("How many times as many steps random selection needs for the same F1."),
+        help=_("How many times as many steps random selection without graded answers needs for the same F1."),
     ),
     Estimate(
         "seconds",
         _("Saving in time"),
         "saving__seconds__mean",
         write=_times,
-        help=_("How many times as much labelling time random selection needs for the same F1."),
+        help=_("How many times as much time random selection without graded answers needs for the same F1."),
     ),
 ]
 
@@ -112,7 +125,8 @@ class SimulationForm(forms.Form):
     functions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         label=_("Functions"),
-        help_text=_("Each is compared with random selection."),
+        required=False,
+        help_text=_("Random selection and wrong answers, taken evenly, are always replayed as baselines."),
     )
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
@@ -120,8 +134,10 @@ class SimulationForm(forms.Form):
         snapshots: SnapshotField = self.fields["snapshot"]  # type: ignore[assignment]
         snapshots.queryset = project.snapshots.all()
         chosen: forms.MultipleChoiceField = self.fields["functions"]  # type: ignore[assignment]
-        chosen.choices = [(name, f"{acquisition_in_words(name)} ({name})") for name in FUNCTIONS if name != RANDOM]
-        chosen.initial = USUAL
+        chosen.choices = [
+            (name, f"{acquisition_in_words(name)} ({name})") for name in FUNCTIONS if name not in BASELINES
+        ]
+        chosen.initial = [project.policies.acquisition]
 
 
 @project_page(MANAGER)
@@ -149,6 +165,7 @@ def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> 
         "live": simulation.live,
         "stopped": simulation.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),
         "comparisons": Table(simulation.result.get("comparisons", []), COMPARISONS),
+        "choosing": choosing_in_words(simulation.result),
         "picture": (folder_of(simulation) / PICTURE).is_file() and bool(simulation.result),
     }
     return render(request, "labelling_ui/simulation.html", context)
@@ -171,6 +188,37 @@ def picture(request: HttpRequest, member: Membership, simulation_id: int) -> Htt
     if not path.is_file():
         raise Http404("This simulation has no picture yet.")
     return FileResponse(path.open("rb"), content_type="image/svg+xml")
+
+
+def choosing_in_words(result: Mapping[str, Any]) -> str:
+    """A sentence on what choosing buys if random selection learns from the same signals; empty without a comparison."""
+    rows = [one for one in result.get("comparisons", []) if one["choosing"] and one["choosing"]["mean"]["value"]]
+    alike = [one for one in rows if one["graded"] == max(one["graded"] for one in rows)]
+    if not alike:
+        return ""
+    best = max(alike, key=lambda one: one["choosing"]["mean"]["value"])
+    ratio = best["choosing"]["mean"]
+    words = {
+        "function": acquisition_in_words(best["function"]),
+        "times": _times(ratio["value"]),
+        "low": _times(ratio["low"]),
+        "high": _times(ratio["high"]),
+    }
+    if ratio["low"] > 1:
+        return (
+            gettext(
+                "With the same training signals, choosing pays: random selection needs %(times)s as many solutions as "
+                "the best function, %(function)s (%(low)s to %(high)s)."
+            )
+            % words
+        )
+    return (
+        gettext(
+            "With the same training signals, choosing buys nothing certain: random selection needs %(times)s as many "
+            "solutions as the best function, %(function)s (%(low)s to %(high)s)."
+        )
+        % words
+    )
 
 
 def _find(project: Project, simulation_id: int) -> SimulationRun:

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.agreement.contrast import WAYS
 from annotation.labels.agreement.cube import LENGTHS
 from annotation.labels.agreement.shared_labels import Between
 from annotation.labels.list_filters import COMPARED, CONTRAST, SolutionFilter
-from annotation.labels.quality.contrast import WAYS
 from annotation.loop.pool.scored_solutions import solutions_with_scores
 from annotation.loop.registry import champion_of
 from annotation.models import Annotation, LabelSource, Lane, Membership, PoolScore, Project, Route, Solution, choices

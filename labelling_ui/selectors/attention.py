@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
+from annotation.labels.consensus.review_queue import review_counts
 from annotation.labels.datasets.snapshots import changed_snapshots
-from annotation.labels.quality.review_queue import review_counts
 from annotation.loop.registry import champion_of
 from annotation.loop.rounds.limits import below_floor
 from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun, Webhook

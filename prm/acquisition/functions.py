@@ -27,7 +27,8 @@ class Acquisition:
     `gain` maps `p` [..., steps, heads], and with `needs_outcome` also `correct` [...], to [...]. `looks_for` describes
     the function on pages. A gain `per_cost` is divided by the expected seconds of reading. A `first_error` gain assumes
     a reader who stops at the first error; if every step is rated, the platform uses `joint_bald` instead. A `balanced`
-    function is drawn so that errors are frequent in the sample even if they are rare in the pool.
+    function is drawn so that errors are frequent in the sample even if they are rare in the pool. A `by_grade` function
+    is drawn so that wrong answers have a fixed share of the graded sample, and ungraded ones their share of the pool.
     """
 
     gain: Callable[..., Array]
@@ -36,6 +37,7 @@ class Acquisition:
     needs_outcome: bool = False
     first_error: bool = False
     balanced: bool = False
+    by_grade: bool = False
 
     def __call__(self, stack: Stack) -> Array:
         return self.gain(stack.p, stack.correct) if self.needs_outcome else self.gain(stack.p)
@@ -56,11 +58,12 @@ def acquisition(
     needs_outcome: bool = False,
     first_error: bool = False,
     balanced: bool = False,
+    by_grade: bool = False,
 ) -> Callable[[Gain], Gain]:
     """Register the decorated function under a name; the arguments are fields of `Acquisition`."""
 
     def decorate(gain: Gain) -> Gain:
-        entry = Acquisition(gain, looks_for or name, per_cost, needs_outcome, first_error, balanced)
+        entry = Acquisition(gain, looks_for or name, per_cost, needs_outcome, first_error, balanced, by_grade)
         FUNCTIONS.add(name, entry, module=gain.__module__)
         return gain
 
@@ -165,6 +168,17 @@ def convincing_wrong_answer(p: Array, correct: NDArray[np.int8]) -> Array:
     """
     score = p.mean(axis=-1).prod(axis=-1)
     return np.where(correct == UNKNOWN, score * (1 - score), np.where(correct == 0, score, 0.0))
+
+
+@acquisition("contradiction", looks_for=Message("seeks_contradictions"), needs_outcome=True, by_grade=True)
+def contradiction(p: Array, correct: NDArray[np.int8]) -> Array:
+    """How much the score contradicts the grade: s for a wrong answer, 1 - s for a right one, 1 without a grade.
+
+    The score is s = prod_k mean_m p_mk: convincing wrong answers and doubted right ones. `correct` [...] is 1, 0 or
+    UNKNOWN.
+    """
+    score = p.mean(axis=-1).prod(axis=-1)
+    return np.where(correct == UNKNOWN, 1.0, np.where(correct == 0, score, 1 - score))
 
 
 def error_chance(p: Array, correct: NDArray[np.int8], noise: AnswerNoise) -> Array:

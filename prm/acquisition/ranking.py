@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from prm.acquisition.candidates import Array, Candidate, Numbers, Pool, Selected
+from prm.acquisition.candidates import UNKNOWN, Array, Candidate, Numbers, Pool, Selected
 from prm.acquisition.costs import CostModel, expected_cost
 from prm.acquisition.drawing import draw
-from prm.acquisition.functions import FUNCTIONS, error_chance
+from prm.acquisition.functions import FUNCTIONS, LEAST, error_chance
 from prm.acquisition.inclusion import SHARPNESS, Caps, inclusion_probabilities
 from prm.answers.noise import PRIOR, AnswerNoise
 
 ONE_EACH = Caps()
+WANTED_WRONG = 0.6  # of the graded answers that a `by_grade` function draws
 WANTED_ERRONEOUS = 0.8  # set on development problems of the sandbox, where chances are overestimated
 
 
@@ -70,6 +72,8 @@ def rank_pool(
     utility = gain / seconds if function.per_cost else gain
     if function.balanced:
         utility = (utility * balance(chances(pool, noise))) ** (1 / SHARPNESS)  # so that weights are proportional to it
+    if function.by_grade:
+        utility = (utility * grade_weights(utility, pool.correct)) ** (1 / SHARPNESS)
     included = inclusion_probabilities(utility, pool.problem, pool.domain, budget, caps)
     drawn = draw(included, pool.problem, pool.domain, rng, pool.embedding)
     drawn = drawn[np.argsort(-utility[drawn], kind="stable")]
@@ -99,3 +103,17 @@ def balance(chance: Array) -> Array:
     """Weights [n] under which a share WANTED_ERRONEOUS of the draws has an error, if the chances are right."""
     share = np.clip(chance.mean(), 1e-6, 1 - 1e-6)
     return np.asarray(chance * WANTED_ERRONEOUS / share + (1 - chance) * (1 - WANTED_ERRONEOUS) / (1 - share))
+
+
+def grade_weights(weight: Array, correct: NDArray[np.int8]) -> Array:
+    """Factors [n] on `weight` [n] under which WANTED_WRONG of the graded draws are wrong answers.
+
+    Ungraded solutions keep their share of the pool.
+    """
+    graded = correct != UNKNOWN
+    wanted = {UNKNOWN: float((~graded).mean()), 0: WANTED_WRONG * graded.mean(), 1: (1 - WANTED_WRONG) * graded.mean()}
+    factors = np.zeros(len(weight))
+    for grade, share in wanted.items():
+        of_grade = correct == grade
+        factors[of_grade] = share / max(weight[of_grade].sum(), LEAST)
+    return factors

@@ -7,16 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prm.errors import DataError
+from prm.errors import DataError, FormatError
 from prm.messages import Message
 from prm.processes import use_half_the_cores
 
 if TYPE_CHECKING:
+    from prm.formats.mapping import Mapping
     from prm.scoring import Scorer
     from prm.scoring.prefixes import ShareChoice
     from prm.scoring.windows import Long
 
 ZERO_LABEL = "zero:"
+HUB_LABEL = "hub:"
+SOLUTIONS_HELP = "solutions in any format, or hub:OWNER/NAME for a data set of the hub"
 MODEL_HELP = "model folder, or zero:BACKBONE for scores without labels"
 
 
@@ -65,6 +68,32 @@ def input_file(text: str) -> Path:
         if not any(chunk.strip() for chunk in iter(lambda: content.read(65536), b"")):
             raise DataError(Message("file_is_empty", path=path))
     return path
+
+
+def data_file(text: str) -> Path:
+    """The type of an option that names labelled solutions: a file, or hub:NAME for a data set of the hub."""
+    if text.startswith(HUB_LABEL):
+        from prm.formats.hub import fetch_dataset
+
+        return fetch_dataset(text.removeprefix(HUB_LABEL))
+    return input_file(text)
+
+
+def add_mapping(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--mapping`, for data that are a table."""
+    parser.add_argument("--mapping", type=input_file, help="JSON file that names the columns of a table")
+
+
+def mapping_of(options: argparse.Namespace) -> "Mapping | None":
+    """The mapping that `--mapping` names; raises DataError naming file and field."""
+    from prm.formats.mapping import parse_mapping
+
+    if options.mapping is None:
+        return None
+    try:
+        return parse_mapping(options.mapping.read_bytes())
+    except FormatError as error:
+        raise DataError(Message("path_error", path=options.mapping, error=error.message)) from None
 
 
 def check_output(out: Path | None, *inputs: Path | None) -> None:

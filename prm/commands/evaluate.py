@@ -7,7 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prm.commands.common import MODEL_HELP, at_least, check_output, input_file, load_scorer, say
+from prm.commands.common import (
+    MODEL_HELP,
+    add_mapping,
+    at_least,
+    check_output,
+    data_file,
+    input_file,
+    load_scorer,
+    mapping_of,
+    say,
+)
 from prm.errors import DataError
 from prm.files import write_json
 from prm.messages import Message
@@ -29,11 +39,12 @@ def add(commands: Any) -> None:
     scored.add_argument("--scores", type=input_file, help="scores of the data: from `score`, or in a published pool")
     parser.add_argument(
         "--data",
-        type=input_file,
+        type=data_file,
         nargs="+",
         required=True,
-        help="labelled traces, or files in any other format (detected by content)",
+        help="labelled solutions in any format, or hub:OWNER/NAME",
     )
+    add_mapping(parser)
     parser.add_argument("--json", type=Path, help="also write the results to this file")
     threshold = parser.add_mutually_exclusive_group()
     threshold.add_argument(
@@ -51,20 +62,20 @@ def run(options: argparse.Namespace) -> None:
     from prm.formats.benchmark import read_benchmark
 
     check_output(options.json, *options.data, options.scores, options.threshold_from)
-    benchmark = read_benchmark(options.data)
+    benchmark = read_benchmark(options.data, mapping_of(options))
     fitting = read_benchmark([options.threshold_from]) if options.threshold_from else None
     evaluations = []
     for scored in _models(options, benchmark):
         if fitting is not None:
-            threshold = threshold_from(fitting, scored.scores_of(fitting.traces), benchmark)
+            threshold = threshold_from(fitting, scored.scores_of(fitting.traces), scored.benchmark)
         elif options.threshold is not None:
             threshold = Threshold(options.threshold, "nothing: it was set with --threshold")
         else:
             threshold = scored.threshold
         evaluations.append(
             measure(
-                benchmark,
-                scored.scores_of(benchmark.traces),
+                scored.benchmark,
+                scored.scores_of(scored.benchmark.traces),
                 model=scored.name,
                 model_sha256=scored.sha256,
                 threshold=threshold,
@@ -80,9 +91,13 @@ def run(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class _Scored:
-    """A source of scores: a model, or one name in a file of scores. `temperature` is None if unknown."""
+    """A source of scores: a model, or one name in a file of scores. `temperature` is None if unknown.
+
+    `benchmark` is the data to measure it on.
+    """
 
     name: str
+    benchmark: "Benchmark"
     sha256: str | None
     threshold: "Threshold"
     temperature: float | None
@@ -98,11 +113,14 @@ def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Sc
         return
     for name, scores in read_published(options.scores).items():
         by_id = {score.id: score for score in scores}
-        yield _Scored(name, None, Threshold(0.5, UNFITTED), None, partial(_scores_for, by_id))
+        yield _Scored(name, benchmark, None, Threshold(0.5, UNFITTED), None, partial(_scores_for, by_id))
 
 
 def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
-    """Raises DataError if the model was trained or calibrated on the data to measure on."""
+    """The model, measured on what its training left out of a published benchmark.
+
+    Raises DataError if it was trained on the data, and they are no benchmark.
+    """
     from prm.cards import FITTED_ON
     from prm.evaluation.evaluation import Threshold
     from prm.manifest import WEIGHTS_FILE, traces_sha256
@@ -110,10 +128,13 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
     scorer = load_scorer(name)
     manifest = scorer.manifest
     if manifest and manifest.data_sha256 == traces_sha256(benchmark.traces):
-        raise DataError(Message("measured_on_training_data", files=" and ".join(benchmark.files), name=name))
+        benchmark = benchmark.left_out_of_training()
+        if not benchmark.traces:
+            raise DataError(Message("measured_on_training_data", files=" and ".join(benchmark.files), name=name))
     fitted_on = FITTED_ON[manifest.fitted_on] if manifest else UNFITTED
     return _Scored(
         name=name,
+        benchmark=benchmark,
         sha256=manifest.checksums[WEIGHTS_FILE] if manifest else None,
         threshold=Threshold(scorer.threshold, fitted_on),
         temperature=manifest.temperature if manifest else None,

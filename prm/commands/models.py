@@ -6,8 +6,10 @@ from typing import Any
 
 import msgspec
 
-from prm.commands.common import at_least, input_file, say
+from prm.commands.common import add_mapping, at_least, data_file, input_file, mapping_of, say
+from prm.errors import DataError
 from prm.files import write_json
+from prm.messages import Message
 
 WORDS = {
     "human_labels": "who labelled, by which instructions, and how they were paid and checked",
@@ -28,6 +30,14 @@ def add(commands: Any) -> None:
     export = commands.add_parser("export", help="write a model as a Hugging Face folder with a head file")
     export.add_argument("--model", type=Path, required=True, help="folder of a trained model")
     export.add_argument("--out", type=Path, required=True, help="a new or empty folder")
+    export.add_argument(
+        "--layout",
+        choices=("ensemble", "token_classification", "process_reward"),
+        default="ensemble",
+        help="the exact ensemble with its own head file, or one distilled head that other tools load",
+    )
+    export.add_argument("--data", type=data_file, help="solutions to distil on; a distilled layout needs them")
+    add_mapping(export)
     export.set_defaults(run=export_model)
     adopt = commands.add_parser("adopt", help="convert a model from elsewhere to a model folder")
     adopt.add_argument("--source", type=Path, required=True, help="a folder with safetensors weights")
@@ -54,8 +64,25 @@ def export_model(options: argparse.Namespace) -> None:
     """Write the model as a Hugging Face folder that loads without this library."""
     from prm.portable.exporting import export_folder
 
+    if options.layout != "ensemble":
+        _export_classifier(options)
+        return
     described = export_folder(options.model, options.out)
     say(f"{len(described.checksums)} files in {options.out}; its README.md explains how to score with them")
+
+
+def _export_classifier(options: argparse.Namespace) -> None:
+    from prm.portable.classifiers import export_classifier
+
+    if options.data is None:
+        raise DataError(Message("distilling_needs_data", layout=options.layout))
+    loss = export_classifier(
+        options.model, options.out, layout=options.layout, data=options.data, mapping=mapping_of(options)
+    )
+    say(
+        f"{options.out}: on {loss.steps} other steps, the mean difference from the model is {loss.difference:.4f}, and "
+        f"{loss.agreement:.1%} have the same verdict; its README.md explains how to score with it"
+    )
 
 
 def adopt_model(options: argparse.Namespace) -> None:

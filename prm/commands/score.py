@@ -5,7 +5,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prm.commands.common import MODEL_HELP, at_least, check_output, input_file, load_scorer, say
+from prm.commands.common import (
+    MODEL_HELP,
+    SOLUTIONS_HELP,
+    add_mapping,
+    at_least,
+    check_output,
+    data_file,
+    load_scorer,
+    mapping_of,
+    say,
+)
 from prm.formats.trace_files import read_traces
 from prm.scores import AGGREGATES, Throughput, aggregated, write_scores
 
@@ -18,7 +28,8 @@ PROGRESS_SECONDS = 5.0
 def add(commands: Any) -> None:
     parser = commands.add_parser("score", help="score every step of the traces in a file")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=input_file, required=True, help="traces, or a file in any other format")
+    parser.add_argument("--data", type=data_file, required=True, help=SOLUTIONS_HELP)
+    add_mapping(parser)
     parser.add_argument("--out", type=Path, required=True, help="write the scores to this JSONL file")
     parser.add_argument("--aggregate", choices=AGGREGATES, default="product", help="how step scores are aggregated")
     parser.add_argument("--blocks", type=at_least(1), metavar="STEPS", help="also score every block of this many steps")
@@ -43,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
     check_output(options.out, options.data)
     scorer = _scorer(options)
     progress = _Progress()
-    scores = scorer.score(read_traces(options.data), on_progress=progress)
+    scores = scorer.score(read_traces(options.data, mapping_of(options)), on_progress=progress)
     write_scores(options.out, (aggregated(score, by=options.aggregate, blocks=options.blocks) for score in scores))
     say(str(progress.total))
 

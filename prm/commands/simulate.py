@@ -1,6 +1,7 @@
 """`simulate`: replays active learning on solutions whose labels are known."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,10 @@ def _simulate(options: argparse.Namespace) -> None:
 
     plan = _plan(options)
     source = Source(plan, options.cache or options.out / "cache", options.data)
+    if options.data and any(plan.graded) and not source.world(plan.worlds[0]).teaches_by_grade:
+        say("the pool lacks right or wrong final answers: graded answers are left out")
+        plan = msgspec.structs.replace(plan, graded=(0.0,))
+        source = replace(source, plan=plan)
     base = source.base_sha256()
     keys, tests = {}, {}
     for name in plan.worlds:

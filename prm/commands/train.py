@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from prm.commands.common import above_zero, input_file, say
+from prm.commands.common import above_zero, add_mapping, data_file, input_file, mapping_of, say
 from prm.config import TrainConfig, read_config
 from prm.errors import Cancelled, DataError, PRMError, TrainingError
 from prm.messages import Message
@@ -19,8 +19,9 @@ REASONS = {kind.exit_code: kind for kind in (DataError, Cancelled)}
 def add(commands: Any) -> None:
     parser = commands.add_parser("train", help="train a model on labelled traces")
     parser.add_argument(
-        "--data", type=input_file, required=True, help="labelled traces, or a file in any other format with step labels"
+        "--data", type=data_file, required=True, help="labelled solutions in any format, or hub:OWNER/NAME"
     )
+    add_mapping(parser)
     parser.add_argument("--out", type=Path, required=True, help="folder for the model; a stopped run resumes there")
     parser.add_argument("--config", type=input_file, help="JSON file of training choices (TrainConfig)")
     parser.add_argument("--cache", type=Path, help="cache folder for token ids and features, shared by runs")
@@ -54,6 +55,7 @@ def _train(options: argparse.Namespace, config: TrainConfig) -> None:
         report=lambda progress: say(msgspec.json.encode(progress).decode()),
         cancelled=lambda: bool(signals),
         cache=cache,
+        mapping=mapping_of(options),
     )
 
 
@@ -84,6 +86,7 @@ def _launch(options: argparse.Namespace, processes: int) -> None:
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 
     same = ["train", "--data", str(options.data), "--out", str(options.out)]
+    same += ["--mapping", str(options.mapping)] if options.mapping else []
     same += ["--config", str(options.config)] if options.config else []
     same += ["--cache", str(options.cache), "--cache-gigabytes", str(options.cache_gigabytes)] if options.cache else []
     how = ["--multi_gpu", "--num_processes", str(processes), "--num_machines", "1", "--main_process_port", "0"]

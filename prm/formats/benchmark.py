@@ -1,37 +1,46 @@
 """Reads benchmarks, and scores that were computed elsewhere."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prm.errors import DataError
+from prm.formats.mapping import Mapping
 from prm.formats.registry import Judged
 from prm.formats.trace_files import first_fields, open_traces
+from prm.labels import is_left_to_measure
 from prm.manifest import file_sha256
 from prm.messages import Message
 from prm.scores import TraceScore, read_scores
 from prm.traces import Trace
+from prm.vocabulary import Split
 
 SCORE_MARKS = frozenset({"id", "mean", "heads"})
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Traces of one format; `files` maps file names to the SHA-256 of their bytes."""
+    """Traces of one format; `files` maps file names to the SHA-256 of their bytes, and `split` is as in `TraceFile`."""
 
     name: str
     judged: Judged
     files: dict[str, str]
     traces: list[Trace]
+    split: Split
+
+    def left_out_of_training(self) -> "Benchmark":
+        """The problems that training on these files leaves out: none unless they are a published benchmark."""
+        left = [trace for trace in self.traces if self.split == "holdout" and is_left_to_measure(trace)]
+        return replace(self, name=f"{self.name}, problems that training left out", traces=left)
 
 
-def read_benchmark(paths: Sequence[Path]) -> Benchmark:
+def read_benchmark(paths: Sequence[Path], mapping: Mapping | None = None) -> Benchmark:
     """The traces of files that share a format.
 
     Raises DataError for an unknown format, different formats, or a repeated id. Of repeated PRMBench ids the first
     counts, as in its own evaluation.
     """
-    files = [open_traces(path) for path in paths]
+    files = [open_traces(path, mapping) for path in paths]
     if len({file.label for file in files}) > 1:
         named = ", ".join(f"{file.path} ({file.label})" for file in files)
         raise DataError(Message("mixed_formats", files=named))
@@ -48,6 +57,7 @@ def read_benchmark(paths: Sequence[Path]) -> Benchmark:
         judged=first.judged,
         files={path.name: file_sha256(path) for path in paths},
         traces=list(traces.values()),
+        split=first.split,
     )
 
 

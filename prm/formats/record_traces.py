@@ -7,8 +7,10 @@ from itertools import takewhile
 import msgspec
 
 from prm.formats.identity import solution_key, text_hash
+from prm.formats.labels import rated_label
 from prm.formats.path import Taken, consensus_path, taken_path
 from prm.formats.record import Completion, Consensus, Record, RecordAnnotation
+from prm.labels import step_labels
 from prm.splitting import Splitting
 from prm.traces import Alternative, LabelSource, Step, StepLabel, Trace
 from prm.vocabulary import MACHINES, RATINGS, Split
@@ -58,6 +60,34 @@ def _name_of(annotation: RecordAnnotation) -> str:
     """The name of a label's source: that of a machine's version, else a pseudonym."""
     machine = annotation.source_kind in MACHINES and annotation.source_name
     return machine or annotation.annotator or annotation.source_name
+
+
+def record_of(trace: Trace) -> Record:
+    """The record of a trace, with its labels as one label of the most probable ratings.
+
+    Alternatives and posteriors are left out. The label's kind is that of its sources if they share one, else consensus.
+    """
+    record = Record(
+        problem=trace.problem,
+        positions=[[Completion(step.text, step.kind)] for step in trace.steps],  # type: ignore[arg-type]
+        source_group=trace.source_group,
+        split=trace.split,
+        domain=trace.domain,
+        reference_answer=trace.reference_answer,
+        external_id=trace.id,
+        generator=trace.generator,
+        final_answer_correct=trace.final_answer_correct,
+        multiplicity=trace.multiplicity,
+    )
+    if any(labels := step_labels(trace)):
+        kinds = {source.kind for source in trace.sources}
+        names = {source.name for source in trace.sources}
+        kind = kinds.pop() if len(kinds) == 1 else "consensus"
+        name = names.pop() if len(names) == 1 else "traces"
+        ratings = [label and label.rating for label in labels]
+        kinds_of_steps = [at[0].kind for at in record.positions]
+        record.annotations = [rated_label(ratings, kind=kind, name=name, kinds=kinds_of_steps)]  # type: ignore[arg-type]
+    return record
 
 
 def is_labelled(trace: Trace) -> bool:

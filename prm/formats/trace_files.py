@@ -3,7 +3,7 @@
 import gzip
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, BinaryIO, TypeVar, cast
@@ -13,13 +13,17 @@ import msgspec
 from prm.errors import DataError, FormatError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.formats.detection import detect, format_with
+from prm.formats.mapping import Mapping
 from prm.formats.raw import CHUNK, raw_records
 from prm.formats.record import Record, Rejection
-from prm.formats.registry import FORMATS, Format, Judged
+from prm.formats.record_traces import record_of
+from prm.formats.registry import FORMATS, TABLE, Format, Judged
+from prm.formats.table import reader_of
 from prm.messages import Message
 from prm.scores import TraceScore
 from prm.splitting import Splitting
 from prm.traces import Step, Trace
+from prm.vocabulary import Split
 
 SAMPLES_LABEL = "sampled responses"
 SAMPLES_MARKS = frozenset({"question", "pred", "score", "code"})
@@ -84,22 +88,41 @@ Published = Iterable[tuple[str, TraceScore]]
 
 @dataclass(frozen=True)
 class TraceFile:
-    """A file, its format, and its traces with their places ("FILE, line 3")."""
+    """A file, its format, and its traces with their places ("FILE, line 3").
+
+    `split` is the split of solutions whose records name none: "holdout" for a published benchmark.
+    """
 
     path: Path
     label: str
     judged: Judged
     read: Callable[[], Named]
     published: Callable[[], Published] | None = None
+    split: Split = "pool"
+    form: Format | None = None
+
+    def records(self) -> Iterator[Record]:
+        """The file's records, or for traces of this library, a record of each."""
+        if self.form is None:
+            return (record_of(trace) for _, trace in self.read())
+        return (record for _, record in _unpacked(self.path, self.form, lambda record, line: [record]))
 
 
-def read_traces(path: Path | str) -> Iterator[Trace]:
-    """Stream the traces of a file in any format; raises DataError naming file, line and field."""
-    return (trace for _, trace in open_traces(Path(path)).read())
+def read_traces(path: Path | str, mapping: Mapping | None = None) -> Iterator[Trace]:
+    """Stream the traces of a file in any format; raises DataError naming file, line and field.
+
+    A `mapping` names the columns of a table; without it they are guessed from their names and values.
+    """
+    return (trace for _, trace in open_traces(Path(path), mapping).read())
 
 
-def open_traces(path: Path) -> TraceFile:
-    """The file with the format of its content; raises DataError for an unknown format or an unreadable file."""
+def open_traces(path: Path, mapping: Mapping | None = None) -> TraceFile:
+    """The file with the format of its content, a table if there is a `mapping`.
+
+    Raises DataError for an unknown format or an unreadable file.
+    """
+    if mapping is not None:
+        return _of_format(path, replace(FORMATS.get(TABLE), read=reader_of(TABLE, mapping)))
     fields, fault = _first_fields(path)
     if fields is None:
         return TraceFile(path, "traces", "steps", lambda: iter(()))
@@ -111,17 +134,20 @@ def open_traces(path: Path) -> TraceFile:
             "best of n",
             lambda: ((place, trace) for place, line in responses() for trace in traces_of(line)),
             lambda: (score for _, line in responses() for score in scores_of(line)),
+            split="holdout",
         )
     if fields >= OWN and not format_with(fields):
         return TraceFile(path, "traces", "steps", partial(_decoded, path, Trace))
     try:
         with open_file(path) as stream:
-            form = FORMATS.get(detect(stream, str(path)))
+            return _of_format(path, FORMATS.get(detect(stream, str(path))))
     except FormatError:
         if fault:
             raise DataError(fault) from None
         raise
 
+
+def _of_format(path: Path, form: Format) -> TraceFile:
     def published() -> Published:
         assert form.published is not None, "asked of a format that has scores"
         publish = form.published
@@ -133,6 +159,8 @@ def open_traces(path: Path) -> TraceFile:
         form.judged,
         lambda: _unpacked(path, form, lambda record, line: form.traces(record, f"{path.stem}-{line}")),
         published if form.published else None,
+        form.split,
+        form,
     )
 
 
@@ -193,7 +221,7 @@ def _decoded(path: Path, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
 
 def _unpacked(path: Path, form: Format, unpack: Callable[[Record, int], Iterable[T]]) -> Iterator[tuple[str, T]]:
     """The items that `unpack` makes of each record and its line, with the record's place."""
-    with open_file(path) as stream:
+    with open_file(path) as stream, _mapped(path):
         for line, item in form.read(stream):
             if isinstance(item, Rejection):
                 raise _refusal(path, item)
@@ -203,6 +231,15 @@ def _unpacked(path: Path, form: Format, unpack: Callable[[Record, int], Iterable
             with _placed(place):
                 unpacked = list(unpack(item, line))
             yield from ((place, one) for one in unpacked)
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[None]:
+    """Add to the error of a table without a fitting mapping which file it is and what to do."""
+    try:
+        yield
+    except FormatError as error:
+        raise DataError(Message("table_needs_mapping", path=path, error=error.message)) from None
 
 
 def _refusal(path: Path, rejection: Rejection) -> DataError:

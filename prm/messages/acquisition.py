@@ -32,6 +32,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     ),
     "seeks_actprm": "the ActPRM rule: uncertainty up to the first predicted error",
     "seeks_balance": "a balance of likely errors and correct solutions, by uncertainty per cost",
+    "seeks_contradictions": "convincing wrong answers and doubted right ones",
     "seeks_convincing_wrong_answers": "convincing wrong answers",
     "seeks_entropy": "entropy",
     "seeks_first_error_information": "information about the first error, per cost",

@@ -2,6 +2,10 @@
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "balance_cap_out_of_range": "balance_cap must be at least 1",
+    "benchmark_left_to_measure": (
+        "the file is a published benchmark: {n} solution, of a fifth of its problems, is left for measuring",
+        "the file is a published benchmark: {n} solutions, of a fifth of its problems, are left for measuring",
+    ),
     "dropout_out_of_range": "dropout must be in [0, 1)",
     "epoch_loss": "{epoch}, held-out loss {loss:.4f}",
     "epoch_of": "epoch {n} of {all}",

@@ -10,12 +10,13 @@ from typing import Any
 import msgspec
 from safetensors.torch import save_file
 
-from prm.backbones import stored_type
+from prm.backbones import Backbone, stored_type
 from prm.cards.folder import CARD_FILE
 from prm.cards.model import model_card
 from prm.config import FEATURES
 from prm.errors import ModelFileError
 from prm.files import write_atomic, write_json
+from prm.heads import Readout
 from prm.manifest import Manifest, file_sha256
 from prm.messages import Message
 from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Description, Head
@@ -28,29 +29,48 @@ REFERENCE = Path(__file__).parent / "reference.py"
 def export_folder(model: Path | str, out: Path | str) -> Description:
     """Write the model of a folder to a new or empty folder; raises ModelFileError with the reason."""
     model, out = Path(model), Path(out)
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise ModelFileError(Message("output_folder_not_empty", out=out))
-    scorer = Scorer.load(model, device="cpu", share_prefix="never")
-    manifest, readout = scorer.manifest, scorer.readout
-    if manifest is None or readout is None:
-        raise ModelFileError(Message("imported_model_is_its_export", model=model))
+    check_new_folder(out)
+    scorer, manifest, readout = load_trained(model)
     out.mkdir(parents=True, exist_ok=True)
     backbone = scorer.backbone
-    _merge_adapters(backbone.model)
-    if manifest.config.lane == "heads":
-        backbone.model.to(stored_type(backbone.name))  # exact, since loading only widened the weights
+    restore_weights(backbone, manifest)
     backbone.model.save_pretrained(out)
     backbone.tokenizer.save_pretrained(out)
     part = "heads" if readout.heads is not None else "outcome"
     tensors = {name: tensor.contiguous() for name, tensor in readout.get_submodule(part).state_dict().items()}
     header = {HEADER: msgspec.json.encode(_head(scorer, part)).decode()}
     save_file(tensors, out / HEADS_FILE, header)
-    card = (model / CARD_FILE).read_text() if (model / CARD_FILE).exists() else model_card(manifest)
-    write_atomic(out / README, _readme(manifest, card).encode())
+    write_atomic(out / README, _readme(manifest, card_of(model, manifest)).encode())
     checksums = {path.name: file_sha256(path) for path in sorted(out.iterdir())}
     described = Description(manifest, checksums)
     write_json(out / ABOUT_FILE, described)
     return described
+
+
+def check_new_folder(out: Path) -> None:
+    """Raises ModelFileError if an export to this folder would replace something."""
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise ModelFileError(Message("output_folder_not_empty", out=out))
+
+
+def load_trained(model: Path) -> tuple[Scorer, Manifest, Readout]:
+    """A trained model; raises ModelFileError for one that was imported from another tool."""
+    scorer = Scorer.load(model, device="cpu", share_prefix="never")
+    if scorer.manifest is None or scorer.readout is None:
+        raise ModelFileError(Message("imported_model_is_its_export", model=model))
+    return scorer, scorer.manifest, scorer.readout
+
+
+def card_of(model: Path, manifest: Manifest) -> str:
+    """The model's card, as it was last written."""
+    return (model / CARD_FILE).read_text() if (model / CARD_FILE).exists() else model_card(manifest)
+
+
+def restore_weights(backbone: Backbone, manifest: Manifest) -> None:
+    """Merge adapters into the weights, and return untrained weights to the type in which they were stored."""
+    _merge_adapters(backbone.model)
+    if manifest.config.lane == "heads":
+        backbone.model.to(stored_type(backbone.name))  # exact, since loading only widened the weights
 
 
 def _head(scorer: Scorer, part: str) -> Head:

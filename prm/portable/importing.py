@@ -1,8 +1,8 @@
 """Imports a model as a model folder of this library: checked, copied, and with its origin in the manifest.
 
 It reads a model folder of this library, an exported folder, and a Hugging Face token classifier on the end of a step,
-including the layout of Qwen2.5-Math-PRM. Nothing is unpickled and no code is run: weights must be safetensors, and only
-data files are copied.
+including the layout of Qwen2.5-Math-PRM. A classifier that this library exported names its own text layout. Nothing is
+unpickled and no code is run: weights must be safetensors, and only data files are copied.
 """
 
 import shutil
@@ -33,7 +33,7 @@ from prm.manifest import (
     read_manifest,
 )
 from prm.messages import Message
-from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Head, read_description
+from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, LAYOUT_KEY, Head, StepLayout, read_description
 from prm.scoring import Scorer
 
 BACKBONE = "backbone"
@@ -123,7 +123,11 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
     classes = len(tensors[f"{len(tensors) // 2 - 1}.bias"])
     if not 0 <= good < classes:
         raise ModelFileError(Message("good_class_out_of_range", n=classes, name=source.name, good=good))
-    layout = _reward_layout(backbone) if architecture == REWARD else _classifier_layout(backbone, separator)
+    placed = _own_layout(config)
+    if placed:
+        layout = placed.start, placed.problem_end, placed.step_end
+    else:
+        layout = _reward_layout(backbone) if architecture == REWARD else _classifier_layout(backbone, separator)
     outside = Outside(
         kind="process_reward" if architecture == REWARD else "token_classification",
         source=source.name,
@@ -136,11 +140,13 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
     manifest = Manifest(
         base=f"./{BACKBONE}",
         base_sha256=backbone.sha256,
-        config=TrainConfig(base=f"./{BACKBONE}", features=("separator",), heads=1),
+        config=TrainConfig(
+            base=f"./{BACKBONE}", features=("separator",), heads=1, context=placed.context if placed else None
+        ),
         data_sha256="",
         counts=Counts(solutions=0, problems=0, held_solutions=0, steps=0, good=0, bad=0, ignored=0, not_scored=0),
         temperature=1.0,
-        threshold=0.5,
+        threshold=placed.threshold if placed else 0.5,
         fitted_on="none",
         metrics={},
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -151,6 +157,14 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
         outside=outside,
     )
     save_model(out, tensors, manifest)
+
+
+def _own_layout(config: dict[str, Any]) -> StepLayout | None:
+    """The layout of a classifier that this library exported; None for another one."""
+    try:
+        return msgspec.convert(config.get(LAYOUT_KEY), StepLayout | None)
+    except msgspec.ValidationError as error:
+        raise ModelFileError(Message("config_corrupt", name=LAYOUT_KEY, error=sentence_of(error))) from error
 
 
 def _head_layers(source: Path) -> dict[str, Tensor]:

@@ -13,6 +13,7 @@ from prm.vocabulary import NeutralPolicy
 
 HEADS_FILE = "heads.safetensors"
 ABOUT_FILE = "stepmark.json"
+LAYOUT_KEY = "stepmark"
 HEADER = "stepmark"  # key of a `Head` in the head file's header
 FORMAT = "stepmark-portable"
 
@@ -32,6 +33,19 @@ class Head(msgspec.Struct):
     start: tuple[int, ...]
     problem_end: tuple[int, ...]
     step_end: tuple[int, ...]
+
+
+class StepLayout(msgspec.Struct):
+    """How a classifier's text is laid out: ids before the problem, after it and after each step.
+
+    It is the value of LAYOUT_KEY in `config.json`. A step's p(right) below `threshold` is an error.
+    """
+
+    start: tuple[int, ...]
+    problem_end: tuple[int, ...]
+    step_end: tuple[int, ...]
+    context: int
+    threshold: float
 
 
 class Description(msgspec.Struct):

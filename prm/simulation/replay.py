@@ -117,8 +117,10 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
     """Replay one arm. The result depends only on the arm and the plan."""
     started = time.monotonic()
     pool = features.pool
-    called = called_errors(pool.traces, arm.noise, arm.seed)
-    offered = np.random.default_rng([arm.seed, 0]).permutation(len(pool.traces))[: plan.candidates].tolist()
+    known = [place for place, trace in enumerate(pool.traces) if first_error(trace) is not None]
+    graded = sorted(set(range(len(pool.traces))) - set(known))
+    called = dict(zip(known, called_errors([pool.traces[place] for place in known], arm.noise, arm.seed), strict=True))
+    offered = np.random.default_rng([arm.seed, 0]).permutation(known)[: plan.candidates].tolist()
     rng = np.random.default_rng([arm.seed, 1])
     config = training_config(plan, arm)
     offering = Offering.of(pool)
@@ -137,7 +139,7 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
         revealed = [reading.trace for reading in readings]
         noise = fit_noise(revealed)
         begun = time.monotonic()
-        model = learn(revealed, chosen, features, config, unread=left, noise=noise)
+        model = learn(revealed, chosen, features, config, unread=left + graded, noise=noise)
         points.append(_measure(model, readings, features.test, time.monotonic() - begun))
     return Curve(arm, points, round(time.monotonic() - started, 3))
 

@@ -131,7 +131,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """One function in one world: `f1` at each budget, and `x`, the mean solutions, steps or seconds there.
 
     Compared with random without graded answers, paired by seed: `area_gain` is the difference of mean F1 along an axis,
-    and `better` counts seeds with a higher mean F1 by solutions.
+    and `better` counts seeds with a higher mean F1 by solutions. `choosing` compares the solutions with those of random
+    with the same weight of graded answers, that is, at an equal training signal.
     """
 
     world: str
@@ -145,6 +146,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     area_gain: dict[str, Metric]
     better: int | None
     saving: dict[str, Saving]
+    choosing: Saving | None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,11 +179,12 @@ def compare(
                 for key in product(plan.functions, plan.graded)
             }
             base = group[RANDOM, 0.0]
-            for own in group.values():
-                seeds = sorted(own.keys() & base.keys())
+            for (_, graded), own in group.items():
+                alike = group[RANDOM, graded]
+                seeds = sorted(own.keys() & base.keys() & alike.keys())
                 if seeds:
-                    pair = [[each[seed] for seed in seeds] for each in (base, own)]
-                    comparisons.append(_comparison(pair[0], pair[1], tests[world], bootstrap))
+                    taken = [[each[seed] for seed in seeds] for each in (base, alike, own)]
+                    comparisons.append(_comparison(taken[0], taken[1], taken[2], tests[world], bootstrap))
     return Report(
         plan=plan,
         base_sha256=base_sha256,
@@ -197,14 +200,19 @@ def is_base(arm: Arm | Comparison) -> bool:
     return (arm.function, arm.graded) == (RANDOM, 0.0)
 
 
-def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bootstrap: int) -> Comparison:
-    """Compare two arms; each draw resamples seeds and test problems, the same for both."""
+def _comparison(
+    base: Sequence[Curve], alike: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bootstrap: int
+) -> Comparison:
+    """Compare an arm with random, and with random that learns `alike`.
+
+    Each draw resamples seeds and test problems, the same for all.
+    """
     arm = own[0].arm
     problem = np.array(test.problem)
     weights = draws_of(int(problem.max()) + 1, bootstrap, 0)[:, problem].astype(float)
     seeds = draws_of(len(own), bootstrap, 1).astype(float) / len(own)  # [draws, seeds]
-    y_base, y = (np.einsum("sbd,ds->db", _f1(curves, test, weights), seeds) for curves in (base, own))
-    x_base, x = ({axis: seeds @ _along(curves, axis) for axis in AXES} for curves in (base, own))
+    y_base, y_alike, y = (np.einsum("sbd,ds->db", _f1(curves, test, weights), seeds) for curves in (base, alike, own))
+    x_base, x_alike, x = ({axis: seeds @ _along(curves, axis) for axis in AXES} for curves in (base, alike, own))
     gains: dict[str, Metric] = {}
     savings: dict[str, Saving] = {}
     for axis in AXES:
@@ -213,15 +221,8 @@ def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bo
         gains[axis] = as_metric(
             np.array([_area_gain(*pair) for pair in zip(x_base[axis], y_base, x[axis], y, strict=True)])
         )
-        pairs = zip(x_base[axis], y_base, x[axis], y, strict=True)
-        ratios, never = zip(*(saving((a, b), (c, d), SHARES) for a, b, c, d in pairs), strict=True)
-        logs = np.log(np.array(ratios))
-        savings[axis] = Saving(
-            mean=as_metric(np.exp(logs.mean(axis=1))),
-            at_end=as_metric(np.exp(logs[:, -1])),
-            never=float(never[0].mean()),
-            ends_short=bool(never[0][-1]),
-        )
+        savings[axis] = _saving(x_base[axis], y_base, x[axis], y)
+    chooses = arm.function != RANDOM
     return Comparison(
         world=arm.world,
         noise=arm.noise,
@@ -234,6 +235,20 @@ def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bo
         area_gain=gains,
         better=None if is_base(arm) else _better(base, own),
         saving=savings,
+        choosing=_saving(x_alike["solutions"], y_alike, x["solutions"], y) if chooses else None,
+    )
+
+
+def _saving(x_base: Array, y_base: Array, x: Array, y: Array) -> Saving:
+    """The saving between two curves in every draw, [draws, budgets] each; the first draw has all data."""
+    pairs = zip(x_base, y_base, x, y, strict=True)
+    ratios, never = zip(*(saving((a, b), (c, d), SHARES) for a, b, c, d in pairs), strict=True)
+    logs = np.log(np.array(ratios))
+    return Saving(
+        mean=as_metric(np.exp(logs.mean(axis=1))),
+        at_end=as_metric(np.exp(logs[:, -1])),
+        never=float(never[0].mean()),
+        ends_short=bool(never[0][-1]),
     )
 
 

@@ -16,6 +16,7 @@ HEAD = (
     "area gained, by solutions",
     "seeds better",
     "fewer solutions",
+    "fewer by choosing",
     "fewer steps",
     "fewer seconds",
     "at random's end: solutions",
@@ -41,7 +42,10 @@ def overview(report: Report) -> str:
 
 
 def table(report: Report) -> str:
-    """One table for each world and noise, with one row per function."""
+    """One table for each world and noise, with one row per function.
+
+    "Fewer by choosing" compares with random with the same weight of graded answers.
+    """
     plan = report.plan
     parts = []
     for world in plan.worlds:
@@ -61,9 +65,8 @@ def _line(one: Comparison) -> Sequence[str]:
     if is_base(one):
         return [*cells, *[""] * (len(HEAD) - len(cells))]
     cells += [format_metric(one.area_gain["solutions"], signed=True), f"{one.better} of {len(one.seeds)}"]
-    cells += [
-        _times(one.saving[axis].mean, short=one.saving[axis].never > 0) for axis in ("solutions", "steps", "seconds")
-    ]
+    savings = [one.saving["solutions"], one.choosing, one.saving["steps"], one.saving["seconds"]]
+    cells += [_times(saving.mean, short=saving.never > 0) if saving else "" for saving in savings]
     return [
         *cells,
         *(_times(one.saving[axis].at_end, short=one.saving[axis].ends_short) for axis in ("solutions", "steps")),

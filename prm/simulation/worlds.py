@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from prm.errors import DataError
 from prm.formats.trace_files import read_traces
-from prm.labels import first_error, source_groups
+from prm.labels import first_error, source_groups, step_labels
 from prm.messages import Message
 from prm.sandbox import WorldConfig, generate
 from prm.traces import Trace
@@ -52,7 +52,10 @@ WORLDS: dict[str, Variant] = {
 
 @dataclass(frozen=True)
 class World:
-    """Traces with known first errors. No source group is in two of the three parts."""
+    """Traces with known first errors. No source group is in two of the three parts.
+
+    The pool may end with solutions without labels, which are never read but teach by their graded final answers.
+    """
 
     name: str
     pool: list[Trace]
@@ -70,6 +73,11 @@ class World:
                     )
                 )
 
+    @property
+    def teaches_by_grade(self) -> bool:
+        """Whether the pool has right and wrong final answers, so that graded answers can teach."""
+        return {True, False} <= {trace.final_answer_correct for trace in self.pool}
+
 
 def sandbox_world(name: str, sizes: Sizes, *, seed: int) -> World:
     """A sandbox world by name; `seed` draws its problems. Raises DataError for an unknown name."""
@@ -86,17 +94,21 @@ def sandbox_world(name: str, sizes: Sizes, *, seed: int) -> World:
 
 
 def read_world(path: Path, *, seed: int) -> World:
-    """The solutions of a file with a known first error, by split.
+    """The solutions of a file with a known first error, by split, and the pool's graded ones without labels.
 
-    If a split is missing, all are split again by source group. Raises DataError if there are too few.
+    If a split is missing, all known ones are split again by source group, and no others teach. Raises DataError if
+    there are too few.
     """
     if not path.is_file():
         raise DataError(Message("no_such_path", path=path))
-    known = [trace for trace in read_traces(path) if trace.steps and first_error(trace) is not None]
+    traces = [trace for trace in read_traces(path) if trace.steps]
+    known = [trace for trace in traces if first_error(trace) is not None]
     by_split: dict[str, list[Trace]] = {split: [t for t in known if t.split == split] for split in SHARES}
     if not all(by_split.values()):
-        by_split = _part(known, seed)
-    return World(path.stem, by_split["pool"], by_split["calibration"], by_split["holdout"])
+        by_split, traces = _part(known, seed), known
+    unread = [t for t in traces if t.split == "pool" and not any(step_labels(t)) and first_error(t) is None]
+    graded = [trace for trace in unread if trace.final_answer_correct is not None]
+    return World(path.stem, by_split["pool"] + graded, by_split["calibration"], by_split["holdout"])
 
 
 def match_lengths(traces: Sequence[Trace]) -> list[Trace]:

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -13,11 +13,13 @@ from prm.answers.noise import NoiseRates
 from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.errors import DataError
-from prm.formats.trace_files import read_traces
+from prm.formats.mapping import Mapping
+from prm.formats.trace_files import open_traces
 from prm.labels import (
     Target,
     first_error,
     group_of,
+    is_left_to_measure,
     problem_of,
     source_groups,
     step_labels,
@@ -36,7 +38,8 @@ class TrainingData:
 
     `held_from` is the origin of `held`: "calibration", "validation", or "none" if there are too few to fit anything.
     `left_out` counts solutions of the pool whose problem is also in the calibration split. `graded` are unread
-    solutions of the pool with a graded final answer, none of a problem or group of `held`.
+    solutions of the pool with a graded final answer, none of a problem or group of `held`. `to_measure` counts the
+    solutions of a published benchmark that are left for measuring.
     """
 
     fit: list[Trace]
@@ -44,16 +47,27 @@ class TrainingData:
     held_from: str
     left_out: int
     graded: list[Trace]
+    to_measure: int = 0
 
 
-def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
+def read_training_data(path: Path, config: TrainConfig, mapping: Mapping | None = None) -> TrainingData:
     """Read, check and split the labelled traces of a file.
 
-    Raises DataError for a holdout trace, and if there is nothing to learn from.
+    Of a published benchmark, a fifth of the problems are left for measuring (`is_left_to_measure`). Raises DataError
+    for another holdout trace, and if there is nothing to learn from.
     """
+    file = open_traces(path, mapping)
     labelled: list[Trace] = []
     graded: list[Trace] = []
-    for trace in _without_holdout(path):
+    to_measure = 0
+    for _, trace in file.read():
+        if trace.split == "holdout" and file.split != "holdout":
+            raise DataError(Message("holdout_in_training_data", path=path, id=trace.id))
+        if trace.split == "holdout":
+            if is_left_to_measure(trace):
+                to_measure += 1
+                continue
+            trace = msgspec.structs.replace(trace, split="pool")
         if _steps_known(trace, config) or _answer_known(trace, config):
             labelled.append(trace)
         if _only_graded(trace, config):
@@ -67,11 +81,12 @@ def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
     if lacking:
         raise DataError(Message("path_error", path=path, error=lacking))
     if _enough(held, config):
-        return TrainingData(fit, held, "calibration", left_out, _apart(graded, held))
+        return TrainingData(fit, held, "calibration", left_out, _apart(graded, held), to_measure)
     fitted, validation = _set_aside(fit, config)
     if not validation or _lacking(fitted, config):
-        return TrainingData(fit, held, "none", left_out, _apart(graded, held))
-    return TrainingData(fitted, held + validation, "validation", left_out, _apart(graded, held + validation))
+        return TrainingData(fit, held, "none", left_out, _apart(graded, held), to_measure)
+    held += validation
+    return TrainingData(fitted, held, "validation", left_out, _apart(graded, held), to_measure)
 
 
 class Document(NamedTuple):
@@ -160,16 +175,6 @@ def _with_alternative(trace: Trace, alternative: Alternative) -> Trace:
         final_answer_correct=None,
         alternatives=[],
     )
-
-
-def _without_holdout(path: Path) -> Iterable[Trace]:
-    try:
-        for trace in read_traces(path):
-            if trace.split == "holdout":
-                raise DataError(Message("holdout_in_training_data", path=path, id=trace.id))
-            yield trace
-    except OSError as error:
-        raise DataError(Message("path_error", path=path, error=error.strerror)) from error
 
 
 def _steps_known(trace: Trace, config: TrainConfig) -> bool:

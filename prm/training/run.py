@@ -22,6 +22,7 @@ from prm.encoding import Encoded
 from prm.errors import DataError
 from prm.features import feature_width, heads_width
 from prm.files import locked_folder, write_atomic
+from prm.formats.mapping import Mapping
 from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
 from prm.messages import Message
@@ -60,8 +61,11 @@ def train(
     report: Callable[[Progress], None] = lambda progress: None,
     cancelled: Callable[[], bool] = lambda: False,
     cache: Cache | None = None,
+    mapping: Mapping | None = None,
 ) -> Manifest:
-    """Train on the labelled traces of `data` and write a model folder to `out`.
+    """Train on the labelled solutions of `data`, a file of any format, and write a model folder to `out`.
+
+    `mapping` names the columns of a table.
 
     A call with the same `data`, `out` and `config` resumes from the folder's checkpoint with the losses of an
     uninterrupted run (bit-identical on a CPU), or returns the finished model immediately. Processes started by
@@ -76,7 +80,7 @@ def train(
     curves = out / TENSORBOARD_FOLDER if team.leads else None
     log = Log(report if team.leads else lambda progress: None, cancelled, meter, curves)
     try:
-        manifest = Training(out, config, cache, team, log).run(data, device)
+        manifest = Training(out, config, cache, team, log).run(data, device, mapping)
     finally:
         log.close()
     team.wait(log.check)
@@ -107,12 +111,12 @@ class Training:
         self.out, self.config, self.cache, self.team, self.log = out, config, cache, team, log
         self.passes = Budget("reading", config.token_budget, partial(log.note, "cache"))
 
-    def run(self, data: Path, device: torch.device) -> Manifest | None:
+    def run(self, data: Path, device: torch.device, mapping: Mapping | None) -> Manifest | None:
         """Train unless the folder has this model; returns None in a process that only computed features."""
         config = self.config
         self.log.meter.enter("read")
-        parts = _ordered(read_training_data(data, config))
-        digest = data_sha256(data)
+        parts = _ordered(read_training_data(data, config, mapping))
+        digest = data_sha256(data, mapping)
         finished = finished_model(self.out, config, digest)
         backbone = load_backbone(
             config.base,
@@ -163,6 +167,8 @@ class Training:
 
     def _lessons(self, parts: TrainingData, backbone: Backbone) -> Lessons:
         self.log.meter.enter("tokenise")
+        if parts.to_measure:
+            self.log.note("tokenise", Message("benchmark_left_to_measure", n=parts.to_measure))
         taught = documents(parts.fit, self.config)
         noise = fit_noise(parts.fit)
         unread = graded_documents(parts.graded, noise, len(parts.fit))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import prm
 import stepmark
 from annotation.core.webhooks.events import EVENTS, TEST
 from config.env import BASE_DIR
@@ -42,7 +43,7 @@ def test_no_sentence_is_longer_than_25_words(path) -> None:
 
 
 # Pages that only the built site has.
-GENERATED = {"client.md", "endpoints.md", "objects.md", "commands.md", "settings.md", "training.md"}
+GENERATED = {"client.md", "library.md", "endpoints.md", "objects.md", "commands.md", "settings.md", "training.md"}
 
 
 def test_every_link_between_files_names_one() -> None:
@@ -101,6 +102,15 @@ def test_the_reference_has_every_method_of_the_client() -> None:
     page = site.describe_client()
     assert set(re.findall(r"^### (\w+)$", page, re.MULTILINE)) == methods
     assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == set(stepmark.__all__)
+
+
+def test_the_reference_has_every_name_of_the_library() -> None:
+    page = site.describe_library()
+    names = {name for name in prm.__all__ if not name.startswith("_")}
+    assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == names
+    assert {"score", "load", "session"} <= set(re.findall(r"^### (\w+)$", page, re.MULTILINE))
+    undocumented = [name for name in names if not getattr(prm, name).__doc__]
+    assert undocumented == []
 
 
 def test_the_reference_has_every_event() -> None:

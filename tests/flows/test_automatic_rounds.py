@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation.labels.agreement.cube import Cell
+from annotation.labels.agreement.cube import AgreementCell
 from annotation.loop.rounds import limits, runs
 from annotation.loop.schedule import automatic, drift
 from annotation.models import Membership, RoundClock, RunStage, TrainingRun
@@ -166,13 +166,13 @@ class TestBudget:
 def test_disagreement_holds_rounds_back_until_it_is_settled(project, monkeypatch):
     rounds_of(project, after_labels=1, agreement_floor=0.8)
     label(project, MONDAY)
-    said = [Cell("", "", 0.6, None, None, solutions=30, pairs=30)]
+    said = [AgreementCell("", "", 0.6, None, None, solutions=30, pairs=30)]
     monkeypatch.setattr(limits, "agreement_of", lambda project, resamples: said[0])
     assert automatic.start_due_runs(MONDAY) == 0
     told = automatic.outlook(project, MONDAY)
     assert told.not_before is None
     assert "the first error in 60% of pairs, below the floor of 80%" in told.holds[0].sentence
-    said[0] = Cell("", "", 0.6, None, None, solutions=10, pairs=10)  # too few to tell
+    said[0] = AgreementCell("", "", 0.6, None, None, solutions=10, pairs=10)  # too few to tell
     assert automatic.start_due_runs(MONDAY) == 1
 
 

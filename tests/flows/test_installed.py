@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 
 from config.env import BASE_DIR
 from launch import frontend
+from prm import __version__
 from tests.processes import free_port, started_with
 from tests.waiting import PATIENCE
 
@@ -74,6 +75,13 @@ def test_the_library_alone_trains_and_scores(wheels: dict[str, Path], tmp_path: 
         ["score", "--model", "model", "--data", "labelled.jsonl", "--out", "scores.jsonl"],
     ):
         subprocess.run([prm, *command], cwd=tmp_path, env=environment_of_a_person(), check=True)
+    typed = (
+        "import prm, pathlib; assert (pathlib.Path(prm.__file__).parent / 'py.typed').exists(); print(prm.__version__)"
+    )
+    shown = subprocess.check_output(
+        [Path(prm).parent / "python", "-c", typed], cwd=tmp_path, env=environment_of_a_person()
+    )
+    assert shown.decode().strip() == __version__
     scores = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert [len(score["heads"]) for score in scores] == [len(STEPS)] * 8
 

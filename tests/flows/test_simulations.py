@@ -39,7 +39,7 @@ def simulation(manager):
     project = labelled_project(manager, labelled=LABELLED, unlabelled=0)
     snapshot = create_snapshot(by=manager, project=project, filters={})
     return start_simulation(
-        by=manager, project=project, snapshot=snapshot, functions=["entropy"], seeds=2, budget=running.LEAST_BUDGET
+        by=manager, project=project, snapshot=snapshot, functions=[], seeds=1, budget=running.LEAST_BUDGET
     )
 
 
@@ -64,7 +64,7 @@ def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simula
     simulation.refresh_from_db()
     assert (simulation.state, simulation.result) == (State.CANCELLED, {})
     assert 0 < simulation.progress < 1
-    assert re.match("(random|entropy), seed 0: F1 ", simulation.message)
+    assert re.match(r"(random|wrong_answers)( \+ graded 1)?, seed 0: F1 ", simulation.message)
     arms = running.folder_of(simulation) / "arms.jsonl"
     finished = arms.read_text().splitlines()
 
@@ -80,13 +80,15 @@ def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simula
     client.force_login(manager)
     address = f"/p/{simulation.project.slug}/simulations/{simulation.pk}/"
     shown = client.get(address)
-    rows = {row["function"]: row for row in shown.context["comparisons"]}
-    assert set(rows) == {"random", "entropy"}
+    rows = {(row["function"], row["graded"]): row for row in shown.context["comparisons"]}
+    assert set(rows) == {(name, graded) for name in ("random", "wrong_answers") for graded in (0.0, 1.0)}
     for row in rows.values():
         assert 0 <= row["f1"][-1]["low"] <= row["f1"][-1]["value"] <= row["f1"][-1]["high"] <= 1
-    assert rows["entropy"]["area_gain"]["solutions"]["value"] is not None
-    savings = [rows["entropy"]["saving"][axis] for axis in ("solutions", "steps", "seconds")]
-    assert [one["mean"]["value"] > 0 and one["never"] >= 0 for one in savings] == [True] * 3
+    chosen = rows["wrong_answers", 1.0]
+    assert chosen["area_gain"]["solutions"]["value"] is not None
+    savings = [*(chosen["saving"][axis] for axis in ("solutions", "steps", "seconds")), chosen["choosing"]]
+    assert [one["mean"]["value"] > 0 and one["never"] >= 0 for one in savings] == [True] * 4
+    assert "With the same training signals, choosing" in shown.content.decode()
     written = json.loads((running.folder_of(simulation) / running.REPORT).read_bytes())
     assert client.get(address + "report.json").json() == written
     assert client.get(address + "curves.svg").getvalue().startswith(b"<?xml")

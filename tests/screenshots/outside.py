@@ -42,18 +42,27 @@ CRITIQUE = '{"steps": [{"step": 0, "rating": 1}, {"step": 1, "rating": -1, "reas
 TABLE = 'frage,loesung,ergebnis\nWhat is 2 + 2?,"We add.\n\nIt is 4.",4\nWhat is 3 + 3?,"It is 7.",6\n'
 OUTCOMES = [{"id": "a-1", "passed": 4, "failed": 0}, {"id": "", "passed": 1}]
 CURVE = {"value": 0.51, "low": 0.4, "high": 0.6}
+
+
+def saved(gain: float, never: bool) -> dict[str, object]:
+    return {"mean": {"value": 1 + gain * 20, "low": 0.9, "high": 2.4}, "never": never}
+
+
 RESULT = {
     "comparisons": [
         {
             "function": function,
+            "graded": graded,
             "f1": [CURVE],
             "area_gain": {"solutions": {"value": gain, "low": gain - 0.03, "high": gain + 0.03}},
-            "saving": {
-                axis: {"mean": {"value": 1 + gain * 20, "low": 0.9, "high": 2.4}, "never": axis == "seconds"}
-                for axis in ("solutions", "steps", "seconds")
-            },
+            "saving": {axis: saved(gain, axis == "seconds") for axis in ("solutions", "steps", "seconds")},
+            "choosing": None if function == "random" else saved(gain / 4, False),
         }
-        for function, gain in (("first_error_bald", 0.041), ("balanced_errors", -0.012))
+        for function, graded, gain in (
+            ("random", 1.0, 0.05),
+            ("wrong_answers", 0.0, -0.012),
+            ("contradiction", 1.0, 0.061),
+        )
     ]
 }
 
@@ -99,7 +108,7 @@ def served(world: World) -> None:
 
 def simulated(**fields: object) -> SimulationRun:
     snapshot = SnapshotFactory(project=algebra(), counts={"solutions": 1240})
-    functions = ["random", "first_error_bald", "balanced_errors"]
+    functions = ["random", "wrong_answers", "contradiction"]
     return SimulationRun.objects.create(
         project=algebra(), snapshot=snapshot, functions=functions, seeds=5, budget=200, **fields
     )
@@ -110,7 +119,7 @@ def simulation_over(_world: World) -> None:
 
 
 def simulation_under_way(_world: World) -> None:
-    simulated(state="running", progress=0.4, message="seed 2, balanced_errors")
+    simulated(state="running", progress=0.4, message="seed 2, contradiction")
 
 
 def sampled(world: World, **fields: object) -> None:

@@ -50,11 +50,6 @@ def choose_password(*, by: User, password: str) -> None:
     audit.record(by=by, action="account.password", target=by)
 
 
-def has_first_password(user: User) -> bool:
-    """Whether the user still has the password of the invitation."""
-    return Preference.objects.filter(user=user, first_password=True).exists()
-
-
 def check_username(username: str) -> None:
     """Refuse a name that no account can have, with DomainError (`invalid_username`)."""
     try:
@@ -69,7 +64,8 @@ def preference_of(user: User | AnonymousUser) -> Preference:
     """The user's preferences; an unsaved default if there are none."""
     if not user.is_authenticated:
         return Preference()
-    return Preference.objects.filter(user=user).first() or Preference(user=user)
+    preference: Preference | None = getattr(user, "preference", None)
+    return preference or Preference(user=user)
 
 
 @transaction.atomic

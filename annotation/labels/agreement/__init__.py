@@ -1,1 +1,1 @@
-"""How far annotators agree: coefficients, their intervals, and the cells by which a project is cut."""
+"""How far annotators and sources agree: coefficients, intervals, the cells by which a project is cut, and rules."""

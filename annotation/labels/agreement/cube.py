@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Meta, UnsetType
 
-from annotation.core.bounds import one_of
+from annotation.core.bounds import Count, about, one_of
 from annotation.labels.agreement.measures import (
     MEASURES,
     RESAMPLES,
@@ -53,22 +53,20 @@ class Compared(msgspec.Struct, kw_only=True):
             "`machines` with people. Only solutions that two of them labelled."
         ),
     ] = UNSET
-    domain: Annotated[str | UnsetType, Meta(description="The domain; `unknown` if the file had none.")] = UNSET
-    generator: Annotated[str | UnsetType, Meta(description="The policy model; `unknown` if the file had none.")] = UNSET
+    domain: Annotated[str | UnsetType, about("The domain; `unknown` if the file had none.")] = UNSET
+    generator: Annotated[str | UnsetType, about("The policy model; `unknown` if the file had none.")] = UNSET
     length: Annotated[
         Annotated[str, one_of(LENGTHS)] | UnsetType,
-        Meta(description="The number of steps."),
+        about("The number of steps."),
     ] = UNSET
     labelled_in: Annotated[
-        str | UnsetType, Meta(description="The generation of the solution's latest label; `unknown` if it has none.")
+        str | UnsetType, about("The generation of the solution's latest label; `unknown` if it has none.")
     ] = UNSET
-    week: Annotated[
-        str | UnsetType, Meta(description="The Monday of the week, in UTC, of the solution's latest label.")
-    ] = UNSET
+    week: Annotated[str | UnsetType, about("The Monday of the week, in UTC, of the solution's latest label.")] = UNSET
     annotator: Annotated[
-        str | UnsetType, Meta(description="An annotator: a pseudonym, or `source-` and the id of a label source.")
+        str | UnsetType, about("An annotator: a pseudonym, or `source-` and the id of a label source.")
     ] = UNSET
-    peer: Annotated[str | UnsetType, Meta(description="The annotator that `annotator` is compared with.")] = UNSET
+    peer: Annotated[str | UnsetType, about("The annotator that `annotator` is compared with.")] = UNSET
 
 
 FILTERS: dict[Dimension, str] = {
@@ -84,23 +82,19 @@ class Rater(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cell:
-    """The agreement in a cell: the value with its 95 % interval, None if the labels do not allow one.
+class AgreementCell:
+    """The agreement of the labels in a cell."""
 
-    `row` and `column` are values of the dimensions, empty without a dimension; a pair is two annotators with a space
-    between. `solutions` are those that two annotators labelled, and `pairs` the pairs of labels or ratings compared.
-    """
-
-    row: str
-    column: str
-    value: float | None
-    low: float | None
-    high: float | None
-    solutions: int
-    pairs: int
+    row: Annotated[str, about("The value of `rows`; a pair has two annotators with a space between.")]
+    column: Annotated[str, about("The value of `columns`.")]
+    value: Annotated[float | None, about("The agreement; null if the labels do not define it.")]
+    low: Annotated[float | None, about("Lower end of the 95 % interval, from resampled solutions; null for too few.")]
+    high: Annotated[float | None, about("Upper end of the interval.")]
+    solutions: Annotated[Count, about("Solutions that two of the annotators labelled.")]
+    pairs: Annotated[Count, about("Pairs of labels, or of ratings of a step, that are compared.")]
 
 
-NOTHING = Cell("", "", None, None, None, 0, 0)
+NOTHING = AgreementCell("", "", None, None, None, 0, 0)
 
 
 class _Axis(NamedTuple):
@@ -119,7 +113,7 @@ class _Places(NamedTuple):
     focus: Integers
 
 
-def agreement_of(project: Project, *, resamples: int = RESAMPLES) -> Cell:
+def agreement_of(project: Project, *, resamples: int = RESAMPLES) -> AgreementCell:
     """The share of pairs of people's labels in the project that name the same first error."""
     [whole] = Cube(project, Compared()).cells("exact", resamples=resamples) or [NOTHING]
     return whole
@@ -171,7 +165,7 @@ class Cube:
 
     def cells(
         self, measure: str, *by: Dimension, resamples: int = RESAMPLES, most_raters: int | None = None
-    ) -> list[Cell]:
+    ) -> list[AgreementCell]:
         """The agreement by at most two dimensions, in order; by none, one cell unless nothing is compared.
 
         `most_raters` leaves out the pairs with a rater beyond the first so many, who have the most labels.
@@ -194,7 +188,7 @@ class Cube:
         met = np.bincount(np.unique(cell * solutions + places.solution) // max(solutions, 1), minlength=len(codes))
         keys = [self._keys(code, by) for code in codes.tolist()]
         return [
-            Cell(*key, of.value, of.low, of.high, int(n), pairs_in)
+            AgreementCell(*key, of.value, of.low, of.high, int(n), pairs_in)
             for key, n, (of, pairs_in) in zip(keys, met, measured, strict=True)
         ]
 

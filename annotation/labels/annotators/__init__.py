@@ -1,1 +1,1 @@
-"""Each annotator's work: pace, references, bias, change and patterns, and the alarms that they raise."""
+"""Each annotator's work: pace, references, bias, change, patterns, effects of hints, and the alarms that they raise."""

@@ -1,9 +1,11 @@
 """What an accepted label of each member costs."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 
+from annotation.core.bounds import about
 from annotation.labels.annotators.batches import is_set_aside
 from annotation.models import Annotation, MachineAnnotator, Membership, Project
 from annotation.work.annotations import current_annotations
@@ -11,13 +13,12 @@ from annotation.work.annotations import current_annotations
 
 @dataclass(frozen=True)
 class LabelCost:
-    """`accepted` labels are neither set aside nor overruled by an adjudication. `each` is what one of them costs, from
-    the time of all labels and the policy's `costs.hour`, or a machine annotator's cost per label; None if unknown."""
+    """What labels cost, from the time of all of them and the policy's `costs.hour`, or a machine's cost per label."""
 
-    labels: int
-    accepted: int
-    seconds: float
-    each: float | None
+    labels: Annotated[int, about("Labels without adjudications.")]
+    accepted: Annotated[int, about("Labels that are neither set aside nor overruled by an adjudication.")]
+    seconds: Annotated[float, about("Active time of all labels.")]
+    each: Annotated[float | None, about("What an accepted label costs, in the project's currency; null if unknown.")]
 
 
 def costs_by_member(project: Project) -> dict[int, LabelCost]:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
 
+from annotation.core.bounds import about
 from annotation.labels.annotators.evidence import Rise, highest_rise, tolerated, weigh
 from annotation.labels.annotators.judged_labels import NO_ERROR, FirstErrorLabel, Reference, of_people
 
@@ -24,10 +25,12 @@ PATTERNS: tuple[Pattern, ...] = ("none", "same", "turns")
 class PatternShare:
     """How many of `of` answers are as the pattern predicts, and how many would be if others had answered."""
 
-    pattern: Pattern
-    count: int
-    of: int
-    usual: float
+    pattern: Annotated[
+        Pattern, about("`none`, the `same` step as before, or the answer of the label before last (`turns`).")
+    ]
+    count: Annotated[int, about("Labels that give the pattern's answer.")]
+    of: Annotated[int, about("Labels for which the pattern and the reference differ.")]
+    usual: Annotated[float, about("How many would give it if other people had labelled.")]
 
 
 def find_patterns(

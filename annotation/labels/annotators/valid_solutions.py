@@ -9,9 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, quantiles
+from typing import Annotated
 
-from annotation.labels.quality.anchoring import Gap, difference
+from annotation.core.bounds import about
+from annotation.labels.annotators.anchoring import difference
 from annotation.work.gold.gold_accuracy import Share, share_of
+from prm.consensus import Measured
 
 LEAST_OTHERS = 2  # right solutions of the problem besides this one
 LEAST_SOLUTIONS = 8  # valid solutions of the project below which no quarter is unconventional
@@ -20,13 +23,13 @@ WORDS = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
 
 @dataclass(frozen=True)
 class Rejections:
-    """The shares of a person's labels on unconventional and other valid solutions that report an error."""
+    """Labels on valid solutions that report an error."""
 
-    unconventional: Share
-    others: Share
+    unconventional: Annotated[Share, about("On the quarter that is least like the others.")]
+    others: Annotated[Share, about("On other valid solutions.")]
 
     @property
-    def gap(self) -> Gap | None:
+    def gap(self) -> Measured | None:
         return difference(self.unconventional, self.others)
 
 

@@ -6,23 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from statistics import mean, stdev
+from typing import Annotated
 
+from annotation.core.bounds import about
+from annotation.labels.annotators.anchoring import Logs, Pace, pace_of
 from annotation.labels.annotators.judged_labels import NO_ERROR, FirstErrorLabel, Reference, of_people
-from annotation.labels.quality.anchoring import Logs, Pace, pace_of
 from annotation.work.gold.gold_accuracy import Share, share_of
 
 
 @dataclass(frozen=True)
 class Week:
-    """A week from Monday, `since`. `right` is the share of compared labels that name the reference's first error,
-    `errors` the share of labels that report an error, and `others_errors` that of other people in the same week."""
+    """A person's labels of a week; shares are of the compared labels and of all."""
 
-    since: date
-    labels: int
-    right: Share
-    errors: Share
-    others_errors: Share
-    pace: Pace
+    since: Annotated[date, about("The Monday, in the project's time zone.")]
+    labels: Annotated[int, about("Number of labels.")]
+    right: Annotated[Share, about("Compared labels that name the reference's first error.")]
+    errors: Annotated[Share, about("Labels that report an error.")]
+    others_errors: Annotated[Share, about("Other people's labels in the same week that report an error.")]
+    pace: Annotated[Pace, about("Active time per rated step.")]
 
     @property
     def until(self) -> date:

@@ -1,1 +1,1 @@
-"""One label of each step from everyone's ratings, and how reliable each annotator is."""
+"""One label of each step from everyone's ratings: fits with annotators' reliability, and decisions of reviewers."""

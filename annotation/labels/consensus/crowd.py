@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from annotation.labels.annotators.anchoring import Ends, gap_between
 from annotation.labels.consensus.chains import BAD, NEVER, Array, Ballots, Chain, expect, link, pack, shares, survive
 from annotation.labels.consensus.copies import Kinship, weigh
 from annotation.labels.consensus.tally import Tally
-from annotation.labels.quality.anchoring import Ends, gap_between
 from annotation.work.gold.gold_accuracy import score_interval
 from prm.consensus import Measured, Place, Posterior, Reliability, Vote
 

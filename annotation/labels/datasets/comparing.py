@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Annotated, Any, BinaryIO, Literal
 
 import msgspec
 
+from annotation.core.bounds import about
 from annotation.core.errors import DomainError
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.snapshots import open_snapshot
@@ -53,28 +54,28 @@ _decode = msgspec.json.Decoder(Record).decode
 class Change(msgspec.Struct, omit_defaults=True, kw_only=True):
     """One difference between two snapshots; `fields` are the names of what changed, `steps` how many steps."""
 
-    of: Literal["label", "solution", "consensus"]
-    kind: Kind
-    reason: Reason
-    problem: str
-    external_id: str = ""
-    source_kind: str = ""
-    source_name: str = ""
-    annotator: str | None = None
-    fields: list[str] = []
-    steps: int = 0
+    of: Annotated[Literal["label", "solution", "consensus"], about("What differs.")]
+    kind: Annotated[Kind, about("Whether it is new, different or gone.")]
+    reason: Annotated[Reason, about("Why it differs.")]
+    problem: Annotated[str, about("The beginning of the problem.")]
+    external_id: Annotated[str, about("The solution's id in its file; omitted if it has none.")] = ""
+    source_kind: Annotated[str, about("What the label comes from; omitted if no label differs.")] = ""
+    source_name: Annotated[str, about("The model or the labeller in a file; omitted for the project's members.")] = ""
+    annotator: Annotated[str | None, about("The annotator's pseudonym; omitted for none.")] = None
+    fields: Annotated[list[str], about("The names of the changed fields.")] = []
+    steps: Annotated[int, about("Number of steps whose consensus differs.")] = 0
 
 
 class SnapshotDiff(msgspec.Struct, kw_only=True):
     """The numbers of differences from `old` to `new`, by reason; `filters` are the names of those that differ."""
 
-    old: str
-    new: str
-    filters: list[str]
-    solutions: dict[str, int]
-    labels: dict[str, dict[str, int]]
-    same_labels: int
-    consensus: dict[str, int]
+    old: Annotated[str, about("SHA-256 of the older snapshot.")]
+    new: Annotated[str, about("SHA-256 of the newer snapshot.")]
+    filters: Annotated[list[str], about("The names of the filters that differ.")]
+    solutions: Annotated[dict[str, int], about("Number of solutions by difference.")]
+    labels: Annotated[dict[str, dict[str, int]], about("Number of labels by difference, then by reason.")]
+    same_labels: Annotated[int, about("Number of labels without a difference.")]
+    consensus: Annotated[dict[str, int], about("Number of solutions whose consensus differs, by reason.")]
 
 
 def diff_snapshots(

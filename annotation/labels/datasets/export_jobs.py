@@ -1,13 +1,14 @@
 """Exports as jobs: a worker makes a snapshot, and writes it in several formats to a folder or an object storage."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.core import audit
+from annotation.core.bounds import about
 from annotation.core.errors import DomainError, Missing
 from annotation.core.lifecycle import beat, beating_apart, fail_job, run_job, send
 from annotation.core.membership.access import require_role
@@ -28,16 +29,18 @@ from prm.vocabulary import NeutralPolicy, Split
 class ExportOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """Options of `export_snapshot` for all files of an export. Without `neutral`, the project's policy decides."""
 
-    neutral: NeutralPolicy | None = None
-    splits: list[Split] = []
-    mixed_kinds: MixedKinds = "refuse"
+    neutral: Annotated[NeutralPolicy | None, about("How to map neutral steps; null for the project's policy.")] = None
+    splits: Annotated[list[Split], about("The splits in the files; empty for the default.")] = []
+    mixed_kinds: Annotated[MixedKinds, about("Whether a format that cannot state source kinds may mix several.")] = (
+        "refuse"
+    )
 
 
 class ExportPlace(msgspec.Struct, frozen=True):
     """The folder `path` below the operator's export root of this name."""
 
-    root: str
-    path: str = ""
+    root: Annotated[str, about("The name of the export root.")]
+    path: Annotated[str, about("The folder below the export root.")] = ""
 
 
 @transaction.atomic

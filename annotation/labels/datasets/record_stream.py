@@ -7,10 +7,10 @@ from itertools import islice
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from annotation.labels.agreement.contrast import SourceVerdict, passes_rule
 from annotation.labels.consensus.consensus import consensus_of, with_reliability
 from annotation.labels.datasets.filters import SnapshotFilters, may_pass
 from annotation.labels.datasets.reading import NO_TEXTS, Label, StoredSolution, Texts, read_solutions
-from annotation.labels.quality.contrast import SourceVerdict, passes_rule
 from annotation.models import HIDDEN_LANES, Annotation, ConsensusFit, LabelBatch, Project, Solution, Step
 from annotation.work.gold.designation import is_gold
 from prm.formats.record import Record, RecordAnnotation

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
+from annotation.labels.agreement.contrast import agree
 from annotation.labels.datasets.losses import ExportCounts
-from annotation.labels.quality.contrast import agree
 from prm.exporters import EXPORTERS
 from prm.formats.identity import text_hash
 from prm.formats.path import taken_path

@@ -1,11 +1,12 @@
 """Estimates of a route's accuracy from random audits and gold. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from annotation.core.bounds import about
 from annotation.work.gold.gold_accuracy import score_interval
+from prm.consensus import Measured
 
 LEAST = 10  # effective audits below which an interval says too little
 
@@ -17,14 +18,11 @@ class Audit(NamedTuple):
     probability: float
 
 
-@dataclass(frozen=True)
-class AuditedAccuracy:
+class AuditedAccuracy(Measured, frozen=True):
     """An estimated share of right labels with its 95 % interval, and the number of labels that it was measured on."""
 
-    value: float
-    low: float
-    high: float
-    measured: int
+    value: Annotated[float, about("The share of right labels.")]
+    measured: Annotated[int, about("Number of audits or gold answers that it was measured on.")]
 
 
 def accuracy_from(audits: Sequence[Audit]) -> AuditedAccuracy | None:

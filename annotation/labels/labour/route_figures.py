@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Count, F, FloatField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Cast, Coalesce
 
+from annotation.core.bounds import about
 from annotation.labels.annotators.batches import in_use, is_set_aside
 from annotation.labels.labour.audit_estimates import LEAST, Audit, AuditedAccuracy, accuracy_from, mix
 from annotation.models import Annotation, GoldAnswer, HandOver, JudgeCall, Membership, Project, QueueItem, Route
@@ -25,37 +26,41 @@ JUDGED_ALONE = Q(handed_over=HandOver.AUDIT) | Q(handed_over="", state=QueueItem
 class RouteCost:
     """A cost in the project's currency: of a finished solution, and of one that is labelled right with its interval."""
 
-    per_solution: float
-    per_right: float | None
-    low: float | None
-    high: float | None
+    per_solution: Annotated[float, about("Cost of a finished solution, without audits.")]
+    per_right: Annotated[float | None, about("Cost of a solution that is labelled right; null if unknown.")]
+    low: Annotated[
+        float | None, about("Lower bound of the 95 % interval of the cost per right solution; null if unknown.")
+    ]
+    high: Annotated[
+        float | None, about("Upper bound of the 95 % interval of the cost per right solution; null if unknown.")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RouteFigures:
-    """The figures of a route, in one `domain` or, with None, in all.
+    """The figures of a route. They are None where too little is known."""
 
-    Of `items`, `done` have all their labels: `judged_alone` by judges only, audits aside, the others by people too.
-    `judge_accuracy` is that of judges alone, from audits; `people_accuracy` is people's, from hidden gold; `accuracy`
-    is that of the route's results. `cost` leaves audits out, which cost `audit_cost` in all. `other_cost` is what the
-    same solutions would cost on the `other` route. Figures are None where too little is known.
-    """
-
-    route: Route
-    domain: str | None
-    items: int
-    done: int
-    judged_alone: int
-    judge_labels: int
-    people_labels: int
-    audits: int
-    judge_accuracy: AuditedAccuracy | None
-    people_accuracy: AuditedAccuracy | None
-    accuracy: AuditedAccuracy | None
-    cost: RouteCost | None
-    audit_cost: float | None
-    other: Route
-    other_cost: float | None
+    route: Annotated[Route, about("Who labels these solutions.")]
+    domain: Annotated[str | None, about("The domain; null for all domains together.")]
+    items: Annotated[int, about("Number of queued solutions.")]
+    done: Annotated[int, about("Number of solutions with all their labels.")]
+    judged_alone: Annotated[int, about("Number of solutions that judges decided alone, audits aside.")]
+    judge_labels: Annotated[int, about("Number of judges' labels.")]
+    people_labels: Annotated[int, about("Number of people's labels, without audits.")]
+    audits: Annotated[int, about("Number of audits of solutions that judges decided alone.")]
+    judge_accuracy: Annotated[
+        AuditedAccuracy | None, about("Accuracy of judges alone, from audits; null if there are too few.")
+    ]
+    people_accuracy: Annotated[
+        AuditedAccuracy | None, about("Accuracy of people on hidden gold; null if there are too few answers.")
+    ]
+    accuracy: Annotated[AuditedAccuracy | None, about("Accuracy of the route's results; null if too little is known.")]
+    cost: Annotated[RouteCost | None, about("Costs in the project's currency; null if unknown.")]
+    audit_cost: Annotated[float | None, about("Cost of all audits in the project's currency; null if unknown.")]
+    other: Annotated[Route, about("The route of `other_cost`.")]
+    other_cost: Annotated[
+        float | None, about("What the same solutions would cost on the other route; null if unknown.")
+    ]
 
 
 @dataclass

@@ -1,8 +1,12 @@
 """Expectations with a band. Pure."""
 
+from typing import Annotated
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from annotation.core.bounds import about
 
 Array = NDArray[np.float64]
 LOW, HIGH = 0.1, 0.9
@@ -11,9 +15,9 @@ LOW, HIGH = 0.1, 0.9
 class Band(msgspec.Struct, frozen=True):
     """An expectation, the median, with the bounds of its 80 % band."""
 
-    value: float
-    low: float
-    high: float
+    value: Annotated[float, about("The expectation.")]
+    low: Annotated[float, about("The lower end of the 80 % band.")]
+    high: Annotated[float, about("The upper end of the 80 % band.")]
 
 
 def band_of(draws: Array) -> Band:

@@ -6,11 +6,12 @@ single models around the curve is weighted by its likelihood; b is integrated ou
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
 
+from annotation.core.bounds import about
 from annotation.labels.planning.bands import Array, Band, band_of
 
 LEAST = 3  # models on different numbers of labels
@@ -26,17 +27,17 @@ FAR = 50.0  # times the labels so far: beyond, no forecast is made
 class Trained(msgspec.Struct, frozen=True, order=True):
     """A model: how many labels it learned from, and its F1 on the holdout, in [0, 1]."""
 
-    labels: int
-    f1: float
+    labels: Annotated[int, about("How many labels it learned from.")]
+    f1: Annotated[float, about("Its F1 on the holdout.")]
 
 
 class ModelForecast(msgspec.Struct, frozen=True):
     """The F1 of a model trained on `labels`, and its gain over the latest one, from `models` models."""
 
-    labels: int
-    f1: Band
-    gain: Band
-    models: int
+    labels: Annotated[int, about("How many labels it would learn from.")]
+    f1: Annotated[Band, about("Its F1 on the holdout.")]
+    gain: Annotated[Band, about("Its gain over the model with the most labels so far.")]
+    models: Annotated[int, about("Number of models that the forecast is made from.")]
 
 
 class Curve(NamedTuple):

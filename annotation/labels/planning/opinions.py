@@ -8,11 +8,12 @@ below 0. It is taken to be about the same for every number of people.
 
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
 
+from annotation.core.bounds import about
 from annotation.labels.planning.bands import Array, Band, band_of
 
 DRAWS, GROUPS = 200, 50
@@ -36,8 +37,8 @@ class Rater(NamedTuple):
 class LabelQuality(msgspec.Struct, frozen=True):
     """The share of steps with the `right` label, with this number of `opinions`."""
 
-    opinions: int
-    right: Band
+    opinions: Annotated[int, about("How many people rate each step.")]
+    right: Annotated[Band, about("The share of steps with the right label.")]
 
 
 class Known(NamedTuple):

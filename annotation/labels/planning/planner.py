@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
+from typing import Annotated
 
 import msgspec
 from django.db.models import Case, Count, F, FloatField, Q, Sum, Value, When
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
+from annotation.core.bounds import about
 from annotation.labels.consensus.fits import latest_fit
 from annotation.labels.planning.bands import Band
 from annotation.labels.planning.curve import Curve, ModelForecast, Trained, fit_curve
@@ -25,34 +27,34 @@ STANDARD_ERRORS = 2 * 1.96  # in a 95 % interval
 class Reach(msgspec.Struct, frozen=True):
     """How many more labels bring a model of the wanted `f1`; `labels` is None if the curve does not reach it."""
 
-    f1: float
-    labels: Band | None
+    f1: Annotated[float, about("The wanted F1 on the holdout.")]
+    labels: Annotated[Band | None, about("How many more labels; null if the curve does not reach it.")]
 
 
 class LastDay(msgspec.Struct, frozen=True):
     """The expected last day, with the bounds of its 80 % band."""
 
-    value: date
-    low: date
-    high: date
+    value: Annotated[date, about("The expectation.")]
+    low: Annotated[date, about("The early end of the 80 % band.")]
+    high: Annotated[date, about("The late end of the 80 % band.")]
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A plan of more labels, which begin on the project's day `today`.
+    """A plan of more labels."""
 
-    `workload` is None after too few days with labels, and `quality` empty without a consensus fit
-    on known steps. `model` is None unless three models learned from different numbers of labels
-    and were measured. `trained` are these models, by the labels that they learned from.
-    """
-
-    today: date
-    currency: str
-    workload: Workload | None
-    end: LastDay | None
-    quality: list[LabelQuality]
-    model: ModelForecast | None
-    reach: Reach | None
-    trained: list[Trained]
+    today: Annotated[date, about("The project's day on which the labels begin.")]
+    currency: Annotated[str, about("The currency of costs, a code of ISO 4217.")]
+    workload: Annotated[Workload | None, about("Time and cost; null after too few days with labels.")]
+    end: Annotated[LastDay | None, about("The last day; null after too few days with labels.")]
+    quality: Annotated[
+        list[LabelQuality],
+        about("The quality of labels by the number of opinions; empty without a consensus fit of known steps."),
+    ]
+    model: Annotated[
+        ModelForecast | None, about("The model after these labels; null unless three measured models differ in labels.")
+    ]
+    reach: Annotated[Reach | None, about("The labels for `wanted_f1`; null if it was not asked or cannot be said.")]
+    trained: Annotated[list[Trained], about("The measured models, by labels.")]
 
 
 def plan_labels(

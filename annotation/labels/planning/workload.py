@@ -8,11 +8,12 @@ ones, from the same weekday once all weekdays are known from WEEKS weeks.
 import math
 import statistics
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
+from annotation.core.bounds import about
 from annotation.labels.planning.bands import Array, Band, band_of
 
 DRAWS = 1000
@@ -38,17 +39,18 @@ class Day(NamedTuple):
 class Workload(msgspec.Struct, frozen=True):
     """The totals up to a goal, each an expectation with its band; the goal's own total is fixed.
 
-    `reached` is false if a tenth of the futures or more do not reach the goal within five years; the totals are then
-    lower bounds. The forecast uses `past_labels` of `past_days` days with labels.
+    The goal counts as reached unless a tenth of the futures or more do not reach it within five years.
     """
 
-    days: Band
-    labels: Band
-    hours: Band
-    cost: Band
-    reached: bool
-    past_days: int
-    past_labels: int
+    days: Annotated[Band, about("Days.")]
+    labels: Annotated[Band, about("Labels.")]
+    hours: Annotated[Band, about("Hours of active labelling.")]
+    cost: Annotated[Band, about("Cost of the labels, in the project's currency.")]
+    reached: Annotated[
+        bool, about("Whether the goal is reached within five years; if not, the totals are lower bounds.")
+    ]
+    past_days: Annotated[int, about("Past days with labels that the forecast uses.")]
+    past_labels: Annotated[int, about("Past labels that the forecast uses.")]
 
 
 def forecast(

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from prm.formats.labels import rated_label
-from prm.formats.record import Completion, Record
+from prm.formats.record import Record
+from prm.formats.record_traces import record_of
+from prm.labels import without_labels
 from prm.sandbox.annotators import PROFILES, Reading, simulate_labels
 from prm.sandbox.world import WorldConfig, generate
 from prm.traces import Trace
@@ -39,12 +42,12 @@ class Sandbox:
 
     def records(self) -> Iterator[Record]:
         """The solutions without labels."""
-        return map(_record, self._traces.values())
+        return map(_unlabelled, self._traces.values())
 
     def gold(self) -> Iterator[Record]:
         """The gold solutions with their true labels."""
         for trace in self._gold.values():
-            record = _record(trace)
+            record = _unlabelled(trace)
             ratings = [None if label is None else label.rating for label in trace.labels or []]
             label = rated_label(ratings, kind="consensus", name="the sandbox")
             label.comment = WHY.get(trace.meta["error_kind"] or "", "")
@@ -56,14 +59,5 @@ class Sandbox:
         return simulate_labels((self._traces | self._gold)[external_id], PROFILES[profile], rng)
 
 
-def _record(trace: Trace) -> Record:
-    return Record(
-        problem=trace.problem,
-        positions=[[Completion(step.text, step.kind)] for step in trace.steps],  # type: ignore[arg-type]
-        source_group=trace.source_group,
-        domain=trace.domain,
-        reference_answer=trace.reference_answer,
-        external_id=trace.id,
-        generator=trace.generator,
-        final_answer_correct=trace.final_answer_correct,
-    )
+def _unlabelled(trace: Trace) -> Record:
+    return msgspec.structs.replace(record_of(without_labels(trace, trace.steps)), split="")

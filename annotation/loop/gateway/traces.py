@@ -28,8 +28,7 @@ def write_training_traces(records: Iterable[Record], path: Path, *, graded: Iter
         for record in records
         if record.split in ("pool", "calibration")
     )
-    unlabelled = (msgspec.structs.replace(record_traces.trace_of(record), labels=None) for record in graded)
-    return write_traces(path, chain(_traces(training), unlabelled))
+    return write_traces(path, chain(_traces(training), _unlabelled(graded)))
 
 
 def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
@@ -43,8 +42,11 @@ def holdout_traces(records: Iterable[Record]) -> Iterator[Trace]:
     return (trace for trace in holdout if first_error(trace) is not None)
 
 
-def write_settled_traces(records: Iterable[Record], path: Path) -> Counter[str]:
-    """Write the solutions of all splits whose first error people's labels settle; returns how many of each split."""
+def write_settled_traces(records: Iterable[Record], path: Path, *, graded: Iterable[Record] = ()) -> Counter[str]:
+    """Write the solutions of all splits whose first error people's labels settle, then the `graded` ones.
+
+    Returns the number of settled ones of each split.
+    """
     by_split: Counter[str] = Counter()
 
     def settled() -> Iterator[Trace]:
@@ -53,7 +55,7 @@ def write_settled_traces(records: Iterable[Record], path: Path) -> Counter[str]:
                 by_split[trace.split] += 1
                 yield trace
 
-    write_traces(path, settled())
+    write_traces(path, chain(settled(), _unlabelled(graded)))
     return by_split
 
 
@@ -70,6 +72,10 @@ def without_machines(record: Record) -> Record:
 
 def _traces(records: Iterable[Record]) -> Iterator[Trace]:
     return filter(is_labelled, map(record_traces.trace_of, records))
+
+
+def _unlabelled(graded: Iterable[Record]) -> Iterator[Trace]:
+    return (msgspec.structs.replace(record_traces.trace_of(record), labels=None) for record in graded)
 
 
 def trace_of(solution: Solution) -> Trace:

@@ -1,11 +1,13 @@
 """Which solutions a judging run labels, which it leaves out, and what it is expected to cost."""
 
 from dataclasses import dataclass
-from decimal import Decimal
+from typing import Annotated
 
-from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db import models
+from django.db.models import Avg, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Length
 
+from annotation.core.bounds import Count, Money, about
 from annotation.labels.list_filters import SolutionFilter
 from annotation.loop.gateway.policies import prices_of
 from annotation.loop.judging.prefixes import most_prefixes
@@ -13,24 +15,23 @@ from annotation.models import Annotation, JudgeCall, JudgingRun, Project, Soluti
 from annotation.work.gold.designation import is_gold, is_practised
 
 CHARACTERS_A_TOKEN = 4
+LeftOut = Annotated[dict[str, Count], about("Solutions of the selection that get no label, by reason.")]
 Method = JudgingRun.Method
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """What a run would do: its solutions, those left out by reason, and about how many calls and tokens it needs.
+class JudgingEstimate:
+    """What a run would label, and about what it would cost. Replies are expected to be as long as earlier ones."""
 
-    The lengths of the replies are those of earlier calls like these; without any (`from_limit`), every reply is
-    expected to reach the token limit.
-    """
-
-    solutions: int
-    left_out: dict[str, int]
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: Decimal
-    from_limit: bool
+    solutions: Annotated[Count, about("Solutions that would get a label.")]
+    left_out: LeftOut
+    calls: Annotated[Count, about("Calls, at most.")]
+    prompt_tokens: Annotated[Count, about("Tokens of the prompts.")]
+    completion_tokens: Annotated[Count, about("Tokens of the replies.")]
+    cost: Annotated[Money, about("The cost by the endpoint's prices.")]
+    from_limit: Annotated[
+        bool, about("Whether every reply is expected to reach the limit: there are no earlier calls.")
+    ]
 
 
 def choose(run: JudgingRun, chosen: SolutionFilter) -> tuple[list[int], dict[str, int]]:
@@ -69,7 +70,7 @@ def rollout_source(run: JudgingRun) -> str:
     return f"{run.model}, {run.rollouts} rollouts"[:200]
 
 
-def estimate(run: JudgingRun, ids: list[int], left_out: dict[str, int]) -> Estimate:
+def estimate(run: JudgingRun, ids: list[int], left_out: dict[str, int]) -> JudgingEstimate:
     """What the run is expected to cost for these solutions."""
     calls = prompt_characters = replies = 0
     for steps, written, problem in _lengths(run.project, ids):
@@ -83,13 +84,13 @@ def estimate(run: JudgingRun, ids: list[int], left_out: dict[str, int]) -> Estim
     usual = _usual_length(run)
     prompt_tokens = prompt_characters // CHARACTERS_A_TOKEN
     completion_tokens = round(replies * (run.max_tokens if usual is None else usual))
-    return Estimate(
+    return JudgingEstimate(
         len(ids),
         left_out,
         calls,
         prompt_tokens,
         completion_tokens,
-        prices_of(run.endpoint).cost(prompt_tokens, completion_tokens),
+        float(prices_of(run.endpoint).cost(prompt_tokens, completion_tokens)),
         usual is None,
     )
 
@@ -98,7 +99,7 @@ def _lengths(project: Project, ids: list[int]) -> QuerySet[Solution, tuple[int, 
     """The number of steps, their characters, and those of the problem."""
     solutions = Solution.objects.filter(project=project, pk__in=ids, steps__alternative=0)
     return solutions.annotate(
-        count=Count("steps"), written=Sum(Length("steps__text")), asked=Length("problem__text")
+        count=models.Count("steps"), written=Sum(Length("steps__text")), asked=Length("problem__text")
     ).values_list("count", "written", "asked")
 
 

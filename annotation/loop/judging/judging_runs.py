@@ -1,23 +1,23 @@
 """Requests and resumes judging runs."""
 
-import math
-from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
+from msgspec import Meta
 
 from annotation.core import audit
+from annotation.core.bounds import NonBlank, Position, about, check_fields, one_of
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
 from annotation.labels.list_filters import SolutionFilter
 from annotation.loop.gateway.policies import PROMPT, Prices, model_of, prices_of, proposed_prompt
-from annotation.loop.judging.chosen_solutions import Estimate, choose, estimate
+from annotation.loop.judging.chosen_solutions import JudgingEstimate, choose, estimate
 from annotation.loop.judging.judge_members import find_judge, find_or_add_judge
 from annotation.loop.judging.templates import STEPS, TEMPLATES
 from annotation.loop.selection.generations import new_seed
@@ -30,27 +30,41 @@ MOST_TOKENS, MOST_ROLLOUTS, HIGHEST_TEMPERATURE = 131_072, 128, 2.0
 MOST_MONEY = 10**8
 
 
-@dataclass(frozen=True)
-class JudgingPlan:
-    """What to label, and how. An empty prompt is the template's, or the policy's own; a budget of 0 is no limit."""
+class JudgingPlan(msgspec.Struct, frozen=True):
+    """What to label, and how. `endpoint` is one of the names that the operator configured."""
 
-    method: str
-    endpoint: str
-    mode: str = Mode.BATCH
-    template: str = "first_error"
-    prompt: str = ""
-    temperature: float | None = None  # 0 for a judge, 0.8 for rollouts
-    max_tokens: int = 2048
-    rollouts: int = 8
-    threshold: float = 0.0
-    search: str = Search.ALL
-    token_budget: int = 0
-    cost_budget: float = 0.0
-    seed: int | None = None
-    chosen: SolutionFilter = field(default_factory=SolutionFilter)
+    method: Annotated[JudgingRun.Method, about("A judge, or Monte Carlo rollouts.")]
+    endpoint: Annotated[NonBlank, Meta(max_length=100)]
+    mode: Annotated[JudgingRun.Mode, about("A selection of solutions, or those of the queue.")] = Mode.BATCH
+    template: Annotated[str, one_of(TEMPLATES), about("The question to the judge.")] = "first_error"
+    prompt: Annotated[
+        str,
+        Meta(max_length=LONGEST_PROMPT),
+        about("A prompt instead of the template's or the endpoint's, with {problem} and, for a judge, {steps}."),
+    ] = ""
+    temperature: Annotated[
+        Annotated[float, Meta(ge=0, le=HIGHEST_TEMPERATURE)] | None, about("Default: 0 for a judge, 0.8 for rollouts.")
+    ] = None
+    max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 2048
+    rollouts: Annotated[int, Meta(ge=1, le=MOST_ROLLOUTS), about("Rollouts from each prefix.")] = 8
+    threshold: Annotated[
+        float, Meta(ge=0, lt=1), about("A step is good if the share of right rollouts behind it is above this.")
+    ] = 0.0
+    search: Annotated[
+        JudgingRun.Search,
+        about("Which prefixes to estimate: all, those until the first error, or a binary search for it."),
+    ] = Search.ALL
+    token_budget: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    cost_budget: Annotated[
+        float, Meta(ge=0, le=MOST_MONEY), about("The most that the run may cost; 0 for no limit.")
+    ] = 0.0
+    seed: Position | None = None
+    chosen: Annotated[
+        SolutionFilter, about("The filter of the solutions, with the parameters of the list of solutions.")
+    ] = msgspec.field(default_factory=SolutionFilter)
 
 
-def estimate_judging(*, by: User, project: Project, plan: JudgingPlan) -> Estimate:
+def estimate_judging(*, by: User, project: Project, plan: JudgingPlan) -> JudgingEstimate:
     """What a run of the plan would label and cost. Raises as `start_judging`, without `no_solutions`."""
     require_role(by, project, Membership.Role.MANAGER)
     check_plan(project, plan)
@@ -132,29 +146,7 @@ def unsaved_run(project: Project, plan: JudgingPlan) -> JudgingRun:
 def check_plan(project: Project, plan: JudgingPlan) -> None:
     """Raises DomainError (`unknown_endpoint`, `invalid_judging`) naming the wrong field."""
     model_of(plan.endpoint)
-    names = (
-        ("method", plan.method, Method.values),
-        ("mode", plan.mode, Mode.values),
-        ("template", plan.template, TEMPLATES),
-        ("search", plan.search, Search.values),
-    )
-    for name, value, known in names:
-        if value not in known:
-            raise _invalid(name, Message("judging_choice_unknown", value=value, known=", ".join(known)))
-    numbers = (
-        ("temperature", plan.temperature, 0.0, HIGHEST_TEMPERATURE),
-        ("max_tokens", plan.max_tokens, 1, MOST_TOKENS),
-        ("rollouts", plan.rollouts, 1, MOST_ROLLOUTS),
-        ("token_budget", plan.token_budget, 0, 10**15),
-        ("cost_budget", plan.cost_budget, 0, MOST_MONEY),
-    )
-    for name, number, least, most in numbers:
-        if number is not None and not (math.isfinite(number) and least <= number <= most):
-            raise _invalid(
-                name, Message("sampling_field_out_of_range", field=name, value=number, least=least, most=most)
-            )
-    if not 0 <= plan.threshold < 1:
-        raise _invalid("threshold", Message("judging_threshold_no_share", value=plan.threshold))
+    check_fields(plan, code="invalid_judging")
     _check_prompt(plan)
     if plan.cost_budget and prices_of(plan.endpoint) == Prices():
         raise _invalid("cost_budget", Message("judging_without_prices", endpoint=plan.endpoint))
@@ -169,8 +161,6 @@ def _check_prompt(plan: JudgingPlan) -> None:
     for place in needed:
         if plan.prompt.count(place) != 1:
             raise _invalid("prompt", Message("judging_prompt_without_place", place=place))
-    if len(plan.prompt) > LONGEST_PROMPT:
-        raise _invalid("prompt", Message("prompt_too_long", n=LONGEST_PROMPT))
 
 
 def _check_queue(project: Project, plan: JudgingPlan) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import BigIntegerField, Count, F, Func, IntegerField, Sum
 from django.db.models.functions import Least
 
+from annotation.core.bounds import about
 from annotation.labels.annotators.batches import in_use
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import HIDDEN_LANES, Generation, ModelVersion, PoolScore, Project, ShadowComparison
@@ -21,27 +22,24 @@ SAMPLE = 1000  # solutions of the pool on which two models are compared
 class GenerationResult:
     """The results of one generation; None is unknown.
 
-    "Its model" is the one that serves after training on the generation. `f1` in [0, 1] is its ProcessBench F1 on the
-    holdout, and `holdout_gain` its gain over the model before. `gain` is acquisition minus control on equal
-    label-seconds. `acquired_gain` and `control_gain` are the gains of each lane over the common start, in
-    `acquired_seconds` and `control_seconds`. `changed` is the share of pool verdicts that differ from the model before.
+    "Its model" is the one that serves after training on the generation.
     """
 
     generation: int
-    labels: int
-    seconds: float
-    f1: float | None = None
-    f1_low: float | None = None
-    f1_high: float | None = None
-    holdout_gain: float | None = None
-    gain: float | None = None
-    gain_low: float | None = None
-    gain_high: float | None = None
-    acquired_gain: float | None = None
-    acquired_seconds: float | None = None
-    control_gain: float | None = None
+    labels: Annotated[int, about("Number of labels.")]
+    seconds: Annotated[float, about("Time in seconds.")]
+    f1: Annotated[float | None, about("ProcessBench F1 of its model on the holdout.")] = None
+    f1_low: Annotated[float | None, about("Lower bound of the 95 % interval of `f1`.")] = None
+    f1_high: Annotated[float | None, about("Upper bound of the 95 % interval of `f1`.")] = None
+    holdout_gain: Annotated[float | None, about("Gain over the model before, on the holdout.")] = None
+    gain: Annotated[float | None, about("Acquisition minus control, on equal labelling time.")] = None
+    gain_low: Annotated[float | None, about("Lower bound of the 95 % interval of `gain`.")] = None
+    gain_high: Annotated[float | None, about("Upper bound of the 95 % interval of `gain`.")] = None
+    acquired_gain: Annotated[float | None, about("Gain of the acquisition lane over the common start.")] = None
+    acquired_seconds: Annotated[float | None, about("Labelling time of the acquisition lane, in seconds.")] = None
+    control_gain: Annotated[float | None, about("Gain of the control lane over the common start.")] = None
     control_seconds: float | None = None
-    changed: float | None = None
+    changed: Annotated[float | None, about("Share of the pool's verdicts that the new model changes.")] = None
 
 
 def history_of(project: Project) -> list[GenerationResult]:

@@ -4,10 +4,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Annotated
 
 import msgspec
 from django.db.models import Max
 
+from annotation.core.bounds import about
 from annotation.labels.annotators.batches import in_use
 from annotation.loop.proof.arms import ARMS
 from annotation.loop.selection.reading_times import LONGEST_SECONDS
@@ -17,20 +19,18 @@ from prm.evaluation import predicted_first_error
 
 
 class LaneEstimates(msgspec.Struct):
-    """The labelled items of one lane of one generation, and estimates for the whole pool.
+    """The labelled items of one lane of one generation, and estimates for the whole pool."""
 
-    `first_error_rate`: the share of solutions with an error. `champion_accuracy`: the share of first errors that the
-    model of the generation predicted, None without a model or its scores. `seconds`: the time to label one solution.
-    """
-
-    generation: int
+    generation: Annotated[int, about("The number of the generation.")]
     lane: str
-    items: int
-    labelled: int
-    pool: int
-    first_error_rate: Estimate | None
-    champion_accuracy: Estimate | None
-    seconds: Estimate | None
+    items: Annotated[int, about("Number of queue items.")]
+    labelled: Annotated[int, about("Number of labelled items.")]
+    pool: Annotated[int, about("Number of solutions in the pool.")]
+    first_error_rate: Annotated[Estimate | None, about("Share of solutions with an error; null without labels.")]
+    champion_accuracy: Annotated[
+        Estimate | None, about("Share of first errors that the generation's model predicted; null without a model.")
+    ]
+    seconds: Annotated[Estimate | None, about("Time to label a solution, in seconds; null without times.")]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from django.conf import settings
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import beat, run_job, save_progress
 from annotation.core.membership.backbones import check_backbone
-from annotation.labels.datasets.snapshots import read_snapshot
+from annotation.labels.datasets.snapshots import read_graded, read_snapshot
 from annotation.loop.gateway.traces import write_settled_traces
 from annotation.loop.processes.devices import give_way, training_slot
 from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
@@ -53,7 +53,8 @@ def _simulate(simulation: SimulationRun) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "snapshot.jsonl"
     beat(simulation, message=Message("reading_snapshot"))
-    settled = write_settled_traces(read_snapshot(simulation.snapshot), data)
+    snapshot = simulation.snapshot
+    settled = write_settled_traces(read_snapshot(snapshot), data, graded=read_graded(snapshot))
     budget = min(simulation.budget, settled["pool"])
     if budget < LEAST_BUDGET or not settled["calibration"] or not settled["holdout"]:
         raise DomainError(
@@ -79,8 +80,7 @@ def _command(
     check_backbone(simulation.project.policies.backbone)
     words = ["simulate", "--data", str(data), "--out", str(out), "--functions", ",".join(simulation.functions)]
     words += ["--seeds", str(simulation.seeds), "--processes", "1", "--candidates", str(candidates)]
-    words += ["--noise", "0", "--graded", "0"]
-    words += ["--budgets", ",".join(map(str, budgets_up_to(budget)))]
+    words += ["--noise", "0", "--budgets", ",".join(map(str, budgets_up_to(budget)))]
     return prm_command(*words, "--base", simulation.project.policies.backbone, devices=devices)
 
 

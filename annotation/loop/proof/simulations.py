@@ -16,6 +16,7 @@ from prm.errors import UnknownNameError
 from prm.messages import Message
 from prm.vocabulary import SPLITS
 
+BASELINES = (RANDOM, "wrong_answers")  # a chance draw, and the best filter that needs no model
 LEAST_BUDGET = 40
 MOST_SEEDS = 20
 
@@ -24,12 +25,12 @@ MOST_SEEDS = 20
 def start_simulation(
     *, by: User, project: Project, snapshot: Snapshot, functions: Sequence[str], seeds: int, budget: int
 ) -> SimulationRun:
-    """Replay a snapshot with these acquisition functions and random, up to `budget` labelled solutions.
+    """Replay a snapshot with these acquisition functions and the baselines, up to `budget` labelled solutions.
 
     Raises Forbidden, DomainError (`invalid_simulation`), Conflict (`simulation_in_progress`).
     """
     require_role(by, project, Membership.Role.MANAGER)
-    chosen = [RANDOM, *(name for name in dict.fromkeys(functions) if name != RANDOM)]
+    chosen = list(dict.fromkeys([*BASELINES, *functions]))
     _check(snapshot, chosen, seeds, budget)
     try:
         with transaction.atomic():
@@ -63,8 +64,6 @@ def _check(snapshot: Snapshot, chosen: Sequence[str], seeds: int, budget: int) -
             FUNCTIONS.check(name)
     except UnknownNameError as error:
         raise _invalid("functions", error.args[0]) from None
-    if len(chosen) < 2:
-        raise _invalid("functions", Message("no_function_chosen"))
     if not 1 <= seeds <= MOST_SEEDS:
         raise _invalid("seeds", Message("seeds_out_of_range", most=MOST_SEEDS))
     if missing := [name for name in SPLITS if not splits.get(name)]:

@@ -1,9 +1,11 @@
 """What the gate of the next round could detect, from the labelled holdout and the comparisons so far."""
 
 from math import sqrt
+from typing import Annotated
 
 import msgspec
 
+from annotation.core.bounds import about
 from annotation.labels.annotators.batches import in_use
 from annotation.models import HIDDEN_LANES, Annotation, Project
 from annotation.work.gold.designation import active_gold
@@ -16,19 +18,17 @@ LATEST = 10  # comparisons that the spread is taken from
 
 
 class GatePower(msgspec.Struct, kw_only=True):
-    """The gain in F1 that the `solutions` of the holdout labelled by people show in 80 % of the cases.
+    """What the gate can see with the holdout solutions that people have labelled."""
 
-    `detectable` is None with fewer solutions than `least`, which measure nothing. `needed` solutions show a gain of
-    `wanted`. `compared` is the number of comparisons that the spread is taken from; 0 for a typical one.
-    """
-
-    solutions: int
-    least: int
-    detectable: float | None
-    wanted: float
-    needed: int
-    compared: int
-    sentence: Message
+    solutions: Annotated[int, about("Number of holdout solutions that people have labelled.")]
+    least: Annotated[int, about("The number of solutions from which the gate measures.")]
+    detectable: Annotated[
+        float | None, about("The gain in F1 that they show in 80 % of the cases; null if they measure nothing.")
+    ]
+    wanted: Annotated[float, about("The gain in F1 that the needed solutions show.")]
+    needed: Annotated[int, about("The number of solutions that show the wanted gain in 80 % of the cases.")]
+    compared: Annotated[int, about("Number of comparisons that the spread is taken from; 0 for a typical one.")]
+    sentence: Annotated[Message, about("The forecast in a sentence.")]
 
 
 def forecast_gate(project: Project) -> GatePower:
@@ -38,6 +38,7 @@ def forecast_gate(project: Project) -> GatePower:
     spread = sqrt(sum(one**2 for one in spreads) / len(spreads)) if spreads else TYPICAL_SPREAD
     needed = max(solutions_needed(WANTED_GAIN, spread, policy.gate_tolerance), policy.gate_min_holdout)
     values = {"n": solutions, "needed": needed, "wanted": 100 * WANTED_GAIN}
+    tolerated = 100 * policy.gate_tolerance
     measures = solutions >= policy.gate_min_holdout
     detectable = detectable_gain(solutions, spread, policy.gate_tolerance) if measures else None
     sentence = (
@@ -45,7 +46,7 @@ def forecast_gate(project: Project) -> GatePower:
         if detectable is None
         else Message("holdout_large_enough", **values)
         if detectable <= WANTED_GAIN
-        else Message("gate_power", detectable=100 * detectable, **values)
+        else Message("gate_power", detectable=100 * detectable, tolerated=tolerated, **values)
     )
     return GatePower(
         solutions=solutions,

@@ -1,6 +1,6 @@
 """Previews a sampling run: a few solutions of the policy, which are not stored."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
@@ -37,11 +37,11 @@ def preview_sampling(*, by: User, project: Project, plan: SamplingPlan) -> list[
         raise DomainError(Message("no_problem_of_choice"), code="no_problems")
     rows = Problem.objects.in_bulk(ids)
     problems = [rows[pk] for pk in ids]
+    run = unsaved_run(plan, project)
     policy = PolicyClient(
-        plan.endpoint, prompt=plan.prompt, temperature=plan.temperature, max_tokens=plan.max_tokens, for_preview=True
+        run.endpoint, prompt=run.prompt, temperature=run.temperature, max_tokens=run.max_tokens, for_preview=True
     )
-    run = unsaved_run(replace(plan, seed=plan.seed or 0), project)
-    seeds = [run.seed + position for position in range(len(problems))]
+    seeds = [(plan.seed or 0) + position for position in range(len(problems))]
     replies = policy.sample([problem.text for problem in problems], samples=1, seeds=seeds)
     previews = []
     for problem, reply in zip(problems, replies, strict=True):

@@ -1,45 +1,50 @@
 """Requests and resumes sampling runs."""
 
-import math
-from dataclasses import dataclass
+from typing import Annotated
 
+import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
+from msgspec import Meta
 
 from annotation.core import audit
+from annotation.core.bounds import NonBlank, Position, about, check_fields, one_of
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
 from annotation.loop import registry
-from annotation.loop.gateway.policies import PROMPT, model_of
+from annotation.loop.gateway.policies import PROMPT, model_of, proposed_prompt
 from annotation.loop.selection.generations import new_seed
 from annotation.models import Annotation, Membership, Problem, Project, SampledProblem, SamplingRun
 from prm.formats.record import LONGEST_PROMPT
 from prm.messages import Message
-from prm.splitting import RULES, THINKING
+from prm.splitting import RULES, Thinking
 
 Choice = SamplingRun.Choice
 MOST_SAMPLES, MOST_TOKENS, HIGHEST_TEMPERATURE = 64, 131_072, 2.0
 
 
-@dataclass(frozen=True)
-class SamplingPlan:
-    """What to sample. `most_problems` and `token_budget` are None for no limit."""
+class SamplingPlan(msgspec.Struct, frozen=True):
+    """What to sample. `endpoint` is one of the names that the operator configured."""
 
-    endpoint: str
-    samples: int = 4
-    temperature: float = 0.8
-    max_tokens: int = 1024
-    prompt: str = PROMPT
-    decomposition: str = "blank_lines"
-    thinking: str = "separate"
-    choice: str = Choice.ALL
-    domain: str = ""
-    most_problems: int | None = None
-    token_budget: int | None = None
+    endpoint: Annotated[NonBlank, Meta(max_length=100)]
+    samples: Annotated[int, Meta(ge=1, le=MOST_SAMPLES), about("Number of samples per problem.")] = 4
+    temperature: Annotated[float, Meta(ge=0, le=HIGHEST_TEMPERATURE)] = 0.8
+    max_tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] = 1024
+    prompt: Annotated[
+        str, Meta(max_length=LONGEST_PROMPT), about("A prompt instead of the endpoint's, which contains {problem}.")
+    ] = ""
+    decomposition: Annotated[str, one_of(RULES)] = "blank_lines"
+    thinking: Thinking = "separate"
+    choice: Annotated[SamplingRun.Choice, about("Which problems are sampled.")] = Choice.ALL
+    domain: Annotated[str, Meta(max_length=100)] = ""
+    most_problems: Annotated[
+        Annotated[int, Meta(ge=1, le=10**9)] | None, about("The most problems to sample; null for all.")
+    ] = None
+    token_budget: Annotated[int, Meta(ge=1, le=2**53)] | None = None
     opens_generation: bool = False
-    seed: int | None = None
+    seed: Position | None = None
 
 
 def start_sampling(*, by: User, project: Project, plan: SamplingPlan) -> SamplingRun:
@@ -61,8 +66,8 @@ def create_sampling(*, by: User | None, project: Project, plan: SamplingPlan) ->
     problems = chosen_problems(project, choice=plan.choice, domain=plan.domain, most=plan.most_problems)
     if not problems:
         raise DomainError(Message("no_problem_to_sample"), code="no_problems")
-    _check_budget(plan, Problem.objects.get(pk=problems[0]))
     run = unsaved_run(plan, project)
+    _check_budget(run, Problem.objects.get(pk=problems[0]))
     run.requested_by, run.problems = by, len(problems)
     run.save()
     SampledProblem.objects.bulk_create(
@@ -87,7 +92,7 @@ def unsaved_run(plan: SamplingPlan, project: Project) -> SamplingRun:
         temperature=plan.temperature,
         max_tokens=plan.max_tokens,
         samples=plan.samples,
-        prompt=plan.prompt,
+        prompt=plan.prompt or proposed_prompt(plan.endpoint),
         decomposition=plan.decomposition,
         thinking=plan.thinking,
         choice=plan.choice,
@@ -101,28 +106,9 @@ def unsaved_run(plan: SamplingPlan, project: Project) -> SamplingRun:
 def check_plan(plan: SamplingPlan) -> None:
     """Raises DomainError (`unknown_endpoint`, `invalid_sampling`) naming the wrong field."""
     model_of(plan.endpoint)
-    numbers = (
-        ("samples", plan.samples, 1, MOST_SAMPLES),
-        ("temperature", plan.temperature, 0.0, HIGHEST_TEMPERATURE),
-        ("max_tokens", plan.max_tokens, 1, MOST_TOKENS),
-        ("most_problems", plan.most_problems, 1, 10**9),
-        ("token_budget", plan.token_budget, 1, 10**15),
-    )
-    for field, value, least, most in numbers:
-        if value is not None and not (math.isfinite(value) and least <= value <= most):
-            raise _invalid(
-                field, Message("sampling_field_out_of_range", field=field, value=value, least=least, most=most)
-            )
-    if PROMPT not in plan.prompt:
+    check_fields(plan, code="invalid_sampling")
+    if plan.prompt and PROMPT not in plan.prompt:
         raise _invalid("prompt", Message("sampling_prompt_without_problem", prompt=PROMPT))
-    if len(plan.prompt) > LONGEST_PROMPT:
-        raise _invalid("prompt", Message("prompt_too_long", n=LONGEST_PROMPT))
-    names = (("decomposition", plan.decomposition, (*RULES,)), ("thinking", plan.thinking, THINKING))
-    for field, name, known in names:
-        if name not in known:
-            raise _invalid(field, Message("unknown_decomposition", value=name, choices=", ".join(known)))
-    if plan.choice not in Choice.values:
-        raise _invalid("choice", Message("unknown_problem_choice", known=", ".join(Choice.values)))
 
 
 def chosen_problems(project: Project, *, choice: str, domain: str, most: int | None) -> list[int]:
@@ -154,20 +140,12 @@ def most_tokens(problem: str, *, prompt: str, samples: int, max_tokens: int) -> 
     return len(prompt.replace(PROMPT, problem)) + samples * max_tokens
 
 
-def _check_budget(plan: SamplingPlan, first: Problem) -> None:
+def _check_budget(run: SamplingRun, first: Problem) -> None:
     """Raises DomainError (`invalid_sampling`) if the budget is too small for the first problem."""
-    most = most_tokens(first.text, prompt=plan.prompt, samples=plan.samples, max_tokens=plan.max_tokens)
-    if plan.token_budget is not None and plan.token_budget < most:
-        raise _invalid(
-            "token_budget",
-            Message(
-                "budget_below_one_problem",
-                most=most,
-                samples=plan.samples,
-                max_tokens=plan.max_tokens,
-                budget=plan.token_budget,
-            ),
-        )
+    most = most_tokens(first.text, prompt=run.prompt, samples=run.samples, max_tokens=run.max_tokens)
+    if 0 < run.token_budget < most:
+        values = {"most": most, "samples": run.samples, "max_tokens": run.max_tokens, "budget": run.token_budget}
+        raise _invalid("token_budget", Message("budget_below_one_problem", **values))
 
 
 @transaction.atomic

@@ -5,7 +5,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
-from annotation.loop.gateway.policies import proposed_prompt
 from annotation.loop.sampling.run_body import run_sampling
 from annotation.loop.sampling.sampling_runs import SamplingPlan, create_sampling
 from annotation.management.named_project import find_project_by_slug
@@ -47,7 +46,7 @@ class Command(BaseCommand):
         )  # fmt: skip
         plan = SamplingPlan(
             **{name: options[name] for name in same},
-            prompt=options["prompt"] or proposed_prompt(options["endpoint"]),
+            prompt=options["prompt"] or "",
             most_problems=options["most_problems"],
             token_budget=options["token_budget"],
             opens_generation=options["open_generation"],

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import sqrt
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotation.core.bounds import about
 
 NO_ERROR = -1
 Z = 1.959964  # standard deviations on each side of a 95 % interval
@@ -39,9 +41,9 @@ class Answer:
 class Share:
     """`count` of `of` answers: their share, `value`, with its 95 % interval; None without answers."""
 
-    count: int
-    of: int
-    value: float | None
+    count: Annotated[int, about("Number of answers that count.")]
+    of: Annotated[int, about("Number of answers.")]
+    value: Annotated[float | None, about("The share; null without answers.")]
     low: float | None
     high: float | None
 

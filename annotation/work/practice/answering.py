@@ -1,12 +1,14 @@
 """Answers to practice solutions. A person can repeat them, and each is explained at once."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.core import audit
+from annotation.core.bounds import about
 from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.membership.access import membership_of
 from annotation.models import GoldAnswer, Membership, PracticeAnswer, Project
@@ -22,8 +24,8 @@ class Place:
     """A solution of the practice set: how often the person has answered it, and the outcome of the latest answer."""
 
     solution: int
-    answered: int
-    outcome: str | None
+    answered: Annotated[int, about("How often the person has answered it.")]
+    outcome: Annotated[str | None, about("The outcome of the latest answer; null for none.")]
 
 
 @dataclass(frozen=True)

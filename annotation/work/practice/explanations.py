@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
+from annotation.core.bounds import about
 from annotation.models import Annotation, GoldAnswer, StepRating
 from annotation.work.gold.gold_accuracy import Answer, Outcome, outcome_of
 from prm.vocabulary import WORD_OF, Word
@@ -12,34 +14,28 @@ ANYBODY = 0  # an outcome does not depend on the person
 
 @dataclass(frozen=True)
 class StepComparison:
-    """The rating of a completion by the `reference` and in the person's `answer`, null if it has none.
+    """The rating of a completion by the reference and in the person's answer. Type and comment are the reference's."""
 
-    `error_type` and `comment` are the reference's.
-    """
-
-    step: int
+    step: Annotated[int, about("The id of the completion.")]
     position: int
     text: str
-    reference: Word | None
-    answer: Word | None
+    reference: Annotated[Word | None, about("The reference's rating; null for none.")]
+    answer: Annotated[Word | None, about("The person's rating; null for none.")]
     error_type: str
     comment: str
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """An answer compared with the reference. First errors are positions, -1 for none; null if the person gave up.
+    """An answer compared with the reference. First errors are positions."""
 
-    `accepted` are other first errors that count as right; `explanation` and `comment` give the reason.
-    """
-
-    outcome: Outcome
-    answer: int | None
-    reference: int
-    accepted: list[int]
-    explanation: str
+    outcome: Annotated[Outcome, about("How the answer compares with the reference.")]
+    answer: Annotated[int | None, about("The first error of the answer; -1 if none, null if the person gave up.")]
+    reference: Annotated[int, about("The first error of the reference; -1 if none.")]
+    accepted: Annotated[list[int], about("Other first errors that count as right.")]
+    explanation: Annotated[str, about("Why the first error is where it is.")]
     comment: str
-    steps: list[StepComparison]
+    steps: Annotated[list[StepComparison], about("The steps, in order.")]
 
 
 def explain(gold: GoldAnswer, *, answer: int | None, words: Mapping[int, Word], tolerance: int) -> Explanation:

@@ -1,7 +1,9 @@
 """A person's view of their own screening: progress, outcome and, if the policy allows, their answers."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from annotation.core.bounds import about
 from annotation.models import Annotation, Lane, Membership, ScreeningDecision
 from annotation.work.gold.gold_answers import answers_to
 from annotation.work.gold.screening import attempt_of, latest_decision, standing, standing_by, verdict_of
@@ -20,17 +22,16 @@ class Screened:
 
 @dataclass(frozen=True)
 class Standing:
-    """A person's screening: how many of its `items` are `finished`, and the `outcome` of the latest that has ended.
+    """A person's screening. The outcome is that of the latest one that has ended.
 
-    The outcome is "passed", "failed", "again" (another attempt is allowed), or null if none has ended. `right` of `of`
-    answers led to it; null if the policy hides the numbers, or if a manager decided.
+    It is "passed", "failed", or "again" (another attempt is allowed). The policy can hide its numbers.
     """
 
-    items: int
-    finished: int
-    outcome: str | None = None
-    right: int | None = None
-    of: int | None = None
+    items: Annotated[int, about("Number of items of the screening.")]
+    finished: Annotated[int, about("Number of items that are finished.")]
+    outcome: Annotated[str | None, about("The result; null if there is none yet.")] = None
+    right: Annotated[int | None, about("Right answers that led to the outcome; null if it is not shown.")] = None
+    of: Annotated[int | None, about("Number of gold answers that led to the outcome; null if it is not shown.")] = None
 
 
 def describe_standing(membership: Membership) -> Standing | None:

@@ -3,16 +3,32 @@
 import pytest
 
 from annotation.models import ShadowComparison, SimulationRun, Snapshot
+from labelling_ui.pages.simulations import choosing_in_words
 from tests.manager_world import create_empty_project, label
+
+
+def saving(value, low, high):
+    return {"mean": {"value": value, "low": low, "high": high}, "never": 0.0}
+
 
 RESULT = {
     "comparisons": [
         {
             "function": "entropy",
+            "graded": 1.0,
             "f1": [{"value": 0.3, "low": 0.2, "high": 0.4}, {"value": 0.51, "low": 0.4, "high": 0.6}],
             "area_gain": {"solutions": {"value": 0.021, "low": -0.01, "high": 0.05}},
-            "saving": {"solutions": {"mean": {"value": 1.73, "low": 1.1, "high": 2.4}}},
-        }
+            "saving": {"solutions": saving(1.73, 1.1, 2.4)},
+            "choosing": saving(1.04, 0.9, 1.2),
+        },
+        {
+            "function": "random",
+            "graded": 0.0,
+            "f1": [],
+            "area_gain": {},
+            "saving": {},
+            "choosing": None,
+        },
     ]
 }
 
@@ -89,7 +105,7 @@ def test_a_simulation_is_started_from_the_page(manager, project, snapshot, monke
     answer = manager.post("/p/algebra/simulations/", given)
     found = SimulationRun.objects.get()
     assert answer.headers["Location"] == f"/p/algebra/simulations/{found.pk}/"
-    assert (found.functions, found.seeds, found.budget) == (["random", "entropy"], 2, 100)
+    assert (found.functions, found.seeds, found.budget) == (["random", "wrong_answers", "entropy"], 2, 100)
     assert sent == [("rounds.simulate", "gpu")]
     assert "Waiting for a worker" in manager.get(f"/p/algebra/simulations/{found.pk}/").content.decode()
     assert "Open the simulation" in manager.get("/p/algebra/simulations/").content.decode()
@@ -108,12 +124,31 @@ def test_a_finished_simulation_shows_its_table_and_downloads(manager, project, s
     )  # fmt: skip
     page = manager.get(f"/p/algebra/simulations/{found.pk}/").content.decode()
     assert "1.73×" in page
+    assert "choosing buys nothing certain: random selection needs 1.04× as many solutions" in page
+    assert "choosing buys nothing certain" in manager.get("/p/algebra/learning/").content.decode()
     assert "51.0" in page
     assert "+2.1" in page
     told = manager.get(f"/p/algebra/simulations/{found.pk}/report.json")
     assert told.json() == RESULT
     assert "attachment" in told.headers["Content-Disposition"]
     assert manager.get(f"/p/algebra/simulations/{found.pk}/curves.svg").status_code == 404
+
+
+def test_what_choosing_buys_is_said_at_an_equal_training_signal():
+    rows = [
+        {"function": name, "graded": graded, "choosing": choosing}
+        for name, graded, choosing in (
+            ("random", 1.0, None),
+            ("entropy", 0.0, saving(3.1, 2.5, 3.7)),
+            ("entropy", 1.0, saving(1.3, 1.1, 1.5)),
+            ("margin", 1.0, saving(0.9, 0.8, 1.1)),
+            ("actprm", 1.0, saving(None, None, None)),
+        )
+    ]
+    assert "choosing pays: random selection needs 1.30× as many" in choosing_in_words({"comparisons": rows})
+    assert "entropy (1.10× to 1.50×)" in choosing_in_words({"comparisons": rows})
+    assert "nothing certain" in choosing_in_words({"comparisons": rows[3:]})
+    assert choosing_in_words({"comparisons": rows[:1]}) == choosing_in_words({}) == ""
 
 
 def test_labels_without_a_probability_are_no_sample(manager, project, people):

@@ -31,7 +31,7 @@ EMPTY = {
     "datasets/": "There are no labels yet",
 }
 MOST_QUERIES = {
-    "": 36,
+    "": 37,
     "labels/": 12,
     "solutions/": 12,
     "disputes/": 10,

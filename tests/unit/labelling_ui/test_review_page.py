@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.labels.consensus.fits import consensus_on, fit_for, scope_of
-from annotation.labels.quality.review_queue import to_review
+from annotation.labels.consensus.review_queue import to_review
 from annotation.models import Annotation, Critique, Lease, Project, SentBack, Solution
 from annotation.models.scheme import DEFAULT_KEYS, LabelScheme
 from labelling_ui.pages.review_keys import keys_of

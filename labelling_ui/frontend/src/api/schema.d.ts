@@ -143,11 +143,7 @@ export interface components {
             /** @description When the lease ends unless a heartbeat renews it. */
             expires_at: string;
         };
-        /**
-         * @description An answer compared with the reference. First errors are positions, -1 for none; null if the person gave up.
-         *
-         *         `accepted` are other first errors that count as right; `explanation` and `comment` give the reason.
-         */
+        /** @description An answer compared with the reference. First errors are positions. */
         Explanation: {
             /**
              * @description How the answer compares with the reference.
@@ -564,10 +560,9 @@ export interface components {
             before?: number | null;
         };
         /**
-         * @description A person's screening: how many of its `items` are `finished`, and the `outcome` of the latest that has ended.
+         * @description A person's screening. The outcome is that of the latest one that has ended.
          *
-         *         The outcome is "passed", "failed", "again" (another attempt is allowed), or null if none has ended. `right` of `of`
-         *         answers led to it; null if the policy hides the numbers, or if a manager decided.
+         *         It is "passed", "failed", or "again" (another attempt is allowed). The policy can hide its numbers.
          */
         Standing: {
             /** @description Number of items of the screening. */
@@ -605,11 +600,7 @@ export interface components {
             /** @description Critiques of the step, which the annotator rates if the project asks for it. */
             critiques: string[];
         };
-        /**
-         * @description The rating of a completion by the `reference` and in the person's `answer`, null if it has none.
-         *
-         *         `error_type` and `comment` are the reference's.
-         */
+        /** @description The rating of a completion by the reference and in the person's answer. Type and comment are the reference's. */
         StepComparison: {
             /** @description The id of the completion. */
             step: number;

@@ -282,6 +282,16 @@ def test_problems_that_share_one_source_group_are_warned_of(import_content):
     assert "cannot be measured" in sentence
 
 
+def test_a_source_group_of_most_problems_is_warned_of(import_content):
+    others = [{"problem": f"Why is {word} green?", "steps": ["s"]} for word in map("x".__mul__, range(1, 41))]
+    assert import_content([*others, *ALIKE[:30]]).warnings == {}
+    job = import_content(ALIKE)
+    assert Problem.objects.values("split").distinct().count() == 3
+    assert job.warnings["largest_group"] == 50
+    [sentence] = map(str, warnings_in_words(job.warnings))
+    assert sentence.startswith("50 of the 90 problems share one source group")
+
+
 def test_problems_can_be_grouped_by_their_exact_text(import_content):
     job = import_content(ALIKE, options=ImportOptions(source_groups="text"))
     assert set(Problem.objects.values_list("split", flat=True)) == {"pool", "calibration", "holdout"}

@@ -129,6 +129,9 @@ def test_what_the_import_will_warn_of_is_foreseen():
         "50 steps (50 solutions) have no text. They are imported as empty steps",
     ]
     assert not preview(lines(50, steps=["a"]), source_groups="text").warnings
+    others = [{"problem": f"{word} of", "steps": ["s"]} for word in map("x".__mul__, range(1, 41))]
+    mixed = preview(lines(50, steps=["a"]) + b"\n" + "\n".join(map(json.dumps, others)).encode())
+    assert [str(warning)[:28] for warning in mixed.warnings] == ["50 of the 90 problems share "]
     assert preview(lines(50, steps=["a", ""]), empty_steps="refuse").rejections
     labelled = [{"problem": "p", "steps": ["a", "b"], "label": label} for label in (0, 1)]
     [warning] = preview("\n".join(map(json.dumps, labelled)).encode()).warnings

@@ -90,6 +90,11 @@ def test_convincing_wrong_answers_by_hand() -> None:
     assert f.convincing_wrong_answer(p, np.array([0, 1, UNKNOWN])) == pytest.approx([0.45, 0.0, 0.45 * 0.55])
 
 
+def test_contradictions_are_convincing_wrong_and_doubted_right_answers() -> None:
+    p = np.repeat(np.array([[[0.8, 1.0], [0.5, 0.5]]]), 3, axis=0)  # scores of .9 x .5
+    assert f.contradiction(p, np.array([0, 1, UNKNOWN])) == pytest.approx([0.45, 0.55, 1.0])
+
+
 @given(probabilities)
 def test_information_is_never_negative_nor_more_than_there_is(p: np.ndarray) -> None:
     steps, heads = p.shape

@@ -74,6 +74,38 @@ def test_cold_and_unscored_candidates_are_drawn_evenly() -> None:
     assert [s.inclusion_probability for s in chosen] == pytest.approx([0.5, 0.5])
 
 
+def graded(n: int, correct: list[bool | None]) -> list[Candidate]:
+    rng = np.random.default_rng(2)
+    return [
+        Candidate(f"c{i}", f"p{i}", "d", rng.uniform(0.1, 0.9, (3, 4)).tolist(), [9] * 3, correct[i % len(correct)])
+        for i in range(n)
+    ]
+
+
+def expected_draws(pool: list[Candidate], budget: int) -> dict[bool | None, float]:
+    """The mean number of draws of each grade by `contradiction`."""
+    kinds = {one.id: one.final_answer_correct for one in pool}
+    drawn: Counter[bool | None] = Counter()
+    for seed in range(40):
+        chosen = rank("contradiction", pool, budget=budget, cost=CostModel(), rng=np.random.default_rng(seed))
+        drawn += Counter(kinds[one.id] for one in chosen)
+    return {kind: count / 40 for kind, count in drawn.items()}
+
+
+def test_contradictions_are_six_wrong_answers_to_four_right_ones_however_rare_either_is() -> None:
+    for correct, share in (([False, True], 1 / 2), ([False, *[True] * 9], 1 / 10)):
+        drawn = expected_draws(graded(2000, correct), 50)
+        assert drawn[False] == pytest.approx(0.9 * 30 + 0.1 * 50 * share, abs=0.6), "a tenth of the draw is even"
+
+
+def test_without_grades_contradictions_are_drawn_at_random() -> None:
+    pool = graded(60, [None])
+    chosen = rank("contradiction", pool, budget=6, cost=CostModel(), rng=np.random.default_rng(0))
+    assert [one.inclusion_probability for one in chosen] == pytest.approx([0.1] * 6)
+    mixed = expected_draws(graded(2000, [None, None, False, True]), 40)
+    assert mixed[None] == pytest.approx(20, abs=2), "ungraded solutions keep their share of the pool"
+
+
 def test_half_precision_columns_rank_as_rows_do() -> None:
     pool = Pool.of(candidates(50, problems=50))
     small = Pool(

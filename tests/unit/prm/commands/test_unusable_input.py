@@ -24,6 +24,8 @@ UNUSABLE = {
 COMMAND_LINES = {
     "train": "train --data {bad} --out {out}/model",
     "train config": "train --data {good} --config {bad} --out {out}/model",
+    "convert": "convert --data {bad} --to trl --out {out}/converted.jsonl",
+    "convert mapping": "convert --data {good} --mapping {bad} --out {out}/converted.jsonl",
     "score": "score --model zero:tiny --data {bad} --out {out}/scores.jsonl",
     "evaluate": "evaluate --model zero:tiny --data {bad} --json {out}/result.json",
     "evaluate scores": "evaluate --scores {bad} --data {good} --json {out}/result.json",

@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import msgspec
@@ -13,11 +14,13 @@ from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.formats.benchmark import read_published
 from prm.formats.detection import detect
+from prm.formats.hub import fetch_dataset
 from prm.formats.prm800k import prm800k
 from prm.formats.registry import FORMATS
 from prm.formats.trace_files import open_traces, read_traces
 from prm.labels import first_error, step_labels
 from prm.traces import Alternative, Step, StepLabel, Trace, write_traces
+from prm.training.dataset import read_training_data
 from tests.plugins.extensions import InstallExtension
 from tests.real_data import real_data
 from tests.unit.prm.formats.hostile import EXAMPLES
@@ -167,11 +170,77 @@ def test_the_real_prm800k_trains_scores_and_measures(
     assert "PRM800K" in capsys.readouterr().out
 
 
-def test_a_benchmark_is_not_trained_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "data.json"
-    path.write_text(json.dumps([example("processbench")]))
-    assert main(["train", "--data", str(path), "--out", str(tmp_path / "model")]) == 2
-    assert "holdout" in capsys.readouterr().err
+def test_training_on_a_benchmark_leaves_a_fifth_of_its_problems_which_evaluate_measures(
+    tmp_path: Path, backbone_folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, config, model = tmp_path / "data.json", tmp_path / "config.json", tmp_path / "model"
+    lines = [
+        {"id": f"sums-{k}", "problem": f"What is {k % 25} + 1?", "steps": ["Add.", "So."], "label": k % 2 - 1}
+        for k in range(50)
+    ]
+    path.write_text(json.dumps(lines))
+    choices = TrainConfig(base=str(backbone_folders["llama"]), epochs=1, heads=2, hidden=8)
+    config.write_bytes(msgspec.json.encode(choices))
+
+    parts = read_training_data(path, choices)
+    taught = {trace.problem for trace in [*parts.fit, *parts.held]}
+    left = {line["problem"] for line in lines} - taught
+    assert 2 <= len(left) <= 8
+    assert parts.to_measure == 2 * len(left), "both solutions of a problem are on one side"
+    assert {trace.split for trace in [*parts.fit, *parts.held]} == {"pool"}
+
+    assert main(["train", "--data", str(path), "--config", str(config), "--out", str(model)]) == 0
+    assert f"{parts.to_measure} solutions, of a fifth of its problems, are left" in capsys.readouterr().out
+    measured = tmp_path / "measured.json"
+    command = ["evaluate", "--model", str(model), "--data", str(path), "--bootstrap", "0", "--json", str(measured)]
+    assert main(command) == 0
+    assert "problems that training left out" in capsys.readouterr().out
+    assert json.loads(measured.read_text())[0]["steps"]["overall"]["n_solutions"] == parts.to_measure
+
+
+def test_a_mapping_names_the_columns_of_a_table_and_an_error_names_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, mapping, out = tmp_path / "runs.csv", tmp_path / "mapping.json", tmp_path / "traces.jsonl"
+    path.write_text("task,first,second,wrong\n1 + 1?,one,two,2\n")
+    assert main(["convert", "--data", str(path), "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert all(word in said for word in ("runs.csv: ", "The columns are: task, first", "--mapping"))
+
+    mapping.write_text('{"problem": "task", "steps": {"columns": ["first", "second"], "form": "rows"}}')
+    assert main(["convert", "--data", str(path), "--mapping", str(mapping), "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert all(word in said for word in ("mapping.json: ", "steps.form"))
+
+    named = {"problem": "task", "steps": {"columns": ["first", "second"], "form": "columns"}}
+    mapping.write_text(json.dumps(named | {"labels": [{"columns": ["wrong"], "base": 1}]}))
+    assert main(["convert", "--data", str(path), "--mapping", str(mapping), "--out", str(out)]) == 0
+    [trace] = read_traces(out)
+    assert (trace.problem, [step.text for step in trace.steps], trace.first_error) == ("1 + 1?", ["one", "two"], 1)
+
+
+def test_a_data_set_of_the_hub_is_read_through_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_CACHE_HOME", tmp_path / "cache")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "lab" / "steps"  # `datasets` looks for a folder of this name before it asks the hub
+    folder.mkdir(parents=True)
+    for split in ("train", "test"):
+        (folder / f"{split}.jsonl").write_text(json.dumps(example("trl") | {"prompt": split}) + "\n")
+    path = fetch_dataset("lab/steps:test")
+    assert (open_traces(path).label, path.stem) == ("TRL", "lab--steps-test")
+    assert [trace.problem for trace in read_traces(path)] == ["test"]
+    with pytest.raises(DataError, match=r"several splits: add one of them, for example lab/steps:train\."):
+        fetch_dataset("lab/steps")
+    with pytest.raises(DataError, match=r"data set lab/nothing of the hub: \w"):
+        fetch_dataset("lab/nothing")
+    with pytest.raises(DataError, match="is not a data set of the hub"):
+        fetch_dataset("https://a/b")
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(DataError, match="pip install datasets"):
+        fetch_dataset("lab/steps")
 
 
 def test_another_package_adds_a_format_by_one_file(tmp_path: Path, install_extension: InstallExtension) -> None:

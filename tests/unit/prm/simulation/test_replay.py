@@ -1,5 +1,6 @@
 """A whole simulation on the world of running sums: the same again, and on from where it was stopped."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,7 @@ from prm.__main__ import main
 from prm.acquisition import Candidate, Pool
 from prm.config import TrainConfig
 from prm.errors import DataError
+from prm.formats.trace_files import read_traces
 from prm.labels import problem_of
 from prm.scoring.embedding import Embedder
 from prm.simulation.learning import learn
@@ -133,6 +135,10 @@ def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
     crossed = [(name, graded) for name in ("random", "balanced_errors") for graded in (0.0, 0.5)]
     assert [(one.function, one.graded) for one in report.comparisons] == crossed
     assert [one.better is None for one in report.comparisons] == [True, False, False, False]
+    plain, at_equal_signal = report.comparisons[2:]
+    assert plain.choosing == plain.saving["solutions"]
+    assert at_equal_signal.choosing not in (None, at_equal_signal.saving["solutions"])
+    assert [one.choosing for one in report.comparisons[:2]] == [None, None]
     assert (tmp_path / "curves.svg").read_text().startswith("<?xml")
     out = capsys.readouterr().out
     assert "| balanced_errors | 2 |" in out
@@ -140,6 +146,32 @@ def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
     before = (tmp_path / ARMS_FILE).read_bytes()
     assert main([*command, "--report-only"]) == 0
     assert (tmp_path / ARMS_FILE).read_bytes() == before
+
+
+def test_solutions_without_labels_teach_by_their_grade_and_are_never_read(source, tmp_path):
+    traces = list(read_traces(source.data))
+    extra = [
+        msgspec.structs.replace(trace, labels=None, first_error=None, final_answer_correct=trace.first_error == -1)
+        for trace in make_traces(8, 4, prefix="d")
+    ]
+    ungraded = msgspec.structs.replace(extra[0], id="e", final_answer_correct=None)
+    held = msgspec.structs.replace(extra[1], id="f", split="holdout")
+    write_traces(tmp_path / "sums.jsonl", [*traces, *extra, ungraded, held])
+    more = replace(source, data=tmp_path / "sums.jsonl")
+    assert [trace.id for trace in more.world("sums").pool[60:]] == [trace.id for trace in extra]
+    plain, graded = (Arm("sums", 0.2, "random", weight, 1) for weight in (0.0, 0.5))
+    assert without_times(Bench(more).replay(plain)) == without_times(Bench(source).replay(plain))
+    assert without_times(Bench(more).replay(graded)) != without_times(Bench(source).replay(graded))
+
+
+def test_a_pool_without_wrong_answers_is_replayed_without_graded_answers(source, tmp_path, capsys):
+    """Every arm was trained twice, with the same result."""
+    traces = [msgspec.structs.replace(trace, final_answer_correct=True) for trace in read_traces(source.data)]
+    write_traces(tmp_path / "right.jsonl", traces)
+    command = ["simulate", "--data", str(tmp_path / "right.jsonl"), "--candidates", "60", "--budgets", "10,20"]
+    assert main([*command, "--graded", "0,1", "--out", str(tmp_path), "--report-only"]) == 0
+    assert msgspec.json.decode((tmp_path / "report.json").read_bytes(), type=Report).plan.graded == (0.0,)
+    assert "graded answers are left out" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ def compared(world: str, function: str, ratio: Metric, *, never: float = 0.0, no
         area_gain={},
         better=0,
         saving={"solutions": saved},
+        choosing=saved,
     )
 
 

@@ -102,6 +102,22 @@ def test_only_unread_graded_solutions_of_the_pool_teach_by_their_grade(tmp_path:
             assert read_training_data(tmp_path / "data.jsonl", config).graded == []
 
 
+def test_with_an_outcome_part_an_unread_solution_teaches_each_ensemble_once(tmp_path: Path) -> None:
+    """The outcome ensemble learns from its final answer, the step heads from its grade, and neither from a step."""
+    config = msgspec.structs.replace(GRADED, outcome_weight=1.0)
+    read = [msgspec.structs.replace(t, final_answer_correct=t.first_error == -1) for t in make_traces(30, seed=1)]
+    held = make_traces(60, seed=2, split="calibration", prefix="c")
+    new = [unread(trace, right=k % 2 == 0) for k, trace in enumerate(make_traces(4, seed=3, prefix="n"))]
+    write_traces(tmp_path / "data.jsonl", [*read, *held, *new])
+    data = read_training_data(tmp_path / "data.jsonl", config)
+    taught = [*documents(data.fit, config), *graded_documents(data.graded, NoiseRates(), len(data.fit))]
+    known = Supervision.of(taught, fitting([document.trace for document in taught]), config.neutral)
+    of_new = torch.tensor([name in {trace.id for trace in new} for name in known.trace_ids])
+    assert known.ends[of_new].sum() == len(new)
+    assert known.weight[of_new].sum() == 0
+    assert len(known.answers.rows) == len(new)
+
+
 def test_nothing_of_a_set_aside_problem_teaches(tmp_path: Path) -> None:
     read = make_traces(60, seed=1)
     write_traces(tmp_path / "data.jsonl", [*read, *(unread(one, right=True, id=one.id + "+") for one in read)])

@@ -12,13 +12,13 @@ from annotation.core.errors import DomainError
 from annotation.core.membership.projects import change_project, create_project
 from annotation.files.record_import import import_records
 from annotation.labels.annotators.batches import set_aside_by_hand
+from annotation.labels.consensus.dispute_decision import resolve
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
-from annotation.labels.quality.dispute_decision import resolve
 from annotation.loop.selection.generations import open_first_generation
 from annotation.work.labelling.adjudication import adjudicate
 from annotation.work.queue.managing import queue_solution

@@ -33,7 +33,8 @@ def test_the_forecast_says_what_the_holdout_shows_and_what_two_points_need(proje
     assert power.detectable > power.wanted == 0.02
     assert power.sentence == (
         f"The project has 3 labelled holdout solutions. In four of five cases they show a gain of "
-        f"{100 * power.detectable:.1f} points. To see 2.0 points, about {power.needed:,} are needed."
+        f"{100 * power.detectable:.1f} points, if a loss of 2.0 points is tolerated. To see 2.0 points, "
+        f"about {power.needed:,} are needed."
     )
 
 

@@ -1,10 +1,10 @@
 """Sampling from a policy: what comes in and with what word of its origin, and how a run ends, whatever happens."""
 
-import dataclasses
 from contextlib import nullcontext
 from datetime import timedelta
 from io import StringIO
 
+import msgspec
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
@@ -244,7 +244,7 @@ def test_problems_are_chosen_as_wished(sandbox, problems):
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_asked(sandbox, manager, wishes, code):
-    plan = dataclasses.replace(SamplingPlan("sandbox"), **wishes)
+    plan = msgspec.structs.replace(SamplingPlan("sandbox"), **wishes)
     for service in (lambda: sampling_runs.create_sampling(by=manager, project=sandbox, plan=plan),
                     lambda: preview_sampling(by=manager, project=sandbox, plan=plan)):  # fmt: skip
         with pytest.raises(DomainError) as refused:

@@ -4,7 +4,7 @@ from rest_framework.test import APIClient
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.files import answer_checks
-from annotation.labels.quality.dispute_decision import resolve
+from annotation.labels.consensus.dispute_decision import resolve
 from annotation.models import AnswerCheck, AuditEntry, Dispute, Lease, Membership, Solution
 from annotation.work.claiming import claim_next
 from annotation.work.labelling.drafts import LARGEST, save_draft

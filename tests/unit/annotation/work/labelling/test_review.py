@@ -6,8 +6,8 @@ import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.labels.agreement.cube import agreement_of
+from annotation.labels.consensus.review_queue import next_to_review, review_counts, to_review
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
-from annotation.labels.quality.review_queue import next_to_review, review_counts, to_review
 from annotation.models import Annotation, AuditEntry, Dispute, Lease, Membership, QueueItem, SentBack
 from annotation.work.claiming import claim_next
 from annotation.work.labelling.adjudication import accept, adjudicate

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Subquery
 
+from annotation.labels.agreement.contrast import NONE, SourceVerdict, errors_by_source, passes_rule
 from annotation.labels.annotators.batches import is_set_aside
-from annotation.labels.quality.contrast import NONE, SourceVerdict, errors_by_source, passes_rule
 from annotation.models import HIDDEN_LANES, Annotation, Project, Step
 from annotation.models.agreement_rule import AgreementRule
 from annotation.work.gold.designation import is_gold

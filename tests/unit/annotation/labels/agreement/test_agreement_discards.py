@@ -4,9 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from annotation.labels.agreement.agreement_discards import Discards, count_discards, filter_solutions
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
-from annotation.labels.quality.agreement_discards import Discards, count_discards, filter_solutions
 from annotation.models import Project
 from annotation.models.agreement_rule import AgreementRule
 from tests import manager_world

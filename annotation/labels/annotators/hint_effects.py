@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db.models import Avg, Case, Count, F, FloatField, Max, Min, Q, QuerySet, StdDev, Value, When
 from django.db.models.functions import Cast, Ln
 
+from annotation.core.bounds import about
 from annotation.core.statements import fetch_one
-from annotation.labels.quality.anchoring import (
+from annotation.labels.annotators.anchoring import (
     Arm,
     Gaps,
     Known,
@@ -22,7 +23,7 @@ from annotation.labels.quality.anchoring import (
     ratio,
     right_by_week,
 )
-from annotation.models import Annotation, Project
+from annotation.models import Annotation, Hint, Project
 from annotation.work.annotations import first_annotations
 from annotation.work.gold.gold_accuracy import Answer, Share, share_of
 
@@ -35,20 +36,19 @@ class Design(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The two arms of one design. `opened` is the share of hinted labels in which a score was seen, `changed` the share
-    of ratings before the step's score was seen that were changed afterwards. `weeks` shows whether people become worse
-    without hints."""
+class HintComparison:
+    """First submissions with and without a hint, for one way of drawing hints."""
 
-    design: Design
-    since: datetime
-    until: datetime
-    hinted: Arm
-    blind: Arm
-    gaps: Gaps
-    opened: Share
-    changed: Share
-    weeks: list[WeekOfHints]
+    share: Annotated[float, about("Share of solutions drawn for a hint.")]
+    reveal: Annotated[Hint.Reveal, about("When the scores are shown.")]
+    since: Annotated[datetime, about("The first submission.")]
+    until: Annotated[datetime, about("The last submission.")]
+    hinted: Annotated[Arm, about("The labels in the hint arm.")]
+    blind: Annotated[Arm, about("The labels in the blind arm.")]
+    gaps: Annotated[Gaps, about("Differences between the arms.")]
+    opened: Annotated[Share, about("Labels in the hint arm whose annotator saw a score.")]
+    changed: Annotated[Share, about("Ratings made before the score was seen and changed after it.")]
+    weeks: Annotated[list[WeekOfHints], about("Accuracy on gold with and without hints, by week.")]
 
 
 CHANGED = """
@@ -76,7 +76,7 @@ def labels_drawn(project: Project, *, shown: bool | None = None) -> QuerySet[Ann
     return drawn if shown is None else drawn.filter(lease__hint__shown=shown)
 
 
-def compare_hints(project: Project) -> list[Comparison]:
+def compare_hints(project: Project) -> list[HintComparison]:
     """The comparison of the two arms for each design with labels, latest design first."""
     known = _known(project)
     comparisons = []
@@ -95,11 +95,12 @@ def compare_hints(project: Project) -> list[Comparison]:
 
 def _comparison(
     project: Project, design: Design, figures: dict[bool, Any], hinted: Arm, blind: Arm, weeks: list[WeekOfHints]
-) -> Comparison:
+) -> HintComparison:
     parameters = {"project": project.pk, "share": design.share, "reveal": design.reveal}
     changed, could_change = fetch_one(CHANGED, parameters) or (0, 0)
-    return Comparison(
-        design=design,
+    return HintComparison(
+        share=design.share,
+        reveal=Hint.Reveal(design.reveal),
         since=min(row["since"] for row in figures.values()),
         until=max(row["until"] for row in figures.values()),
         hinted=hinted,

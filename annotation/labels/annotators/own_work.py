@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Annotated
 
-from django.db.models import Count, Sum
+from django.db import models
+from django.db.models import Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from annotation.labels.quality.statistics import Median
+from annotation.core.bounds import Count, about
+from annotation.labels.labour.statistics import Median
 from annotation.models import HIDDEN_LANES, Membership
 from annotation.work.annotations import latest_annotations
 from annotation.work.gold.gold_accuracy import Share, share_of
@@ -20,38 +23,49 @@ LEAST = 10
 
 
 @dataclass(frozen=True)
-class Day:
-    labels: int
-    seconds: float
+class OwnDay:
+    day: Annotated[date, about("The day, in the project's time zone.")]
+    labels: Annotated[Count, about("Number of labels.")]
+    seconds: Annotated[float, about("Time in seconds.")]
 
 
 @dataclass(frozen=True)
-class OwnWork:
-    """Numbers and times of latest revisions; `days` are the last thirty days in the project's time zone.
+class OwnFigures:
+    """Statistics of the latest revision of each of a person's labels."""
 
-    `gold` is the share of right answers on hidden gold, `peers` the share of others' labels on the same solutions with
-    the same first error. Both are of past days only, and None for fewer than LEAST or if the policy hides them.
-    """
+    today: Annotated[Count, about("Labels today.")]
+    total: Annotated[Count, about("Number of labels.")]
+    median_seconds: Annotated[float | None, about("Median time per label.")]
+    seconds: Annotated[float, about("Total time.")]
+    days: Annotated[
+        list[OwnDay], about("Labels on each of the last thirty days in the project's time zone, today last.")
+    ]
+    gold: Annotated[
+        Share | None,
+        about(
+            "Right answers on hidden gold until yesterday; null for fewer than ten, or if the policy "
+            "(`feedback.gold`) hides them."
+        ),
+    ]
+    peers: Annotated[
+        Share | None,
+        about(
+            "Labels by others on the same solutions with the same first error, until yesterday; null as above "
+            "(`feedback.peers`)."
+        ),
+    ]
 
-    today: int
-    total: int
-    median_seconds: float | None
-    seconds: float
-    days: dict[date, Day]
-    gold: Share | None
-    peers: Share | None
 
-
-def own_work(membership: Membership) -> OwnWork:
+def own_work(membership: Membership) -> OwnFigures:
     """The statistics that a person sees of their own work."""
     policies = membership.project.policies
     midnight = policies.rounds.start_of_day(timezone.now())
     labels = latest_annotations(membership.project).filter(annotator=membership.pk)
-    figures = labels.aggregate(total=Count("pk"), median=Median("total_ms"), ms=Sum("total_ms"))
+    figures = labels.aggregate(total=models.Count("pk"), median=Median("total_ms"), ms=Sum("total_ms"))
     days = _days(membership, midnight)
     median = figures["median"]
-    return OwnWork(
-        today=days[midnight.date()].labels,
+    return OwnFigures(
+        today=days[-1].labels,
         total=figures["total"],
         median_seconds=None if median is None else median / 1000,
         seconds=(figures["ms"] or 0) / 1000,
@@ -61,17 +75,17 @@ def own_work(membership: Membership) -> OwnWork:
     )
 
 
-def _days(membership: Membership, midnight: datetime) -> dict[date, Day]:
+def _days(membership: Membership, midnight: datetime) -> list[OwnDay]:
     since = midnight - timedelta(days=DAYS - 1)
     labels = latest_annotations(membership.project).filter(annotator=membership.pk, submitted_at__gte=since)
     rows = (
         labels.annotate(day=TruncDate("submitted_at", tzinfo=midnight.tzinfo))
         .values_list("day")
-        .annotate(n=Count("pk"), ms=Sum("total_ms"))
+        .annotate(n=models.Count("pk"), ms=Sum("total_ms"))
     )
-    worked = {day: Day(n, (ms or 0) / 1000) for day, n, ms in rows.order_by("day")}
+    worked = {day: OwnDay(day, n, (ms or 0) / 1000) for day, n, ms in rows}
     wanted = [since.date() + timedelta(days=n) for n in range(DAYS)]
-    return {day: worked.get(day, Day(0, 0.0)) for day in wanted}
+    return [worked.get(day, OwnDay(day, 0, 0.0)) for day in wanted]
 
 
 def _on_gold(membership: Membership, before: datetime) -> Share:

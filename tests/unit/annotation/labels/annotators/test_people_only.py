@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from annotation.labels.agreement.cube import agreement_of
+from annotation.labels.annotators.own_work import LEAST, own_work
 from annotation.labels.annotators.pace import timed_labels
-from annotation.labels.quality.own_work import LEAST, own_work
-from annotation.labels.quality.review_queue import to_review
-from annotation.labels.quality.statistics import median_seconds
+from annotation.labels.consensus.review_queue import to_review
+from annotation.labels.labour.statistics import median_seconds
 from annotation.models import StepRating
 from annotation.work.gold.gold_answers import wear_of
 from labelling_ui.selectors.progress import ratings_by_position, yield_by_generation

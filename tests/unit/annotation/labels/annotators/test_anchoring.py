@@ -9,8 +9,8 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.labels.quality.anchoring import Known, Logs, difference, on_known, pace_of, ratio
-from annotation.labels.quality.hint_effects import compare_hints
+from annotation.labels.annotators.anchoring import Known, Logs, difference, on_known, pace_of, ratio
+from annotation.labels.annotators.hint_effects import compare_hints
 from annotation.models import Annotation, GoldAnswer, Hint, Lease, StepRating
 from annotation.work.gold.gold_accuracy import Answer, share_of
 from tests.factories import (
@@ -117,7 +117,7 @@ def test_arms_are_compared_by_what_was_drawn(project, hand_in):
         hand_in(said, shown=False, seconds=12)
     hand_in(1, shown=False, verdict=None)
     [found] = compare_hints(project)
-    assert found.design == (0.5, "reached")
+    assert (found.share, found.reveal) == (0.5, "reached")
     assert (found.hinted.labels, found.blind.labels) == (4, 5)
     assert (found.hinted.agrees.count, found.hinted.agrees.of) == (3, 4)
     assert (found.blind.agrees.count, found.blind.agrees.of) == (1, 4), "a model that cannot say agrees with nobody"
@@ -165,7 +165,7 @@ def test_each_way_of_drawing_is_compared_by_itself_the_latest_first(project, han
     hand_in(1, shown=True, share=0.2)
     hand_in(1, shown=False, share=0.2)
     hand_in(1, shown=True, reveal="rated")
-    designs = [found.design for found in compare_hints(project)]
+    designs = [(found.share, found.reveal) for found in compare_hints(project)]
     assert designs == [(0.5, "rated"), (0.2, "reached")]
 
 

@@ -9,12 +9,20 @@ from hypothesis import strategies as st
 
 from annotation.core.errors import DomainError
 from annotation.files.record_import import import_records
+from annotation.labels.agreement.contrast import (
+    WAYS,
+    Contrast,
+    SourceVerdict,
+    agree,
+    contrasted,
+    contrasts,
+    passes_rule,
+)
 from annotation.labels.datasets.filters import describe_filters, parse_filters
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.snapshot_export import export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.labels.quality.contrast import WAYS, Contrast, SourceVerdict, agree, contrasted, contrasts, passes_rule
 from annotation.models import LabelSource, Membership
 from annotation.models.agreement_rule import AgreementRule
 from prm.exporters import EXPORTERS

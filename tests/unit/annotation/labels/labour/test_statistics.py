@@ -5,7 +5,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.labels.agreement.cube import agreement_of
-from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation, my_progress
+from annotation.labels.labour.statistics import labels_of, lanes_of_open_generation, my_progress
 from tests.factories import AnnotationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
 
 

@@ -7,19 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from math import exp, sqrt
+from typing import Annotated
 
+from annotation.core.bounds import about
 from annotation.work.gold.gold_accuracy import Answer, Share, Z, is_right, share_of
+from prm.consensus import Measured
 
 Ends = tuple[float, float, float]  # a share and its interval
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A difference of two shares, or a ratio of two times, with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -35,37 +29,35 @@ class Logs:
 class Pace:
     """Seconds per step: the geometric mean over labels, with its 95 % interval."""
 
-    count: int
-    seconds: float | None = None
+    count: Annotated[int, about("Number of labels.")]
+    seconds: Annotated[float | None, about("Seconds per step; null without labels.")] = None
     low: float | None = None
     high: float | None = None
 
 
 @dataclass(frozen=True)
 class Arm:
-    """The labels of one arm.
+    """The labels of one arm."""
 
-    Shares of labels that agree with the model's verdict on the first error (`agrees`), that find an error (`finds`),
-    that are `right` on gold, and that have the model's first error on gold where it is wrong (`misled`).
-    """
-
-    labels: int
-    agrees: Share
-    finds: Share
-    right: Share
-    misled: Share
-    pace: Pace
+    labels: Annotated[int, about("Number of labels.")]
+    agrees: Annotated[Share, about("Labels that agree with the model's verdict on the first error.")]
+    finds: Annotated[Share, about("Labels that find an error.")]
+    right: Annotated[Share, about("Right labels on gold.")]
+    misled: Annotated[Share, about("Labels with the model's wrong first error on gold.")]
+    pace: Annotated[Pace, about("Seconds per step.")]
 
 
 @dataclass(frozen=True)
 class Gaps:
     """Hinted minus blind, in shares; `pace` is the ratio of seconds per step. None if an arm has no labels for it."""
 
-    agrees: Gap | None
-    finds: Gap | None
-    right: Gap | None
-    misled: Gap | None
-    pace: Gap | None
+    agrees: Annotated[Measured | None, about("Difference in the share of labels that agree with the model's verdict.")]
+    finds: Annotated[Measured | None, about("Difference in the share of labels that find an error.")]
+    right: Annotated[Measured | None, about("Difference in the share of right labels on gold.")]
+    misled: Annotated[
+        Measured | None, about("Difference in the share of labels with the model's wrong first error on gold.")
+    ]
+    pace: Annotated[Measured | None, about("Ratio of the seconds per step.")]
 
 
 @dataclass(frozen=True)
@@ -80,9 +72,9 @@ class Known:
 class WeekOfHints:
     """The shares of labels that are right on gold, of the week from Monday `start` on."""
 
-    start: date
-    hinted: Share
-    blind: Share
+    start: Annotated[date, about("The Monday of the week.")]
+    hinted: Annotated[Share, about("Labels of the hint arm that are right.")]
+    blind: Annotated[Share, about("Labels of the blind arm that are right.")]
 
 
 def right_by_week(
@@ -116,17 +108,17 @@ def on_known(labels: Iterable[Known], *, tolerance: int = 0) -> tuple[Share, Sha
     return share_of(right, of), share_of(followed, wrong)
 
 
-def difference(hinted: Share, blind: Share) -> Gap | None:
+def difference(hinted: Share, blind: Share) -> Measured | None:
     """The difference of two shares, None if either has no answers."""
     hinted_ends, blind_ends = _ends(hinted), _ends(blind)
     return None if hinted_ends is None or blind_ends is None else gap_between(hinted_ends, blind_ends)
 
 
-def gap_between(hinted: Ends, blind: Ends) -> Gap:
+def gap_between(hinted: Ends, blind: Ends) -> Measured:
     """The difference of two shares by R. G. Newcombe's hybrid score interval (Stat. Med. 17, 1998, method 10)."""
     (p, low, high), (q, other_low, other_high) = hinted, blind
     down, up = sqrt((p - low) ** 2 + (other_high - q) ** 2), sqrt((high - p) ** 2 + (q - other_low) ** 2)
-    return Gap(p - q, p - q - down, p - q + up)
+    return Measured(p - q, p - q - down, p - q + up)
 
 
 def _ends(share: Share) -> Ends | None:
@@ -146,18 +138,18 @@ def pace_of(logs: Logs) -> Pace:
     return Pace(logs.count, exp(logs.mean), exp(logs.mean - half), exp(logs.mean + half))
 
 
-def ratio(hinted: Logs, blind: Logs) -> Gap | None:
+def ratio(hinted: Logs, blind: Logs) -> Measured | None:
     """The hinted arm's time per step over the blind arm's, with B. L. Welch's interval (Biometrika 34, 1947)."""
     if hinted.mean is None or blind.mean is None or min(hinted.count, blind.count) < 2:
         return None
     value = hinted.mean - blind.mean
     variances = [(arm.deviation or 0.0) ** 2 / arm.count for arm in (hinted, blind)]
     if not sum(variances):
-        return Gap(exp(value), exp(value), exp(value))
+        return Measured(exp(value), exp(value), exp(value))
     spread = sum(v**2 / (arm.count - 1) for v, arm in zip(variances, (hinted, blind), strict=True))
     freedom = sum(variances) ** 2 / spread
     half = _student(freedom) * sqrt(sum(variances))
-    return Gap(exp(value), exp(value - half), exp(value + half))
+    return Measured(exp(value), exp(value - half), exp(value + half))
 
 
 def _student(freedom: float) -> float:

@@ -1,1 +1,0 @@
-"""The quality of labels, the effects of hints, review, and statistics of the work."""

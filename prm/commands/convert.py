@@ -1,0 +1,89 @@
+"""`convert`: rewrites labelled solutions in another format, and reports what that format leaves out."""
+
+import argparse
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from prm.commands.common import SOLUTIONS_HELP, add_mapping, check_output, data_file, mapping_of, say
+from prm.errors import DataError
+from prm.exporters import EXPORTERS
+from prm.files import replacing
+from prm.formats.record import Record
+from prm.formats.trace_files import open_traces
+from prm.formats.writing import About, Exporter, Loss
+from prm.messages import Message
+from prm.traces import write_traces
+from prm.vocabulary import NEUTRAL_POLICIES, SPLITS, NeutralPolicy
+
+TRACES = "traces"
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("convert", help="rewrite labelled solutions in another format")
+    parser.add_argument("--data", type=data_file, required=True, help=SOLUTIONS_HELP)
+    add_mapping(parser)
+    parser.add_argument("--out", type=Path, required=True, help="the file to write")
+    parser.add_argument("--to", choices=(TRACES, *EXPORTERS), default=TRACES, help="the format to write")
+    parser.add_argument(
+        "--neutral", choices=NEUTRAL_POLICIES, default="positive", help="neutral ratings in formats of two classes"
+    )
+    parser.add_argument(
+        "--splits", choices=SPLITS, nargs="+", default=["pool"], help="the splits in a file that cannot name them"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    check_output(options.out, options.data, options.mapping)
+    file = open_traces(options.data, mapping_of(options))
+    if options.to == TRACES:
+        say(f"{write_traces(options.out, (trace for _, trace in file.read()))} solutions in {options.out}")
+        return
+    conversion = Conversion(EXPORTERS.get(options.to), options.neutral, options.splits)
+    with replacing(options.out) as out:
+        for part in conversion.write(file.records()):
+            out.write(part)
+        if not conversion.solutions:
+            reasons = ", ".join(f"{count} {loss}" for loss, count in conversion.losses.items())
+            raise DataError(
+                Message("nothing_to_convert", path=options.data, format=options.to, reasons=reasons or "none")
+            )
+    say(f"{conversion.solutions} solutions in {options.out}")
+    for loss, count in conversion.losses.items():
+        say(f"{count} {loss}")
+    if len(conversion.kinds) > 1:
+        say(f"labels of several kinds, which the format does not name: {', '.join(sorted(conversion.kinds))}")
+
+
+class Conversion:
+    """Writes records in a format, and counts what it leaves out."""
+
+    def __init__(self, exporter: Exporter, neutral: NeutralPolicy, splits: Collection[str]) -> None:
+        self.exporter, self.neutral, self.splits = exporter, neutral, splits
+        self.solutions = 0
+        self.losses = Counter[str]()
+        self.kinds: set[str] = set()  # of labels, if the format does not name them
+
+    def write(self, records: Iterable[Record]) -> Iterator[bytes]:
+        """The bytes of the file."""
+        about = About(self.exporter.name, self.exporter.version, lambda: f"# {self.exporter.title}\n")
+        return self.exporter.encode((row for record in records for row in self._rows(record)), about)
+
+    def _rows(self, record: Record) -> list[Any]:
+        split = record.split or "pool"
+        if self.exporter.nameless and split not in self.splits:
+            self.losses[f"left out: in the split {split}, which --splits does not name"] += 1
+            return []
+        parts = list(self.exporter.lines(record, self.neutral))
+        rows = [part for part in parts if not isinstance(part, Loss)]
+        reasons = [part.reason.replace("_", " ") for part in parts if isinstance(part, Loss)]
+        if not rows:
+            self.losses[f"left out: {(*reasons, 'not expressible')[0]}"] += 1
+            return []
+        self.solutions += 1
+        self.losses.update(f"shortened: {reason}" for reason in reasons)
+        if self.exporter.nameless and self.exporter.has_labels:
+            self.kinds.update(label.source_kind for label in record.annotations)
+        return rows

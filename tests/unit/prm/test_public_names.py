@@ -1,0 +1,27 @@
+"""The names of `prm`: each loads from its module, the type checker knows the same ones, and none costs an import."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import prm
+
+SOURCE = Path(prm.__file__)
+
+
+def test_the_type_checker_knows_the_names_that_load() -> None:
+    imports = [node for node in ast.walk(ast.parse(SOURCE.read_text())) if isinstance(node, ast.ImportFrom)]
+    checked = {alias.asname: node.module for node in imports for alias in node.names if node.module.startswith("prm.")}
+    assert checked == prm._HOMES
+    for name in prm.__all__:
+        assert getattr(prm, name) is not None
+    assert (SOURCE.parent / "py.typed").exists()
+
+
+def test_importing_the_library_imports_no_torch() -> None:
+    script = (
+        "import sys, prm; prm.TrainConfig(epochs=3), prm.Trace('a', 'p', ['s']), prm.read_traces; "
+        "assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
