@@ -9,6 +9,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
+from prm import __version__
 from prm.commands import (
     audit,
     backbone,
@@ -83,6 +84,7 @@ class Parser(argparse.ArgumentParser):
 
 def make_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m prm", description="Train, run and measure process reward models.")
+    parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument("--die-with-parent", action="store_true", help="stop when the starting process ends (Linux)")
     parser.add_argument(IN_JSON, action="store_true", help="also print an error as one line of JSON")
     commands = parser.add_subparsers(required=True, metavar="command")

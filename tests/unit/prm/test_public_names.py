@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import prm
+from prm.__main__ import main
 
 SOURCE = Path(prm.__file__)
 
@@ -17,6 +20,12 @@ def test_the_type_checker_knows_the_names_that_load() -> None:
     for name in prm.__all__:
         assert getattr(prm, name) is not None
     assert (SOURCE.parent / "py.typed").exists()
+
+
+def test_the_command_tells_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"{prm.__version__}\n"
 
 
 def test_importing_the_library_imports_no_torch() -> None:
