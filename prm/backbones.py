@@ -63,7 +63,7 @@ class Backbone:
 
     @cached_property
     def token_classes(self) -> Tensor:
-        """NUMBER, SIGN or OTHER of each token of the vocabulary, [tokens], from the text that it stands for.
+        """NUMBER, SIGN or OTHER of each token of the vocabulary, [tokens], from its decoded text.
 
         A number has a decimal digit; a sign has one of SIGNS and neither letters nor digits. Any tokenizer fits.
         """

@@ -23,8 +23,8 @@ from prm.scoring import Scorer
 from prm.traces import write_traces
 from prm.training import train
 
-POOL, LABELLED, CALIBRATION, HOLDOUT = 1600, 400, 200, 300
-AUDITED = ("gaming", "outcome", "length", "position", "calibration")
+POOL, LABELLED, CALIBRATION, HOLDOUT = 1000, 400, 150, 160
+AUDITED = ("gaming", "length", "position", "calibration")
 SHARES = ("accepted right solutions, now rejected", "rejected wrong solutions, now accepted")
 
 

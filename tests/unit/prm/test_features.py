@@ -53,7 +53,8 @@ def test_numbers_and_signs_are_found_by_any_tokenizer(backbone: Backbone) -> Non
         own = backbone.tokenizer.decode([token])
         wanted = NUMBER if set(own) & set("0123456789") else SIGN if own.strip() in ("+", "=", "*") else OTHER
         assert int(backbone.token_classes[token]) == wanted, own
-    assert {int(backbone.token_classes[token]) for token in (*backbone.layout.start, *backbone.layout.step_end)} == {OTHER}
+    layout = backbone.layout
+    assert {int(backbone.token_classes[token]) for token in (*layout.start, *layout.step_end)} == {OTHER}
 
 
 def test_statistics_and_states_of_numbers_leave_out_words(backbone: Backbone) -> None:
