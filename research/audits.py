@@ -83,7 +83,7 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     """The 95 % interval of a share of `n` (Wilson 1927)."""
     z = 1.96
     middle, half = share + z * z / (2 * n), z * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+    return max(0.0, middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
 
 
 def main() -> None:
