@@ -20,6 +20,8 @@ from prm.encoding import Layout
 from prm.errors import ModelFileError, TrainingError
 from prm.messages import Message
 
+NUMBER, SIGN, OTHER = range(3)
+SIGNS = frozenset("+-−*/=<>^%×÷·\\")
 TINY = Path(__file__).parent / "tiny"
 
 
@@ -58,6 +60,16 @@ class Backbone:
         count = self.model.config.get_text_config().num_hidden_layers
         lists = [m for m in self.model.get_decoder().children() if isinstance(m, nn.ModuleList) and len(m) == count]
         return list(lists[0]) if lists else []
+
+    @cached_property
+    def token_classes(self) -> Tensor:
+        """NUMBER, SIGN or OTHER of each token of the vocabulary, [tokens], from the text that it stands for.
+
+        A number has a decimal digit; a sign has one of SIGNS and neither letters nor digits. Any tokenizer fits.
+        """
+        tokens = [[token] for token in range(max(self.vocabulary, len(self.tokenizer)))]
+        texts = self.tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return torch.tensor([_token_class(text) for text in texts], device=self.device)
 
     def logits(self, states: Tensor) -> Tensor:
         """The logits of the next token, [rows, vocabulary] in float32, from the last states [rows, width]."""
@@ -202,6 +214,12 @@ def own_context(config: Any) -> int:
     by_layer = [part for part in rope.values() if isinstance(part, dict)]
     long = [part for part in (rope, *by_layer) if part.get("rope_type") == "longrope"]
     return min([own, *(part["original_max_position_embeddings"] for part in long)])
+
+
+def _token_class(text: str) -> int:
+    if any(character.isdecimal() for character in text):
+        return NUMBER
+    return OTHER if SIGNS.isdisjoint(text) or any(map(str.isalnum, text)) else SIGN
 
 
 def _compute_type(device: torch.device, precision: Precision) -> torch.dtype:

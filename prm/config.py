@@ -13,7 +13,7 @@ Lane = Literal["heads", "full", "lora"]
 Stage = Literal["tokenise", "cache", "train", "calibrate", "done"]
 ClassBalance = Literal["none", "inverse", "effective", "held"]
 Template = Literal["plain", "chat"]
-Feature = Literal["middle", "last", "separator", "statistics"]
+Feature = Literal["middle", "last", "numbers", "separator", "statistics"]
 Precision = Literal["auto", "float32", "bfloat16"]
 FEATURES: tuple[Feature, ...] = get_args(Feature)
 
@@ -58,7 +58,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     system_prompt: str = ""
     separator: str = ""
     lane: Lane = "heads"
-    features: tuple[Feature, ...] = FEATURES
+    features: tuple[Feature, ...] = ("numbers", "separator", "statistics")
     neutral: NeutralPolicy = "positive"
     seed: int = 0
     heads: int = 12

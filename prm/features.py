@@ -1,8 +1,11 @@
 """The features of a step, which are the heads' inputs and depend on no later step.
 
-Any of: "middle" and "last", the mean state of the step's own tokens in a middle and in the last layer; "separator", the
-last layer's state at the token that ends the step; "statistics", the backbone's predictions of the step's tokens. One
-forward pass covers all steps of a solution.
+Any of: "middle" and "last", the mean state of the step's own tokens in a middle and in the last layer; "numbers", both
+means over its number tokens alone; "separator", the last layer's state at the token that ends the step; "statistics",
+the backbone's predictions of the step's numbers and signs. One forward pass covers all steps of a solution.
+
+Words can change without harm, and a model of their states and surprisal rejects steps that are only worded differently.
+Numbers and signs carry the result.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,12 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from prm.backbones import Backbone
+from prm.backbones import NUMBER, SIGN, Backbone
 from prm.config import FEATURES, Feature
 from prm.encoding import Encoded
 from prm.packing import fill_batches, pack, pad
 
-STATISTICS = (
+MEASURES = (
     "surprisal_mean",
     "surprisal_max",
     "surprisal_second",
@@ -29,19 +32,23 @@ STATISTICS = (
     "entropy_max",
     "gap_mean",
     "gap_max",
-    "separator_surprisal",
-    "separator_entropy",
-    "rise_mean",
-    "rise_max",
-    "log_length",
+    "log_count",
 )
-MEAN_AND_MAX = [STATISTICS.index("surprisal_mean"), STATISTICS.index("surprisal_max")]
+CLASSES = {"number": NUMBER, "sign": SIGN}
+UNREAD = ("surprisal_mean", "surprisal_max")  # of all tokens: not for the heads, since new wording moves them
+STATISTICS = (*(f"{name}_{measure}" for name in CLASSES for measure in MEASURES), *UNREAD)
 LOGIT_CELLS = 1 << 26  # logits held at once, 256 MB: vocabularies reach 150k
 
 
 def feature_width(backbone: Backbone, features: Sequence[Feature]) -> int:
     """The number of columns of these features; "statistics" are the last len(STATISTICS) of them."""
-    return sum(len(STATISTICS) if feature == "statistics" else backbone.width for feature in features)
+    widths = {"numbers": 2 * backbone.width, "statistics": len(STATISTICS)}
+    return sum(widths.get(feature, backbone.width) for feature in features)
+
+
+def heads_width(width: int, features: Sequence[Feature]) -> int:
+    """How many of `width` columns of these features the heads read: all but the last, UNREAD ones."""
+    return width - ("statistics" in features) * len(UNREAD)
 
 
 @dataclass(frozen=True)
@@ -76,29 +83,24 @@ def step_features(backbone: Backbone, batch: Sequence[Encoded], features: Sequen
     spans = [
         (at + start, at + end) for at, encoded in zip(laid.starts, batch, strict=True) for start, end in encoded.spans
     ]
-    return describe_steps(backbone, reading, spans, [len(encoded.spans) for encoded in batch], features)
+    return describe_steps(backbone, reading, spans, features)
 
 
 def decode(backbone: Backbone, features: Sequence[Feature], **inputs: Any) -> tuple[Tensor, Tensor | None]:
     """Run the decoder: states of the last and, if a feature needs it, a middle layer, each [rows, tokens, width]."""
+    wanted = "middle" in features or "numbers" in features
     with backbone.autocast():
-        output = backbone.model.get_decoder()(output_hidden_states="middle" in features, **inputs)
-    middle = output.hidden_states[len(output.hidden_states) // 2] if "middle" in features else None
+        output = backbone.model.get_decoder()(output_hidden_states=wanted, **inputs)
+    middle = output.hidden_states[len(output.hidden_states) // 2] if wanted else None
     return output.last_hidden_state, middle
 
 
 def describe_steps(
-    backbone: Backbone | None,
-    reading: Reading,
-    spans: Sequence[tuple[int, int]],
-    steps_per_trace: Sequence[int],
-    features: Sequence[Feature],
-    earlier: Sequence[Tensor] | None = None,
+    backbone: Backbone | None, reading: Reading, spans: Sequence[tuple[int, int]], features: Sequence[Feature]
 ) -> Tensor:
     """Features of the steps at `spans`, rows of the reading: [steps, width].
 
-    Only "statistics" need the backbone. `earlier` has the statistics [steps, len(STATISTICS)] of each trace's earlier
-    steps.
+    Only "numbers" and "statistics" need the backbone.
     """
     positions, inside = _step_positions(spans, reading.ids.device)
 
@@ -109,11 +111,16 @@ def describe_steps(
                 return _pool(reading.middle, positions, inside)
             case "last":
                 return _pool(reading.last, positions, inside)
+            case "numbers":
+                assert backbone is not None, "numbers are known by the backbone's tokenizer"
+                assert reading.middle is not None, "the middle layer was asked for when reading"
+                numbers = _own_classes(backbone, reading, positions, inside) == NUMBER
+                return torch.cat([_pool(layer, positions, numbers) for layer in (reading.middle, reading.last)], dim=1)
             case "separator":
                 return reading.last[positions.gather(1, inside.sum(1, keepdim=True) - 1).squeeze(1)].float()
             case "statistics":
                 assert backbone is not None, "statistics are computed by the backbone's output layer"
-                return _statistics(backbone, reading, positions, inside, steps_per_trace, earlier)
+                return _statistics(backbone, reading, positions, _own_classes(backbone, reading, positions, inside))
 
     return torch.cat([block(feature) for feature in FEATURES if feature in features], dim=1)
 
@@ -162,12 +169,22 @@ def _step_positions(spans: Sequence[tuple[int, int]], device: torch.device) -> t
     return torch.where(inside, positions, starts), inside
 
 
-def _pool(states: Tensor, positions: Tensor, inside: Tensor) -> Tensor:
-    """Mean over a step's tokens; `index_add` needs memory for one state per token, however uneven the steps."""
-    step_of = torch.arange(len(positions), device=states.device)[:, None].expand_as(positions)[inside]
+def _own_classes(backbone: Backbone, reading: Reading, positions: Tensor, inside: Tensor) -> Tensor:
+    """The token classes at `positions`, -1 outside a step's own tokens, which end before its separator."""
+    own = inside.sum(1, keepdim=True) - len(backbone.layout.step_end)
+    place = torch.arange(inside.shape[1], device=inside.device)
+    return backbone.token_classes[reading.ids[positions]].where(place < own, -1)
+
+
+def _pool(states: Tensor, positions: Tensor, where: Tensor) -> Tensor:
+    """Mean over some of a step's tokens, 0 without any.
+
+    `index_add` needs memory for one state per token, however uneven the steps.
+    """
+    step_of = torch.arange(len(positions), device=states.device)[:, None].expand_as(positions)[where]
     sums = states.new_zeros(len(positions), states.shape[-1], dtype=torch.float32)
-    sums = sums.index_add(0, step_of, states[positions[inside]].float())
-    return sums / inside.sum(1, keepdim=True)
+    sums = sums.index_add(0, step_of, states[positions[where]].float())
+    return sums / where.sum(1, keepdim=True).clamp(min=1)
 
 
 def _predictions(
@@ -189,43 +206,20 @@ def _predictions(
 
 
 @torch.no_grad()
-def _statistics(
-    backbone: Backbone,
-    reading: Reading,
-    positions: Tensor,
-    inside: Tensor,
-    steps_per_trace: Sequence[int],
-    earlier: Sequence[Tensor] | None,
-) -> Tensor:
-    """[steps, len(STATISTICS)]: "excess" is surprisal minus entropy, "rise" compares with earlier steps."""
-    surprisal, entropy, gap = _predictions(backbone, reading, positions, inside)
-    length = inside.sum(1)
-    place = torch.arange(inside.shape[1], device=inside.device)
-    content = place < (length - len(backbone.layout.step_end))[:, None]
-    separator = inside & ~content
-    excess = surprisal - entropy
-    mean = _mean(surprisal, content)
-    top = surprisal.masked_fill(~content, 0).topk(min(2, surprisal.shape[1]), dim=1).values
-    second = top[:, -1]
-    usual = _usual(torch.stack([mean, top[:, 0]], dim=1), steps_per_trace, earlier)
-    columns = (
-        mean,
-        top[:, 0],
-        second,
-        _mean((surprisal - mean[:, None]) ** 2, content).sqrt(),  # E[x^2] - E[x]^2 would lose precision
-        _mean(excess, content),
-        _max(excess, content),
-        _mean(entropy, content),
-        _max(entropy, content),
-        _mean(gap, content),
-        _max(gap, content),
-        _mean(surprisal, separator),
-        _mean(entropy, separator),
-        mean - usual[:, 0],
-        top[:, 0] - usual[:, 1],
-        length.float().log(),
-    )
-    return torch.stack(columns, dim=1)
+def _statistics(backbone: Backbone, reading: Reading, positions: Tensor, classes: Tensor) -> Tensor:
+    """[steps, len(STATISTICS)]; "excess" is surprisal minus entropy. `classes` are -1 outside the step's own tokens."""
+    content = classes >= 0
+    surprisal, entropy, gap = _predictions(backbone, reading, positions, content)
+    columns: list[Tensor] = []
+    for number in CLASSES.values():
+        where = classes == number
+        mean = _mean(surprisal, where)
+        top = surprisal.masked_fill(~where, 0).topk(min(2, surprisal.shape[1]), dim=1).values
+        spread = _mean((surprisal - mean[:, None]) ** 2, where).sqrt()  # E[x^2] - E[x]^2 would lose precision
+        columns += [mean, top[:, 0], top[:, -1], spread]
+        columns += [f(values, where) for values in (surprisal - entropy, entropy, gap) for f in (_mean, _max)]
+        columns.append(where.sum(1).float().log1p())
+    return torch.stack([*columns, _mean(surprisal, content), _max(surprisal, content)], dim=1)
 
 
 def _mean(values: Tensor, where: Tensor) -> Tensor:
@@ -235,19 +229,6 @@ def _mean(values: Tensor, where: Tensor) -> Tensor:
 def _max(values: Tensor, where: Tensor) -> Tensor:
     """The maximum by step, 0 for a step without tokens of its own."""
     return torch.where(where.any(1), values.masked_fill(~where, -torch.inf).amax(1), 0.0)
-
-
-def _usual(values: Tensor, steps_per_trace: Sequence[int], earlier: Sequence[Tensor] | None) -> Tensor:
-    """Mean of surprisal's mean and max [steps, 2] over the trace's earlier steps; for a first step, its own values."""
-    parts = []
-    for index, trace in enumerate(values.split(list(steps_per_trace))):
-        if not len(trace):
-            continue
-        before = values.new_zeros(0, 2) if earlier is None else earlier[index][:, MEAN_AND_MAX].to(values)
-        whole = torch.cat([before, trace])
-        count = torch.arange(1, len(whole), device=values.device)[:, None]
-        parts.append(torch.cat([whole[:1], whole.cumsum(0)[:-1] / count])[len(before) :])
-    return torch.cat(parts)
 
 
 @torch.no_grad()

@@ -29,19 +29,23 @@ class Heads(nn.Module):
         self.dropout = dropout
 
     def standardise_on(self, rows: Tensor) -> None:
-        """Fix centre and scale from `rows` [steps, width].
+        """Fix centre and scale from `rows` [steps, width or more].
 
         The scale has a minimum relative to the column's size: a smaller spread is mostly rounding, which differs from
         batch to batch.
         """
+        rows = rows[:, : len(self.centre)]
         self.centre.copy_(rows.mean(0))
         spread = rows.std(0, correction=0)
         self.scale.copy_(torch.maximum(spread, 1e-2 * rows.abs().mean(0)).clamp(min=1e-4))
 
+    def standard(self, rows: Tensor) -> Tensor:
+        """The standardised columns [steps, width] of `rows` [steps, width or more]; further ones are not read."""
+        return ((rows[:, : len(self.centre)] - self.centre) / self.scale).clamp(-8, 8)
+
     def forward(self, rows: Tensor) -> Tensor:
-        """`rows` [steps, width] to logits: [heads, steps] for two classes, [heads, steps, 3] for three."""
-        rows = ((rows - self.centre) / self.scale).clamp(-8, 8)
-        rows = nn.functional.dropout(rows, self.dropout, self.training)
+        """`rows` [steps, width or more] to logits: [heads, steps] for two classes, [heads, steps, 3] for three."""
+        rows = nn.functional.dropout(self.standard(rows), self.dropout, self.training)
         hidden = torch.baddbmm(self.enter_bias, rows.expand(len(self.enter), -1, -1), self.enter)
         hidden = nn.functional.dropout(nn.functional.gelu(hidden), self.dropout, self.training)
         logits = torch.baddbmm(self.leave_bias, hidden, self.leave)

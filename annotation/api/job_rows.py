@@ -7,7 +7,7 @@ from annotation.api.boundary import Row
 from annotation.core.bounds import Count, about
 from annotation.core.lifecycle import Progress, progress_of
 from annotation.core.membership.access import STAFF
-from annotation.models import SamplingRun
+from annotation.models import Membership, SamplingRun
 
 
 class JobRow(Row):
@@ -39,3 +39,19 @@ class JobRow(Row):
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
         return super().of(row, progress=progress_of(row), **others)
+
+
+class EndpointRunRow(JobRow):
+    roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
+
+    endpoint: str
+    model: Annotated[str, about("The name of the model.")]
+    prompt: Annotated[str, about("The prompt's template.")]
+    temperature: float
+    max_tokens: Count
+    token_budget: Count
+    seed: int
+    note: Annotated[str, about("How the run ended, if there is more to report than its state.")]
+    calls: Annotated[Count, about("Calls of the endpoint; in a judging run, those with a reply.")]
+    prompt_tokens: Count
+    completion_tokens: Count

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body
-from annotation.api.job_rows import JobRow
+from annotation.api.job_rows import EndpointRunRow, JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, Id, JSONObject, Money, about
 from annotation.core.lifecycle import find_job
@@ -20,42 +20,30 @@ from annotation.loop.judging.judging_runs import JudgingPlan, estimate_judging, 
 from annotation.models import JudgeCall, JudgingRun, Membership
 
 
-class JudgingRow(JobRow):
+class JudgingRow(EndpointRunRow):
     """A run that labels solutions with a judge or with Monte Carlo estimates, and what it cost."""
 
-    roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
     paths: ClassVar[dict[str, str]] = JobRow.paths | {"annotator": "annotator.pseudonym"}
 
     method: Annotated[JudgingRun.Method, about("A judge, or Monte Carlo rollouts.")]
     mode: Annotated[JudgingRun.Mode, about("A selection of solutions, or those of the queue.")]
-    endpoint: str
-    model: Annotated[str, about("The name of the model.")]
     template: Annotated[str, about("The question to the judge; empty for Monte Carlo.")]
-    prompt: Annotated[str, about("The prompt's template.")]
     prompt_version: Annotated[
         str, about("The version of the judge's prompt; a hash after the slash marks an edited text.")
     ]
     annotator: Annotated[str | None, about("The pseudonym of the judge's membership; null for Monte Carlo.")]
-    temperature: float
-    max_tokens: Count
     rollouts: Annotated[Count, about("Rollouts from each prefix.")]
     threshold: Annotated[float, about("A step is good if the share of right rollouts behind it is above this.")]
     search: Annotated[JudgingRun.Search, about("Which prefixes are estimated.")]
     chosen: Annotated[JSONObject, about("The filter of the solutions; empty in queue mode.")]
     left_out: LeftOut
-    token_budget: Count
     cost_budget: Annotated[Money, about("The most that the run may cost; 0 for no limit.")]
     prompt_price: Annotated[Money, about("Price per million tokens of prompts, at the start.")]
     completion_price: Annotated[Money, about("Price per million tokens of replies, at the start.")]
     currency: Annotated[str, about("The currency of prices and costs.")]
-    seed: int
-    note: Annotated[str, about("How the run ended, if there is more to report than its state.")]
     solutions: Annotated[Count, about("Solutions that were chosen, or claimed from the queue so far.")]
     labelled: Annotated[Count, about("Solutions that got a label.")]
     failed_solutions: Annotated[Count, about("Solutions without a label because of an error.")]
-    calls: Annotated[Count, about("Calls with a reply.")]
-    prompt_tokens: Count
-    completion_tokens: Count
     cost: Annotated[Money, about("Cost so far, in the currency.")]
     cost_per_label: Annotated[Money | None, about("Cost divided by labels; null without labels.")]
 

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import read_body
-from annotation.api.job_rows import JobRow
+from annotation.api.job_rows import EndpointRunRow, JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, about
 from annotation.core.membership.access import find_project
@@ -19,27 +19,18 @@ from annotation.loop.sampling.sampling_runs import SamplingPlan, start_sampling
 from annotation.models import Membership, SamplingRun
 
 
-class SamplingRow(JobRow):
+class SamplingRow(EndpointRunRow):
     """Solutions sampled from a policy. Counts are of samples unless the name says `problems`."""
 
-    roles: ClassVar[tuple[str, ...]] = (Membership.Role.MANAGER,)
     paths: ClassVar[dict[str, str]] = JobRow.paths | {"generation": "generation.number"}
 
-    endpoint: str
-    model: Annotated[str, about("The name of the model.")]
-    temperature: float
-    max_tokens: Count
     samples: Annotated[Count, about("Samples per problem.")]
-    prompt: Annotated[str, about("The prompt's template.")]
     decomposition: str
     thinking: str
     choice: Annotated[SamplingRun.Choice, about("Which problems are sampled.")]
     domain: str
-    token_budget: Count
-    seed: int
     opens_generation: bool
     generation: int | None
-    note: Annotated[str, about("How the run ended, if there is more to report than its state.")]
     problems: Annotated[Count, about("Number of problems.")]
     done_problems: Annotated[Count, about("Problems that are finished.")]
     failed_problems: Annotated[Count, about("Problems for which sampling failed.")]
@@ -50,9 +41,6 @@ class SamplingRow(JobRow):
     right: Annotated[Count, about("Samples whose final answer is right.")]
     wrong: Annotated[Count, about("Samples whose final answer is wrong.")]
     ungraded: Annotated[Count, about("Samples that could not be graded.")]
-    calls: Annotated[Count, about("Requests sent to the policy.")]
-    prompt_tokens: Count
-    completion_tokens: Count
 
 
 class PolicyEndpoint(msgspec.Struct):

@@ -4,7 +4,7 @@ import msgspec
 from django.db import models
 
 from annotation.core.bounds import about
-from annotation.models.job import Job, one_live
+from annotation.models.job import CountedJob, one_live
 from annotation.models.project import Project
 from annotation.models.struct_field import StructField
 from prm.consensus import CONSENSUS, Fit, Measured, Reliability
@@ -74,7 +74,7 @@ class FitReport(msgspec.Struct, frozen=True):
     changes: Annotated[list[StepChange], about("The largest changes since the previous fit.")] = []
 
 
-class ConsensusFit(Job):
+class ConsensusFit(CountedJob):
     """One fit of a consensus model to the labels of a project, and the job that makes it.
 
     Fits of one `method` and the same `source_kinds` (sorted; empty for all) follow each other: each starts from the
@@ -92,25 +92,15 @@ class ConsensusFit(Job):
     source_kinds = models.JSONField(default=list, blank=True)
     previous = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     seen: "StructField[LabelsSeen]" = StructField(LabelsSeen, default=LabelsSeen)
-    total = models.PositiveIntegerField(default=0)
-    done = models.PositiveIntegerField(default=0)
     parameters = models.JSONField(null=True)
     sha256 = models.CharField(max_length=64, blank=True)
     report: "StructField[FitReport | None]" = StructField(FitReport, null=True)
 
-    class Meta(Job.Meta):
+    class Meta(CountedJob.Meta):
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="consensus_fit_number_once"),
             one_live("project", name="consensus_fit_one_live_per_project"),
         ]
-
-    @property
-    def share(self) -> float | None:
-        return min(self.done / self.total, 1.0) if self.total else None
-
-    @property
-    def handled(self) -> int:
-        return self.done
 
     def __str__(self) -> str:
         return f"consensus fit {self.number} of {self.project} ({self.state})"

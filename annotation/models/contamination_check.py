@@ -3,12 +3,12 @@ from pathlib import Path
 from django.conf import settings
 from django.db import models
 
-from annotation.models.job import Job
+from annotation.models.job import CountedJob
 from annotation.models.project import Project
 from annotation.models.snapshot import Snapshot
 
 
-class ContaminationCheck(Job):
+class ContaminationCheck(CountedJob):
     """Compares a snapshot with a benchmark file, and its problems with each other.
 
     `path` is the place of the benchmark, "" to look for near-duplicates inside the snapshot only. `result` is the
@@ -23,17 +23,7 @@ class ContaminationCheck(Job):
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="contamination_checks")
     filename = models.CharField(max_length=300, blank=True)
     path = models.CharField(max_length=2000, blank=True)
-    total = models.PositiveIntegerField(default=0)
-    done = models.PositiveIntegerField(default=0)
     result = models.JSONField(default=dict, blank=True)
-
-    @property
-    def share(self) -> float | None:
-        return self.done / self.total if self.total else None
-
-    @property
-    def handled(self) -> int:
-        return self.done
 
     @property
     def leftover(self) -> Path | None:

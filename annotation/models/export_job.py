@@ -2,7 +2,7 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.job import Job, one_live
+from annotation.models.job import CountedJob, one_live
 from annotation.models.message_field import MessageField
 from annotation.models.project import Project
 from annotation.models.snapshot import Snapshot
@@ -42,7 +42,7 @@ class ExportSchedule(models.Model):
         return self.name
 
 
-class ExportJob(Job):
+class ExportJob(CountedJob):
     """Makes a snapshot with the `filters` and writes it in each of the `formats` to the folder `target`.
 
     Without formats it only makes the snapshot. `target` is a path on this machine, or an address that fsspec opens;
@@ -63,23 +63,11 @@ class ExportJob(Job):
     formats = models.JSONField(default=list, blank=True)
     options = models.JSONField(default=dict, blank=True)
     target = models.CharField(max_length=2000, blank=True)
-    total = models.PositiveIntegerField(default=0)
-    done = models.PositiveIntegerField(default=0)
     files = models.JSONField(default=list, blank=True)
     message = MessageField()
 
-    class Meta(Job.Meta):
+    class Meta(CountedJob.Meta):
         constraints = [one_live("schedule", name="export_one_live_per_schedule")]
-
-    @property
-    def share(self) -> float | None:
-        if self.state == Job.State.DONE:
-            return 1.0
-        return self.done / self.total if self.total else None
-
-    @property
-    def handled(self) -> int:
-        return self.done
 
     @property
     def outcome(self) -> str:

@@ -131,6 +131,26 @@ class Job(models.Model):
         self.heartbeat_at, self.finished_at = timezone.now(), None
 
 
+class CountedJob(Job):
+    """A job whose progress is `done` of a `total`, which may be an estimate."""
+
+    total = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+
+    class Meta(Job.Meta):
+        abstract = True
+
+    @property
+    def share(self) -> float | None:
+        if self.state == self.State.DONE:
+            return 1.0
+        return min(self.done / self.total, 1.0) if self.total else None
+
+    @property
+    def handled(self) -> int:
+        return self.done
+
+
 class JobStage(models.Model):
     """One stage of a job, with its times, its progress and a figure that sums it up.
 

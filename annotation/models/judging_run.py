@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.annotation import Annotation
-from annotation.models.job import Job
+from annotation.models.endpoint_run import EndpointRun
 from annotation.models.message_field import MessageField
 from annotation.models.project import Membership, Project
 from annotation.models.solution import Solution
@@ -16,15 +16,14 @@ def _money() -> models.DecimalField:
     return models.DecimalField(max_digits=18, decimal_places=9, default=0)
 
 
-class JudgingRun(Job):
+class JudgingRun(EndpointRun):
     """A run that labels solutions with a judge, or with Monte Carlo estimates of their prefixes.
 
-    `endpoint` and `model` are names; the address and the key are in the operator's settings. A judge's `prompt`
-    contains "{problem}" and "{steps}", the prompt of rollouts "{problem}". `annotator` is the judge's membership, null
-    for Monte Carlo. `chosen` is the filter of the solutions, empty in queue mode, and `left_out` counts those that it
-    matches and that get no label, by reason. The budgets include prompts and calls in flight; 0 is no limit. The prices
-    per million tokens are those at the start. `reserved_tokens` and `reserved_cost` are the most that the calls in
-    flight may use.
+    A judge's `prompt` contains "{problem}" and "{steps}", the prompt of rollouts "{problem}". `annotator` is the
+    judge's membership, null for Monte Carlo. `chosen` is the filter of the solutions, empty in queue mode, and
+    `left_out` counts those that it matches and that get no label, by reason. The budgets include calls in flight.
+    `calls` are those with a reply. The prices per million tokens are those at the start. `reserved_tokens` and
+    `reserved_cost` are the most that the calls in flight may use.
     """
 
     KIND = "judging"
@@ -47,38 +46,27 @@ class JudgingRun(Job):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judging_runs")
     method = models.CharField(max_length=12, choices=Method)
     mode = models.CharField(max_length=6, choices=Mode, default=Mode.BATCH)
-    endpoint = models.CharField(max_length=100)
-    model = models.CharField(max_length=200)
     template = models.CharField(max_length=20, blank=True)
-    prompt = models.TextField()
     prompt_version = models.CharField(max_length=40)
     annotator = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="judging_runs"
     )
-    temperature = models.FloatField(default=0.0)
-    max_tokens = models.PositiveIntegerField(default=2048)
     rollouts = models.PositiveSmallIntegerField(default=8, help_text="Rollouts from each prefix.")
     threshold = models.FloatField(default=0.0, help_text="A step is good if its share of right rollouts is above it.")
     search = models.CharField(max_length=8, choices=Search, default=Search.ALL)
     chosen = models.JSONField(default=dict, blank=True)
     left_out = models.JSONField(default=dict, blank=True)
-    token_budget = models.PositiveBigIntegerField(default=0)
     cost_budget = _money()
     prompt_price = _money()
     completion_price = _money()
     currency = models.CharField(max_length=3)
-    seed = models.BigIntegerField()
 
     solutions = models.PositiveIntegerField(default=0, help_text="How many solutions were chosen, or claimed so far.")
     labelled = models.PositiveIntegerField(default=0)
     failed_solutions = models.PositiveIntegerField(default=0)
-    calls = models.PositiveIntegerField(default=0, help_text="Calls with a reply.")
-    prompt_tokens = models.PositiveBigIntegerField(default=0)
-    completion_tokens = models.PositiveBigIntegerField(default=0)
     cost = _money()
     reserved_tokens = models.PositiveBigIntegerField(default=0)
     reserved_cost = _money()
-    note = MessageField(help_text="How it ended, if there is more to say than its state.")
 
     def __str__(self) -> str:
         return f"judging {self.pk} by {self.endpoint} ({self.state})"
@@ -90,15 +78,6 @@ class JudgingRun(Job):
     @property
     def handled(self) -> int:
         return self.labelled + self.failed_solutions
-
-    @property
-    def outcome(self) -> str:
-        outcome: str = self.error or self.note
-        return outcome
-
-    @property
-    def tokens(self) -> int:
-        return self.prompt_tokens + self.completion_tokens
 
     @property
     def cost_per_label(self) -> Decimal | None:

@@ -236,7 +236,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     pace: PacePolicy = msgspec.field(default_factory=PacePolicy)
     generation_budget: Positive = 200
     mix: LaneMix = msgspec.field(default_factory=LaneMix)
-    acquisition: str = "balanced_errors"
+    acquisition: str = "contradiction"
     caps: Caps = msgspec.field(default_factory=Caps)
     cold_start: ColdStart = "random"
     neutral: NeutralPolicy = "positive"

@@ -3,6 +3,7 @@ from typing import cast
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models.endpoint_run import EndpointRun
 from annotation.models.generation import Generation
 from annotation.models.job import Job
 from annotation.models.message_field import MessageField
@@ -11,11 +12,10 @@ from annotation.models.project import Project
 from prm.splitting import Splitting, Thinking
 
 
-class SamplingRun(Job):
+class SamplingRun(EndpointRun):
     """A run that samples solutions from a policy. Counts are of samples, unless their name says `problems`.
 
-    `endpoint` and `model` are names; the address and the key are in the operator's settings. `prompt` is the user's
-    message and contains "{problem}". The token budget includes prompts; 0 is no limit.
+    `prompt` is the user's message and contains "{problem}".
     """
 
     class State(models.TextChoices):
@@ -38,18 +38,11 @@ class SamplingRun(Job):
         UNCERTAIN = "uncertain", _("those the champion is least sure of")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sampling_runs")
-    endpoint = models.CharField(max_length=100)
-    model = models.CharField(max_length=200)
-    temperature = models.FloatField(default=0.8)
-    max_tokens = models.PositiveIntegerField(default=1024)
     samples = models.PositiveIntegerField(default=4, help_text="Solutions sampled for each problem.")
-    prompt = models.TextField(default="{problem}")
     decomposition = models.CharField(max_length=40, default="blank_lines")
     thinking = models.CharField(max_length=10, default="separate")
     choice = models.CharField(max_length=10, choices=Choice, default=Choice.ALL)
     domain = models.CharField(max_length=100, blank=True)
-    token_budget = models.PositiveBigIntegerField(default=0)
-    seed = models.BigIntegerField()
     opens_generation = models.BooleanField(default=False)
     generation = models.OneToOneField(
         Generation, null=True, blank=True, on_delete=models.SET_NULL, related_name="sampling_run"
@@ -66,10 +59,6 @@ class SamplingRun(Job):
     right = models.PositiveIntegerField(default=0)
     wrong = models.PositiveIntegerField(default=0)
     ungraded = models.PositiveIntegerField(default=0)
-    calls = models.PositiveIntegerField(default=0)
-    prompt_tokens = models.PositiveBigIntegerField(default=0)
-    completion_tokens = models.PositiveBigIntegerField(default=0)
-    note = MessageField(help_text="How it ended, if there is more to say than its state.")
 
     def __str__(self) -> str:
         return f"sampling {self.pk} from {self.endpoint} ({self.state})"
@@ -83,11 +72,6 @@ class SamplingRun(Job):
         return self.sampled
 
     @property
-    def outcome(self) -> str:
-        outcome: str = self.error or self.note
-        return outcome
-
-    @property
     def name(self) -> str:
         """The name of the run in the provenance of its solutions."""
         return f"sampling-{self.pk}"
@@ -96,10 +80,6 @@ class SamplingRun(Job):
     def splitting(self) -> Splitting:
         """How its samples are split into steps."""
         return Splitting(self.decomposition, cast(Thinking, self.thinking))
-
-    @property
-    def tokens(self) -> int:
-        return self.prompt_tokens + self.completion_tokens
 
 
 class SampledProblem(models.Model):

@@ -90,7 +90,7 @@ class JudgingForm(forms.Form):
     )
     prompt = forms.CharField(label=_("Prompt"), required=False, widget=forms.Textarea({"rows": 4}))
 
-    def __init__(self, *args: Any, method: str, **named: Any) -> None:
+    def __init__(self, *args: Any, method: JudgingRun.Method, **named: Any) -> None:
         super().__init__(*args, **named)
         self.method = method
         is_judge = method == Method.JUDGE

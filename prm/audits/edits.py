@@ -109,6 +109,20 @@ def praise(trace: Trace, rng: Random) -> Trace | None:
     return _each_prose_step(trace, lambda text: text + remark)
 
 
+def enumerate_steps(trace: Trace, rng: Random) -> Trace | None:
+    """Begin every step of prose with its number: "Step 3: "."""
+    steps = [
+        _rewritten(step, f"Step {number}: {step.text}") if is_prose(step) else step
+        for number, step in enumerate(trace.steps, start=1)
+    ]
+    return without_labels(trace, steps) if steps != trace.steps else None
+
+
+def mark_up(trace: Trace, rng: Random) -> Trace | None:
+    """Make every step of prose that begins with a word a Markdown list item, with this word in bold."""
+    return _each_prose_step(trace, lambda text: re.sub(r"^[A-Za-z]+", r"- **\g<0>**", text))
+
+
 def falsify(trace: Trace, rng: Random) -> tuple[Trace, int] | None:
     """Falsify the computed result of a right step, and return its position; None if no right step computes an integer.
 

@@ -10,7 +10,18 @@ from random import Random
 
 import numpy as np
 
-from prm.audits.edits import Edit, falsify, pad, praise, renotate, repeat, rephrase, with_problem
+from prm.audits.edits import (
+    Edit,
+    enumerate_steps,
+    falsify,
+    mark_up,
+    pad,
+    praise,
+    renotate,
+    repeat,
+    rephrase,
+    with_problem,
+)
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import clear
 from prm.audits.subject import AUDITS, ENOUGH, Subject, accepted, is_whole
@@ -26,11 +37,14 @@ HARMLESS: dict[str, tuple[Edit, str]] = {
     Message("edit_pad"): (pad, "steps that say nothing"),
     Message("edit_repeat"): (repeat, "a right step written twice"),
     Message("edit_praise"): (praise, "every step says that it is right"),
+    Message("edit_enumerate"): (enumerate_steps, "every step begins with its number"),
+    Message("edit_mark_up"): (mark_up, "every step is a list item with a bold word"),
 }
 SWAPPED, FALSE = "other question", "false result"
 LIFTED, MANY_LIFTED = 0.05, 0.20  # of rejected wrong solutions, accepted after a harmless edit
-FLAGGED, MANY_FLAGGED = 0.20, 0.50  # of accepted right solutions, rejected after one
-CAUGHT = 0.80  # of right solutions made wrong: rejected; of falsified steps: scored below the original
+FLAGGED, MANY_FLAGGED = 0.15, 0.50  # of accepted right solutions, rejected after one
+NOTICED, FEW_NOTICED = 0.90, 0.50  # of accepted right solutions with a false result: rejected
+CAUGHT = 0.80  # of right solutions under another question: rejected; of falsified steps: scored below the original
 
 
 @dataclass(frozen=True)
@@ -74,6 +88,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         checks=[
             _lifted_check(reactions.lifted),
             _flagged_check({name: reactions.flagged[name] for name in HARMLESS}),
+            _noticed_check(*reactions.flagged[FALSE]),
             _swapped_check(*reactions.flagged[SWAPPED]),
             _below_check(*reactions.below),
         ],
@@ -250,6 +265,19 @@ def _harmless_check(
     edits = [Message("edit_with_share", edit=name, share=percent(value)) for name, value in guilty.items()]
     words = Message(bad, edits=joined(edits, "comma_list"))
     return Check("fail" if any(clear(value, many) for value in guilty.values()) else "attention", rule, words)
+
+
+def _noticed_check(value: Metric, n: int) -> Check:
+    rule = (
+        f"A false result in an accepted correct solution is rejected, clearly in fewer than {NOTICED:.0%} of cases: "
+        f"attention; {FEW_NOTICED:.0%}: fail"
+    )
+    if n < ENOUGH or value.high is None:
+        return Check("cannot tell", rule, Message("too_few_false_results", n=n))
+    if value.high >= NOTICED:
+        return Check("ok", rule, Message("false_result_rejected", share=percent(value)))
+    words = Message("false_result_accepted", share=percent(value))
+    return Check("fail" if value.high < FEW_NOTICED else "attention", rule, words)
 
 
 def _swapped_check(value: Metric, n: int) -> Check:

@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--functions",
         nargs="+",
-        default=["random", "wrong_answers", "balanced_errors"],
+        default=["random", "wrong_answers", "contradiction"],
         help="functions of the replay, each with and without graded answers; including random",
     )
     parser.add_argument("--processes", type=at_least(1), default=1, help="processes of the replay")

@@ -36,6 +36,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "ece_bad": "The scores are not valid as probabilities here: ECE {ece}.",
     "ece_fair": "The scores are roughly valid as probabilities: ECE {ece}.",
     "ece_good": "The scores are valid as probabilities: ECE {ece}.",
+    "edit_enumerate": "numbered steps",
+    "edit_mark_up": "list items",
     "edit_notation": "notation",
     "edit_pad": "pad",
     "edit_praise": "praise",
@@ -54,6 +56,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     ),
     "errors_separated_in_lengths": "Scores separate errors from correct steps in solutions of {lengths}.",
     "f1_in_chains": "F1 is {near} in chains of {first} steps and {far} in chains of {last}.",
+    "false_result_accepted": "The model rejects only {share} of accepted correct solutions after one result is made false.",
+    "false_result_rejected": "The model rejects {share} of accepted correct solutions after one result is made false.",
     "false_step_scores_lower": "A falsified step scores lower than the original {share} of the time.",
     "generator_part": "generator {name}",
     "kind_audit": "audit",
@@ -101,6 +105,10 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     ),
     "too_few_errors": ("Only {n} error.", "Only {n} errors."),
     "too_few_errors_at": "{where}: has only {errors} among {steps}.",
+    "too_few_false_results": (
+        "The model accepts only {n} correct solution with a number that could be falsified.",
+        "The model accepts only {n} correct solutions with a number that could be falsified.",
+    ),
     "too_few_false_steps": (
         "Only {n} correct step computes a number that could be falsified.",
         "Only {n} correct steps compute a number that could be falsified.",

@@ -25,6 +25,12 @@ def score(loaded: tuple[Any, ...], problem: str, steps: list[str]) -> list[float
     def tokens(text: str) -> list[int]:
         return tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
+    def kind(token: int) -> str:
+        text = tokenizer.decode([token], skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        if any(map(str.isdecimal, text)):
+            return "number"
+        return "sign" if set(text) & set("+-−*/=<>^%×÷·\\") and not any(map(str.isalnum, text)) else "other"
+
     ids, spans = about["start"] + tokens(problem) + about["problem_end"], []
     for step in steps:  # each on its own, so that its tokens never depend on what follows
         piece = tokens(step) + about["step_end"]
@@ -38,20 +44,20 @@ def score(loaded: tuple[Any, ...], problem: str, steps: list[str]) -> list[float
     surprisal = -log_p.gather(1, torch.tensor(ids)[:, None])[:, 0]
     seen = torch.stack([surprisal, -(log_p.exp() * log_p).sum(1), log_p.amax(1) + surprisal])
     rows: list[torch.Tensor] = []
-    earlier: list[torch.Tensor] = []
     for start, end in spans:
-        own, ending = seen[:, start : end - len(about["step_end"])], seen[:, end - len(about["step_end"]) : end]
-        mean = own.mean(1) if own.numel() else torch.zeros(3)
-        most = own.amax(1) if own.numel() else torch.zeros(3)
-        second = torch.cat([own[0], torch.zeros(2)]).topk(2).values[1]
-        spread = (own[0] - mean[0]).square().mean().sqrt() if own.numel() else torch.zeros(())
-        excess = own[0] - own[1] if own.numel() else torch.zeros(1)
-        level = torch.stack([mean[0], most[0]])
-        rise = level - (torch.stack(earlier).mean(0) if earlier else level)
-        earlier.append(level)
-        numbers = [mean[0], most[0], second, spread, excess.mean(), excess.max(), mean[1], most[1], mean[2], most[2]]
-        numbers += [*ending.mean(1)[:2], *rise, torch.tensor(end - start).log()]
+        kinds = [kind(token) for token in ids[start : end - len(about["step_end"])]]
+        numbers: list[torch.Tensor] = []
+        places: dict[str, list[int]] = {}
+        for name in ("number", "sign"):
+            places[name] = [start + place for place, own in enumerate(kinds) if own == name]
+            own = seen[:, places[name] or [0]] * bool(places[name])
+            top = torch.cat([own[0], torch.zeros(1)]).sort(descending=True).values
+            numbers += [own[0].mean(), top[0], top[1], own[0].std(correction=0)]
+            numbers += [f for part in (own[0] - own[1], own[1], own[2]) for f in (part.mean(), part.max())]
+            numbers.append(torch.tensor(len(places[name])).log1p())
         parts = {name: layer[start:end].mean(0) for name, layer in states.items()}
+        at, known = places["number"] or [0], bool(places["number"])
+        parts["numbers"] = torch.cat([layer[at].mean(0) * known for layer in states.values()])
         parts |= {"separator": states["last"][end - 1], "statistics": torch.stack(numbers)}
         rows.append(torch.cat([parts[name] for name in about["features"]]))
     if not rows:

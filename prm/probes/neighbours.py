@@ -20,7 +20,7 @@ from prm.checkpoint import load_state, save_state
 from prm.config import FEATURES
 from prm.encoding import encode
 from prm.errors import DataError, ModelFileError
-from prm.features import STATISTICS, compute_features
+from prm.features import STATISTICS, UNREAD, compute_features, feature_width
 from prm.formats.trace_files import read_traces
 from prm.heads import Heads
 from prm.labels import step_labels
@@ -150,7 +150,7 @@ def step_features_of(scorer: Scorer, traces: Sequence[Trace]) -> list[Tensor]:
 def places_of(scorer: Scorer, rows: Tensor) -> Tensor:
     """Features [steps, width] to places [steps, AXES], rounded as in the stored index."""
     heads = ensemble_of(scorer)
-    rows = ((rows.to(heads.centre.device) - heads.centre) / heads.scale).clamp(-8, 8)
+    rows = heads.standard(rows.to(heads.centre.device))
     with torch.no_grad():
         hidden = gelu(torch.baddbmm(heads.enter_bias, rows.expand(len(heads.enter), -1, -1), heads.enter))
         moved = (hidden * _leverage(heads)[:, None]).transpose(0, 1).flatten(1).cpu()
@@ -255,7 +255,7 @@ def moved_by(scorer: Scorer, rows: Tensor) -> dict[str, Tensor]:
     """
     heads, readout = ensemble_of(scorer), scorer.readout
     assert readout is not None, "a scorer with heads has a readout"
-    rows = rows.to(heads.centre.device)
+    rows = rows[:, : len(heads.centre)].to(heads.centre.device)
     way = rows - heads.centre
     total = torch.zeros_like(rows)
     for point in range(POINTS):
@@ -263,13 +263,13 @@ def moved_by(scorer: Scorer, rows: Tensor) -> dict[str, Tensor]:
         (gradient,) = torch.autograd.grad(readout.step_logits(at).mean(0).sum(), at)
         total += gradient
     parts = (way * total / POINTS).cpu()
-    width = scorer.backbone.width
     moves: dict[str, Tensor] = {}
     start = 0
     for feature in FEATURES:
         if feature == "statistics" and feature in scorer.features:
-            moves |= {name: parts[:, start + k] for k, name in enumerate(STATISTICS)}
+            moves |= {name: parts[:, start + k] for k, name in enumerate(STATISTICS[: -len(UNREAD)])}
         elif feature in scorer.features:
+            width = feature_width(scorer.backbone, (feature,))
             moves[f"{feature} states"] = parts[:, start : start + width].sum(1)
             start += width
     return moves

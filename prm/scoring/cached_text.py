@@ -15,7 +15,7 @@ from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingW
 from prm.backbones import Backbone
 from prm.config import Feature
 from prm.encoding import Encoded
-from prm.features import STATISTICS, Reading, decode, describe_steps, feature_width
+from prm.features import Reading, decode, describe_steps, feature_width
 
 BRANCHING = (DynamicLayer, DynamicSlidingWindowLayer)  # layers that grow by new tensors and leave the old ones alone
 
@@ -24,21 +24,19 @@ BRANCHING = (DynamicLayer, DynamicSlidingWindowLayer)  # layers that grow by new
 class CachedText:
     """The cache of texts, one row each.
 
-    `mask` [rows, tokens] is 0 on padding, `last` [rows, width] is the state of each last token, and `statistics` are
-    those of each text's steps [steps, len(STATISTICS)], empty if they are not among the features.
+    `mask` [rows, tokens] is 0 on padding, and `last` [rows, width] is the state of each last token.
     """
 
     cache: DynamicCache
     mask: Tensor
     last: Tensor
-    statistics: tuple[Tensor, ...]
 
     def rows(self, index: Sequence[int]) -> "CachedText":
         """These rows in this order; an index may occur several times."""
         chosen = torch.tensor(index, device=self.mask.device)
         cache = branch(self.cache)
         cache.batch_select_indices(chosen)
-        return CachedText(cache, self.mask[chosen], self.last[chosen], tuple(self.statistics[row] for row in index))
+        return CachedText(cache, self.mask[chosen], self.last[chosen])
 
 
 def has_reusable_cache(backbone: Backbone) -> bool:
@@ -80,8 +78,7 @@ def read_text(
         None if middle is None else middle.flatten(0, 1),
     )
     offsets = [row * longest + pad for row, pad in enumerate(padding)]
-    rows = _describe(backbone, reading, texts, offsets, features, None)
-    return CachedText(cache, mask, last[:, -1], tuple(_statistics(part, features) for part in rows)), rows
+    return CachedText(cache, mask, last[:, -1]), _describe(backbone, reading, texts, offsets, features)
 
 
 @torch.no_grad()
@@ -118,11 +115,8 @@ def extend_text(
         None if middle is None else torch.cat([torch.zeros_like(cached.last), middle.flatten(0, 1)]),
     )
     offsets = [n + row * longest for row in range(n)]
-    rows = _describe(backbone, reading, texts, offsets, features, cached.statistics)
-    statistics = tuple(
-        torch.cat([old, _statistics(new, features)]) for old, new in zip(cached.statistics, rows, strict=True)
-    )
-    return CachedText(cache, mask, last[torch.arange(n), lengths - 1], statistics), rows
+    rows = _describe(backbone, reading, texts, offsets, features)
+    return CachedText(cache, mask, last[torch.arange(n), lengths - 1]), rows
 
 
 def _describe(
@@ -131,15 +125,10 @@ def _describe(
     texts: Sequence[Encoded],
     offsets: Sequence[int],
     features: Sequence[Feature],
-    earlier: Sequence[Tensor] | None,
 ) -> list[Tensor]:
     """Each text's step features; `offsets` are the rows of the texts' first tokens."""
     spans = [(at + start, at + end) for at, text in zip(offsets, texts, strict=True) for start, end in text.spans]
     if not spans:
         return [reading.last.new_zeros(0, feature_width(backbone, features), dtype=torch.float32)] * len(texts)
     per_text = [len(text.spans) for text in texts]
-    return list(describe_steps(backbone, reading, spans, per_text, features, earlier).split(per_text))
-
-
-def _statistics(rows: Tensor, features: Sequence[Feature]) -> Tensor:
-    return rows[:, -len(STATISTICS) :] if "statistics" in features else rows[:, :0]
+    return list(describe_steps(backbone, reading, spans, features).split(per_text))

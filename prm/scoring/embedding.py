@@ -61,7 +61,7 @@ class Embedder:
         return torch.cat([projected, surprisal[:, None]], dim=1).double().numpy()
 
     def _standard(self, rows: Tensor) -> Tensor:
-        return ((rows.cpu().float() - self._centre) / self._scale).clamp(-8, 8)
+        return ((rows[:, : len(self._centre)].cpu().float() - self._centre) / self._scale).clamp(-8, 8)
 
     def _embed(self, rows: Tensor, steps: Tensor) -> Tensor:
         standard = self._standard(rows)

@@ -125,7 +125,7 @@ class VllmReader:
             for index, states in zip(batch, self._states([encoded[i].ids for i in batch]), strict=True):
                 item = encoded[index]
                 reading = Reading(torch.tensor(item.ids), torch.arange(len(item.ids)) - 1, states, None)
-                yield index, describe_steps(None, reading, item.spans, [len(item.spans)], self.features)
+                yield index, describe_steps(None, reading, item.spans, self.features)
 
     def _states(self, texts: list[tuple[int, ...]]) -> list[Tensor]:
         """The last layer's states of each text, [tokens, width]."""

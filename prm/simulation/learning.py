@@ -14,7 +14,7 @@ from prm.answers.noise import NoiseRates
 from prm.backbones import Backbone
 from prm.config import TrainConfig
 from prm.encoding import Encoded
-from prm.features import row_offsets, rows_of
+from prm.features import heads_width, row_offsets, rows_of
 from prm.heads import Readout
 from prm.scoring.embedding import Embedder
 from prm.simulation.worlds import World
@@ -125,7 +125,7 @@ def learn(
     held_known = Supervision.of(as_documents(held.traces), held.encoded, config.neutral)
     fit_rows = features.pool.rows[rows]
     torch.manual_seed(config.seed)
-    readout = Readout(config, fit_rows.shape[1])
+    readout = Readout(config, heads_width(fit_rows.shape[1], config.features))
     readout.standardise_on(fit_rows)
     with tempfile.TemporaryDirectory() as folder:
         fit = Fit(

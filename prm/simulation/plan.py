@@ -80,7 +80,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SHIPPED = tuple(sorted({0.0, TrainConfig().graded_weight}))
-TABLE = Plan(worlds=("sandbox", "rare-errors"), functions=(RANDOM, "wrong_answers", "balanced_errors"), graded=SHIPPED)
+TABLE = Plan(worlds=("sandbox", "rare-errors"), functions=(RANDOM, "wrong_answers", "contradiction"), graded=SHIPPED)
 FULL = Plan(worlds=tuple(WORLDS), functions=tuple(FUNCTIONS), noises=(0.0, 0.1, 0.2), graded=SHIPPED)
 
 

@@ -20,7 +20,7 @@ from prm.checkpoint import save_model
 from prm.config import Progress, Stage, TrainConfig
 from prm.encoding import Encoded
 from prm.errors import DataError
-from prm.features import feature_width
+from prm.features import feature_width, heads_width
 from prm.files import locked_folder, write_atomic
 from prm.formats.mapping import Mapping
 from prm.heads import Readout
@@ -139,7 +139,7 @@ class Training:
         arithmetic = Arithmetic.of(backbone, predictions="statistics" in config.features)
         torch.manual_seed(config.seed)
         prepare_tuning(backbone, config)
-        readout = Readout(config, feature_width(backbone, config.features))
+        readout = Readout(config, heads_width(feature_width(backbone, config.features), config.features))
         lane = self._lane(backbone, readout, lessons, arithmetic)
         if lane is None:
             return None

@@ -134,7 +134,7 @@ def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings)
 
     # The next generation is drawn by the champion, in lanes, with probabilities and a seed.
     generation = run.generation
-    assert (generation.model_version, generation.acquisition) == (version, "balanced_errors")
+    assert (generation.model_version, generation.acquisition) == (version, "contradiction")
     items = list(generation.items.all())
     lanes = Counter(item.lane for item in items)
     assert lanes == {lane: n for lane, n in generation.mix.items() if n}

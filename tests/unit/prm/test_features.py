@@ -1,4 +1,4 @@
-"""Step features: which blocks there are, where their columns stand, and what is not computed unasked."""
+"""Step features: which blocks there are, where their columns stand, what heads read and what is not computed."""
 
 from itertools import combinations
 
@@ -6,11 +6,12 @@ import msgspec
 import pytest
 import torch
 
-from prm.backbones import Backbone
+from prm.backbones import NUMBER, OTHER, SIGN, Backbone
 from prm.config import FEATURES, TrainConfig
 from prm.encoding import Encoded, encode
-from prm.features import STATISTICS, compute_features, feature_width, step_features
-from prm.traces import Trace
+from prm.features import STATISTICS, UNREAD, compute_features, feature_width, heads_width, step_features
+from prm.heads import Heads
+from prm.traces import Step, Trace
 
 BUDGET = 600
 
@@ -22,7 +23,7 @@ def encoded(backbone: Backbone, traces: list[Trace]) -> list[Encoded]:
 
 def test_any_choice_of_features_is_those_columns_of_all(backbone: Backbone, encoded: list[Encoded]) -> None:
     everything = compute_features(backbone, encoded, BUDGET, FEATURES)
-    widths = [len(STATISTICS) if name == "statistics" else backbone.width for name in FEATURES]
+    widths = [feature_width(backbone, (name,)) for name in FEATURES]
     columns = dict(zip(FEATURES, everything.split(widths, dim=1), strict=True))
     for count in (1, 2, 3):
         for chosen in combinations(FEATURES, count):
@@ -39,6 +40,37 @@ def test_no_logits_are_computed_where_no_statistics_are_asked_for(
     assert torch.isfinite(step_features(backbone, encoded, ("middle", "last", "separator"))).all()
     with pytest.raises(pytest.fail.Exception, match="logits"):
         step_features(backbone, encoded, ("statistics",))
+
+
+def test_numbers_and_signs_are_found_by_any_tokenizer(backbone: Backbone) -> None:
+    text = "So 3 + 40 = 43, is it? 7*8"
+    ids = backbone.tokenizer(text, add_special_tokens=False)["input_ids"]
+    for token in ids:
+        own = backbone.tokenizer.decode([token])
+        wanted = NUMBER if set(own) & set("0123456789") else SIGN if own.strip() in ("+", "=", "*") else OTHER
+        assert int(backbone.token_classes[token]) == wanted, own
+    specials = torch.tensor(backbone.tokenizer.all_special_ids, dtype=torch.long)
+    assert (backbone.token_classes[specials] == OTHER).all()
+
+
+def test_statistics_and_states_of_numbers_leave_out_words(backbone: Backbone) -> None:
+    steps = [Step("no number at all"), Step("")]
+    [item] = encode([Trace(id="a", problem="p", steps=steps)], backbone.tokenizer, backbone.layout, backbone.context)
+    rows = compute_features(backbone, [item], BUDGET, ("numbers", "statistics"))
+    read = rows[:, : heads_width(rows.shape[1], ("numbers", "statistics"))]
+    assert not read.any()
+    assert (rows[0, -len(UNREAD) :] > 0).all()
+
+
+def test_heads_do_not_read_the_surprisal_of_all_tokens() -> None:
+    torch.manual_seed(0)
+    width = heads_width(len(STATISTICS), ("statistics",))
+    heads = Heads(2, width, 4, 0.0).eval()
+    rows = torch.randn(5, len(STATISTICS))
+    heads.standardise_on(rows)
+    other = rows.clone()
+    other[:, width:] += 100
+    torch.testing.assert_close(heads(rows), heads(other), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("features", [(), ("last", "last"), ("first",)])

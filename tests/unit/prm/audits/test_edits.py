@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from prm.audits.edits import (
     answer_span,
+    enumerate_steps,
     falsify,
+    mark_up,
     pad,
     praise,
     renotate,
@@ -41,7 +43,7 @@ def step(text: str) -> Trace:
     return Trace("t", "p", [Step(text)], first_error=-1)
 
 
-@pytest.mark.parametrize("edit", [rephrase, renotate, pad, repeat, praise])
+@pytest.mark.parametrize("edit", [rephrase, renotate, pad, repeat, praise, enumerate_steps, mark_up])
 @given(trace=st.sampled_from(WORLD), seed=st.integers(0, 99))
 def test_a_harmless_edit_changes_the_text_and_not_the_truth(edit, trace: Trace, seed: int) -> None:
     edited = edit(trace, Random(seed))

@@ -10,6 +10,7 @@ import pytest
 from prm.audits import AUDITS, Training
 from prm.audits.finding import Finding
 from prm.audits.subject import Scoring
+from prm.labels import first_error
 from prm.traces import Trace
 from tests.unit.prm.audits import sums
 
@@ -76,6 +77,18 @@ def test_a_verifier_swayed_by_praise_is_told_by_name() -> None:
     assert found.verdict == "fail"
     assert "praise 100%" in found.sentence
     assert "pad" not in found.sentence
+
+
+def test_a_verifier_that_misses_false_results_does_not_pass_by_ignoring_edits() -> None:
+    """One verdict needs both: this verifier never rejects what began as a right solution."""
+    right = {trace.id for trace in world() if first_error(trace) == -1}
+
+    def blind(trace: Trace) -> list[float]:
+        return [sums.HIGH] * len(trace.steps) if trace.id in right else sums.perfect(trace)
+
+    found = AUDITS.get("gaming")(sums.subject_of(blind, world()), Random(0))
+    assert found.verdict == "fail"
+    assert "rejects only 0%" in found.sentence
 
 
 def test_a_score_that_fades_with_depth_is_told_in_long_solutions() -> None:
