@@ -67,7 +67,7 @@ class Backbone:
 
         A number has a decimal digit; a sign has one of SIGNS and neither letters nor digits. Any tokenizer fits.
         """
-        tokens = [[token] for token in range(max(self.vocabulary, len(self.tokenizer)))]
+        tokens = [[token] for token in range(self.model.get_input_embeddings().weight.shape[0])]
         texts = self.tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return torch.tensor([_token_class(text) for text in texts], device=self.device)
 

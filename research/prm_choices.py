@@ -65,10 +65,11 @@ class Choice:
 
 GROUPS: dict[str, list[Choice]] = {
     "What the heads see of a step": [
-        Choice("pooled states of two layers, separator, statistics"),
+        Choice("states of the numbers, separator, statistics"),
         Choice("last token alone", {"features": ("separator",)}),
         Choice("pooled states of the last layer", {"features": ("last",)}),
         Choice("all states, no statistics", {"features": ("middle", "last", "separator")}),
+        Choice("all states, statistics", {"features": ("middle", "last", "separator", "statistics")}),
     ],
     "Classes and their balance": [
         Choice("two classes, not balanced"),

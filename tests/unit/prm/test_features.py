@@ -1,16 +1,20 @@
 """Step features: which blocks there are, where their columns stand, what heads read and what is not computed."""
 
 from itertools import combinations
+from random import Random
 
 import msgspec
 import pytest
 import torch
 
-from prm.backbones import NUMBER, OTHER, SIGN, Backbone
+from prm.audits.edits import falsify, rephrase
+from prm.backbones import NUMBER, OTHER, SIGN, Backbone, load_backbone
 from prm.config import FEATURES, TrainConfig
 from prm.encoding import Encoded, encode
 from prm.features import STATISTICS, UNREAD, compute_features, feature_width, heads_width, step_features
 from prm.heads import Heads
+from prm.labels import first_error
+from prm.sandbox import WorldConfig, generate
 from prm.traces import Step, Trace
 
 BUDGET = 600
@@ -49,8 +53,7 @@ def test_numbers_and_signs_are_found_by_any_tokenizer(backbone: Backbone) -> Non
         own = backbone.tokenizer.decode([token])
         wanted = NUMBER if set(own) & set("0123456789") else SIGN if own.strip() in ("+", "=", "*") else OTHER
         assert int(backbone.token_classes[token]) == wanted, own
-    specials = torch.tensor(backbone.tokenizer.all_special_ids, dtype=torch.long)
-    assert (backbone.token_classes[specials] == OTHER).all()
+    assert {int(backbone.token_classes[token]) for token in (*backbone.layout.start, *backbone.layout.step_end)} == {OTHER}
 
 
 def test_statistics_and_states_of_numbers_leave_out_words(backbone: Backbone) -> None:
@@ -71,6 +74,30 @@ def test_heads_do_not_read_the_surprisal_of_all_tokens() -> None:
     other = rows.clone()
     other[:, width:] += 100
     torch.testing.assert_close(heads(rows), heads(other), rtol=0, atol=0)
+
+
+def test_other_words_move_what_heads_read_little_more_than_one_false_result() -> None:
+    """With the states and statistics of all words, they moved it 3.7 times as far."""
+    tiny, features = load_backbone("tiny", device="cpu"), TrainConfig().features
+    right = [trace for trace in generate(WorldConfig(), split="pool", n=40, seed=1) if first_error(trace) == -1]
+    false = {number: made for number, trace in enumerate(right) if (made := falsify(trace, Random(0)))}
+
+    def read(some: list[Trace]) -> list[torch.Tensor]:
+        items = encode(some, tiny.tokenizer, tiny.layout, tiny.context)
+        rows = compute_features(tiny, items, 4096, features)
+        return list(rows[:, : heads_width(rows.shape[1], features)].split([len(item.spans) for item in items]))
+
+    own = read(right)
+    scale = torch.cat(own).std(0).clamp(min=1e-4)
+
+    def moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+        return ((before - after) / scale).abs().clamp(max=8).mean(-1)
+
+    worded = read([edited for trace in right if (edited := rephrase(trace, Random(0)))])
+    by_words = torch.cat([moved(*both) for both in zip(own, worded, strict=True)]).mean()
+    falsified = zip(false.items(), read([made for made, _ in false.values()]), strict=True)
+    by_result = torch.stack([moved(own[number][place], rows[place]) for (number, (_, place)), rows in falsified]).mean()
+    assert by_words < 1.5 * by_result
 
 
 @pytest.mark.parametrize("features", [(), ("last", "last"), ("first",)])

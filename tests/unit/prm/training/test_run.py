@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from prm.backbones import load_backbone
 from prm.checkpoint import save_state
-from prm.config import Progress, TrainConfig
+from prm.config import FEATURES, Progress, TrainConfig
 from prm.errors import Cancelled, DataError, ModelFileError, TrainingError
 from prm.evaluation import evaluate
 from prm.labels import BAD, GOOD
@@ -62,7 +62,8 @@ def test_a_resumed_run_equals_an_uninterrupted_one(lane, data: Path, tmp_path: P
 
 
 def test_it_learns_and_reports(data: Path, tmp_path: Path, backbone_folders) -> None:
-    manifest, reports = run(data, tmp_path / "out", small(backbone_folders["llama"], epochs=25, hidden=32))
+    config = small(backbone_folders["llama"], features=FEATURES, epochs=25, hidden=32)  # a word marks these errors
+    manifest, reports = run(data, tmp_path / "out", config)
     assert list(dict.fromkeys(r.stage for r in reports)) == ["tokenise", "cache", "train", "calibrate", "done"]
     assert manifest.fitted_on == "calibration"
     assert manifest.counts.good + manifest.counts.bad == manifest.counts.steps
