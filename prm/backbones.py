@@ -144,6 +144,27 @@ def load_backbone(
     return backbone
 
 
+def load_configured(
+    config: TrainConfig, *, base: str = "", device: str | None = None, headless: bool = False
+) -> Backbone:
+    """The backbone of a training configuration with its text layout; `base` is another name or path for it."""
+    backbone = load_backbone(
+        base or config.base,
+        device=device,
+        context=config.context,
+        packing=config.packing,
+        precision=config.precision,
+        headless=headless,
+    )
+    backbone.layout = layout_of(backbone.tokenizer, config)
+    return backbone
+
+
+def layout_of(tokenizer: Any, config: TrainConfig) -> Layout:
+    """The text layout of a training configuration."""
+    return Layout.of(tokenizer, template=config.template, system=config.system_prompt, separator=config.separator)
+
+
 def stored_type(name_or_path: str) -> torch.dtype:
     """The type in which the backbone's weights are stored; float32 if its configuration does not state it."""
     from transformers import AutoConfig
@@ -229,7 +250,11 @@ def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
     if config.lane == "lora":
         from peft import LoraConfig, inject_adapter_in_model
 
-        adapters = LoraConfig(r=config.lora_rank, lora_alpha=2 * config.lora_rank, target_modules="all-linear")
+        adapters = LoraConfig(
+            r=config.lora_rank,
+            lora_alpha=config.lora_alpha or 2 * config.lora_rank,
+            target_modules=list(config.lora_targets) or "all-linear",
+        )
         try:
             backbone.model = inject_adapter_in_model(adapters, backbone.model)
         except ValueError as error:

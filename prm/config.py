@@ -12,6 +12,7 @@ from prm.vocabulary import NeutralPolicy
 Lane = Literal["heads", "full", "lora"]
 Stage = Literal["tokenise", "cache", "train", "calibrate", "done"]
 ClassBalance = Literal["none", "inverse", "effective", "held"]
+Template = Literal["plain", "chat"]
 Feature = Literal["middle", "last", "numbers", "separator", "statistics"]
 Precision = Literal["auto", "float32", "bfloat16"]
 FEATURES: tuple[Feature, ...] = get_args(Feature)
@@ -21,17 +22,20 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """All settings of a run except its data.
 
     `lane`: "heads" trains the heads on cached features of a frozen backbone; "full" also tunes the whole backbone;
-    "lora" tunes adapters. `features` are the heads' inputs (`prm.features`). `neutral` maps the neutral rating. A
-    training batch has `batch_steps` steps in the heads lane and `batch_tokens` tokens in the others. `token_budget` is
-    the number of tokens, including padding, in one forward pass without gradient. `packing` packs documents instead of
-    padding them if the backbone's family allows it. `precision` of the backbone is bfloat16 under "auto" if CUDA
-    supports it, else float32. `gradient_checkpointing` recomputes each layer in the backward pass instead of storing
-    its activations. `compile` compiles the layers with torch, which takes minutes. `context` is in tokens, None for the
-    backbone's own. `part_tokens` is the maximum of one pass with gradient, None for a whole batch. `processes` is the
-    number that the command starts, "auto" for one per GPU; `shard` distributes the layers over them. `validation_share`
-    of the pool is set aside if there are too few calibration solutions. Learning rates are peaks of a cosine with
-    warm-up. `patience` counts epochs without a better validation loss. `checkpoint_seconds` is the most work that a
-    crash can lose.
+    "lora" tunes adapters. The `template` "chat" lays out problem and steps as a user's and an assistant's message in
+    the backbone's own chat template, after `system_prompt`; without one, the template's own applies. `separator` ends a
+    step: by default the vocabulary's token for it, or a blank line. `features` are the heads' inputs (`prm.features`).
+    `neutral` maps the neutral rating. A training batch has `batch_steps` steps in the heads lane and `batch_tokens`
+    tokens in the others. `token_budget` is the number of tokens, including padding, in one forward pass without
+    gradient. `packing` packs documents instead of padding them if the backbone's family allows it. `precision` of the
+    backbone is bfloat16 under "auto" if CUDA supports it, else float32. `gradient_checkpointing` recomputes each layer
+    in the backward pass instead of storing its activations. `compile` compiles the layers with torch, which takes
+    minutes. `context` is in tokens, None for the backbone's own. `part_tokens` is the maximum of one pass with
+    gradient, None for a whole batch. `processes` is the number that the command starts, "auto" for one per GPU; `shard`
+    distributes the layers over them. `validation_share` of the pool is set aside if there are too few calibration
+    solutions. Adapters have the scale `lora_alpha` / `lora_rank` (None is 2), and are in every linear layer or those
+    that `lora_targets` names. Learning rates are peaks of a cosine with warm-up. `patience` counts epochs without a
+    better validation loss. `checkpoint_seconds` is the most work that a crash can lose.
 
     The objective: with 2 `classes` it learns "no error" against "error", with 3 the posterior of good, neutral and bad,
     and `neutral` then defines p(no error). `process_weight` is the weight of the step labels' cross-entropy, and
@@ -50,6 +54,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """
 
     base: str = "tiny"
+    template: Template = "plain"
+    system_prompt: str = ""
+    separator: str = ""
     lane: Lane = "heads"
     features: tuple[Feature, ...] = ("numbers", "separator", "statistics")
     neutral: NeutralPolicy = "positive"
@@ -72,6 +79,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     weight_decay: float = 0.05
     validation_share: float = 0.15
     lora_rank: int = 8
+    lora_alpha: int | None = None
+    lora_targets: tuple[str, ...] = ()
     checkpoint_seconds: float = 30.0
     classes: Literal[2, 3] = 2
     process_weight: float = 1.0
@@ -120,13 +129,16 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(Message("label_smoothing_out_of_range"))
         if not 0 <= self.robustness <= 1:
             raise ValueError(Message("robustness_out_of_range"))
-        for name in ("learning_rate", "backbone_learning_rate"):
-            if not 0 < getattr(self, name) < float("inf"):
+        for name in ("learning_rate", "backbone_learning_rate", "lora_alpha"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
                 raise ValueError(Message("setting_not_positive", name=name))
         for name in ("context", "part_tokens", "processes"):
             value = getattr(self, name)
             if isinstance(value, int) and value < 1:
                 raise ValueError(Message("setting_below_one", name=name))
+        if self.system_prompt and self.template != "chat":
+            raise ValueError(Message("system_prompt_without_chat"))
         if self.shard and self.lane != "full":
             raise ValueError(Message("shard_outside_full_lane"))
 

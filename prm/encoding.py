@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from prm.errors import DataError
+from prm.config import Template
+from prm.errors import DataError, ModelFileError
 from prm.messages import Message
 from prm.traces import Step, Trace
 
@@ -45,16 +46,46 @@ class Layout:
     step_end: tuple[int, ...]
 
     @classmethod
-    def of(cls, tokenizer: Any) -> "Layout":
-        """The special tokens if the vocabulary has them, else a blank line as text."""
-        start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
+    def of(cls, tokenizer: Any, *, template: Template = "plain", system: str = "", separator: str = "") -> "Layout":
+        """The layout of `TrainConfig`'s `template`, `system_prompt` and `separator`.
+
+        Without a separator, a step ends with its special token if the vocabulary has one, else with a blank line.
+        Raises ModelFileError if the tokenizer has no such template, or no token for the separator.
+        """
         known = tokenizer.get_vocab()
-        if PROBLEM_TOKEN in known and STEP_TOKEN in known:
-            return cls(start, (known[PROBLEM_TOKEN],), (known[STEP_TOKEN],))
-        blank = tuple(tokenizer(TEXT_SEPARATOR, add_special_tokens=False)["input_ids"])
-        if not blank:
-            raise ValueError("the tokenizer gives no token for a blank line")
-        return cls(start, blank, blank)
+        special = PROBLEM_TOKEN in known and STEP_TOKEN in known
+        text = separator or (STEP_TOKEN if special else TEXT_SEPARATOR)
+        step_end = _ids(tokenizer, text)
+        if not step_end:
+            raise ModelFileError(Message("separator_without_token", separator=text))
+        if template == "chat":
+            start, problem_end = _around_problem(tokenizer, system)
+            return cls(start, problem_end, step_end)
+        start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
+        return cls(start, _ids(tokenizer, PROBLEM_TOKEN if special else TEXT_SEPARATOR), step_end)
+
+
+def _ids(tokenizer: Any, text: str) -> tuple[int, ...]:
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _around_problem(tokenizer: Any, system: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The ids before the problem and between it and the steps, in the tokenizer's chat template.
+
+    The problem is the user's message and the steps are the assistant's.
+    """
+    problem, steps = "\ue000problem\ue000", "\ue000steps\ue000"
+    messages = [{"role": "system", "content": system}] if system else []
+    messages += [{"role": "user", "content": problem}, {"role": "assistant", "content": steps}]
+    try:
+        text = tokenizer.apply_chat_template(messages, tokenize=False)
+    except Exception as error:  # no template, or one that rejects a role: Jinja's own errors
+        raise ModelFileError(Message("chat_template_unusable", error=str(error).partition("\n")[0])) from None
+    before, found, rest = text.partition(problem)
+    between, also_found, _ = rest.partition(steps)
+    if not found or not also_found:
+        raise ModelFileError(Message("chat_template_unusable", error=Message("chat_template_drops_messages")))
+    return _ids(tokenizer, before), _ids(tokenizer, between)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "setting_negative": "{name} must be 0 or more, and finite",
     "setting_not_positive": "{name} must be above 0, and finite",
     "shard_outside_full_lane": "shard requires the full lane",
+    "system_prompt_without_chat": "system_prompt requires the template chat",
     "threshold_fitted": "threshold {threshold:.3f}, fitted on: {part}",
     "training_up_to_date": "nothing to train: nothing has changed since this model was finished at {time}",
     "validation_share_out_of_range": "validation_share must be between 0 and 1",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from prm.backbones import Backbone, load_backbone, prepare_tuning
+from prm.backbones import Backbone, load_configured, prepare_tuning
 from prm.config import TrainConfig
 from prm.features import STATISTICS, row_offsets
 from prm.reproducing.sets import Array, LabelledSet, Places
@@ -155,7 +155,7 @@ def verdicts(
 
 def _load(config: TrainConfig) -> Backbone:
     """The frozen backbone as a training run of the heads lane uses it."""
-    backbone = load_backbone(config.base, precision=config.precision)
+    backbone = load_configured(config)
     assert backbone.sha256  # read before the weights' type changes
     prepare_tuning(backbone, config)
     return backbone

@@ -10,7 +10,7 @@ import msgspec
 import torch
 from torch import Tensor
 
-from prm.backbones import Backbone, load_backbone, prepare_tuning, tunable_parameters
+from prm.backbones import Backbone, load_backbone, load_configured, prepare_tuning, tunable_parameters
 from prm.checkpoint import BACKBONE, load_model
 from prm.config import Feature
 from prm.encoding import Layout, tokenise
@@ -73,14 +73,8 @@ class Scorer:
         model_dir = Path(model_dir)
         manifest, tensors = load_model(model_dir)
         config = manifest.config
-        backbone = load_backbone(
-            base_of(model_dir, manifest),
-            device=device,
-            context=config.context,
-            packing=config.packing,
-            precision=config.precision,
-            headless=manifest.outside is not None,
-        )
+        base = base_of(model_dir, manifest)
+        backbone = load_configured(config, base=base, device=device, headless=manifest.outside is not None)
         if backbone.sha256 != manifest.base_sha256:
             raise ModelFileError(Message("base_model_differs", model_dir=model_dir, base=manifest.base))
         reader = LocalReader(backbone, config.features, config.token_budget, share_prefix)

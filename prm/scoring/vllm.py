@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, AutoTokenizer
 
-from prm.backbones import TINY, own_context
+from prm.backbones import TINY, layout_of, own_context
 from prm.checkpoint import load_model
 from prm.config import Feature
 from prm.encoding import Encoded, Layout
@@ -89,7 +89,7 @@ def load_over_vllm(
     server = Server(url, api_key=api_key, timeout=timeout, retries=0, error=ScoringError)
     model = _served(server, served)
     context = min(n for n in (own_context(shape), config.context, model.max_model_len) if n is not None)
-    reader = VllmReader(server, model.id, tokenizer, Layout.of(tokenizer), context, width, config.features)
+    reader = VllmReader(server, model.id, tokenizer, layout_of(tokenizer, config), context, width, config.features)
     return Scorer(reader, trained_judges(readout, manifest), manifest=manifest, readout=readout, long=long)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import torch
 
-from prm.backbones import load_backbone
+from prm.backbones import load_backbone, load_configured
 from prm.config import TrainConfig
 from prm.files import read_records, write_records
 from prm.manifest import trace_sha256
@@ -46,13 +46,7 @@ class Source:
     def features(self, name: str) -> Features:
         """The features of a world by the plan's backbone, from the cache if possible."""
         config: TrainConfig = self.plan.config
-        backbone = load_backbone(
-            config.base,
-            device=self.device,
-            context=config.context,
-            packing=config.packing,
-            precision=config.precision,
-        )
+        backbone = load_configured(config, device=self.device)
         return compute(self.world(name), backbone, config, Cache(self.cache))
 
     def base_sha256(self) -> str:

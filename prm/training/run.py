@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from prm.answers.noise import NoiseRates, fit_noise
-from prm.backbones import Backbone, load_backbone, prepare_tuning
+from prm.backbones import Backbone, load_configured, prepare_tuning
 from prm.cards import CARD_FILE, model_card
 from prm.checkpoint import save_model
 from prm.config import Progress, Stage, TrainConfig
@@ -118,13 +118,7 @@ class Training:
         parts = _ordered(read_training_data(data, config, mapping))
         digest = data_sha256(data, mapping)
         finished = finished_model(self.out, config, digest)
-        backbone = load_backbone(
-            config.base,
-            device=str(device),
-            context=config.context,
-            packing=config.packing,
-            precision=config.precision,
-        )
+        backbone = load_configured(config, device=str(device))
         base_sha256 = backbone.sha256  # cached before the weights are tuned
         if finished is not None and finished.base_sha256 == base_sha256:
             self.log.say(

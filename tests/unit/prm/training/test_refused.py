@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
+from safetensors.torch import load_file
 from transformers import AutoTokenizer, MambaConfig, MambaForCausalLM
 
 from prm.__main__ import main
-from prm.backbones import TINY
+from prm.backbones import TINY, load_backbone, prepare_tuning
 from prm.config import TrainConfig
 from prm.errors import FolderInUseError, TrainingError
 from prm.files import locked_folder
@@ -40,9 +42,18 @@ def test_two_runs_into_one_folder_are_not_both_accepted(data: Path, tmp_path: Pa
         assert "is in use by process" in capsys.readouterr().err
 
 
-def test_a_state_space_backbone_learns_by_its_heads_and_takes_no_adapters(mamba: Path, data: Path, tmp_path: Path):
+def test_a_state_space_backbone_learns_by_its_heads_or_by_adapters_in_named_layers(
+    mamba: Path, data: Path, tmp_path: Path
+):
     config = TrainConfig(base=str(mamba), epochs=1, heads=2, hidden=4)
     train(data=data, out=tmp_path / "heads", config=config, report=lambda progress: None)
     config = TrainConfig(base=str(mamba), lane="lora", epochs=1, heads=2, hidden=4)
-    with pytest.raises(TrainingError, match=r'`lane`: "lora" does not work with backbone .*mamba'):
+    with pytest.raises(TrainingError, match=r'`lane`: "lora" does not work with backbone .*mamba.*`lora_targets`'):
         train(data=data, out=tmp_path / "lora", config=config, report=lambda progress: None)
+    named = msgspec.structs.replace(config, lora_targets=("in_proj",), lora_alpha=20)
+    backbone = load_backbone(str(mamba), device="cpu")
+    prepare_tuning(backbone, named)
+    assert {s for m in backbone.model.modules() for s in getattr(m, "scaling", {}).values()} == {20 / named.lora_rank}
+    train(data=data, out=tmp_path / "lora", config=named, report=lambda progress: None)
+    adapters = {name for name in load_file(tmp_path / "lora" / "model.safetensors") if "lora_" in name}
+    assert {name.split(".lora_")[0].rpartition(".")[2] for name in adapters} == {"in_proj"}
