@@ -36,6 +36,7 @@ FILES = {
     "FILE": "holdout.jsonl",
     "TRACES.jsonl": "holdout.jsonl",
     "TRAINING.jsonl": "labelled.jsonl",
+    "pool.jsonl": "labelled.jsonl",
     "problems.jsonl": "holdout.jsonl",
     "gsm8k.json": "labelled.jsonl",
     "math.json": "every-split.jsonl",
