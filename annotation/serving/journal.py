@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 import redis
 from django.db import DatabaseError, close_old_connections
-from django.db.models import BooleanField, QuerySet
-from django.db.models.expressions import RawSQL
+from django.db.models import BooleanField, F, Func, QuerySet, Value
 
 from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.models import Project, ServedScore
@@ -23,9 +22,6 @@ from annotation.serving.request_queue import QueuedQuestion
 log = logging.getLogger(__name__)
 MOST_ROWS = 1000
 MOST_UNWRITTEN = 20_000  # answers without a row yet; at this number, answering waits
-_HAS_WORDS = """
-served_words(annotation_servedscore.text) @@ (nullif(plainto_tsquery('simple', %s)::text, '') || ':*')::tsquery
-"""
 NO_SCORES = Scored([], [], None, None, None, None, None)
 
 
@@ -96,7 +92,15 @@ def write_rows(batch: Sequence[tuple[QueuedQuestion, Answer, datetime]]) -> None
 
 def with_words(rows: QuerySet[ServedScore], words: str) -> QuerySet[ServedScore]:
     """Rows whose stored problem and steps contain all `words`; the last word may be a prefix."""
-    return rows.filter(RawSQL(_HAS_WORDS, [words], output_field=BooleanField()))
+    return rows.filter(_HasWords(F("text"), Value(words)))
+
+
+class _HasWords(Func):
+    """Whether a text contains all words: the condition of the index over `served_words`."""
+
+    template = "served_words(%(expressions)s)::text, '') || ':*')::tsquery"
+    arg_joiner = ") @@ (nullif(plainto_tsquery('simple', "
+    output_field = BooleanField()
 
 
 def text_hash(text: Text) -> str:

@@ -49,7 +49,7 @@ def manifest(provenance: Provenance | None = PROVENANCE, **config: object) -> Ma
 
 def evaluation(weights: str | None = "w" * 64):
     traces, scores = map(list, zip(*HAND_MADE, strict=True))
-    benchmark = Benchmark("ProcessBench", "steps", {"gsm8k.json": "f" * 64}, traces)
+    benchmark = Benchmark("ProcessBench", "steps", {"gsm8k.json": "f" * 64}, traces, "holdout")
     return measure(
         benchmark, scores, model="m", model_sha256=weights, threshold=Threshold(0.5, "math.json"), bootstrap=10
     )
@@ -110,7 +110,7 @@ def test_the_worst_slice_is_named_where_it_is_large_enough() -> None:
         pairs += [(trace(f"{domain}-{i}", 1, -1, domain), score(f"{domain}-{i}", 0.9)) for i in range(8)]
     traces, scores = map(list, zip(*pairs, strict=True))
     found = measure(
-        Benchmark("ours", "steps", {}, traces), scores, model="m", threshold=Threshold(0.5, ""), bootstrap=0
+        Benchmark("ours", "steps", {}, traces, "pool"), scores, model="m", threshold=Threshold(0.5, ""), bootstrap=0
     )
     assert "- ours: By domain the lowest ProcessBench F1 is .000: hard, 16 solutions." in model_card(
         manifest(), evaluations=[found]
@@ -121,7 +121,7 @@ def test_a_model_that_a_baseline_matches_is_said_to_be_no_better() -> None:
     traces = [trace(str(i), 2, 1) for i in range(6)]
     scores = [score(str(i), 0.5, 0.5 - 0.1 * (i % 2)) for i in range(6)]
     found = measure(
-        Benchmark("ours", "steps", {}, traces), scores, model="m", threshold=Threshold(0.5, ""), bootstrap=20
+        Benchmark("ours", "steps", {}, traces, "pool"), scores, model="m", threshold=Threshold(0.5, ""), bootstrap=20
     )
     assert "is not clearly above that of a step's position alone, 1.000." in model_card(manifest(), evaluations=[found])
 
