@@ -43,6 +43,7 @@ def test_the_workbench_links_its_terms(page_for: Callable[..., Page]) -> None:
     QueueItemFactory(generation=GenerationFactory(project=project), solution__problem=problem)
     page = page_for(MembershipFactory(project=project).user, viewport={"width": 1280, "height": 900})
     page.goto(f"/p/{project.slug}/label/")
+    expect(page.get_by_role("list", name="Solution")).to_be_visible()  # no layout moves under the pointer after it
     word, tip = (
         page.get_by_role("region", name="Guidelines").get_by_role("link", name="First error"),
         page.locator(".tip"),
