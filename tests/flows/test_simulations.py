@@ -19,6 +19,7 @@ from tests.rounds_world import folders, labelled_project
 pytestmark = pytest.mark.django_db(transaction=True)
 State = SimulationRun.State
 LABELLED = 400  # so that every split has ten right and ten wrong ones
+SMALL = {"heads": 3, "hidden": 8, "epochs": 2}
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def manager(sent):
 
 @pytest.fixture
 def simulation(manager):
-    project = labelled_project(manager, labelled=LABELLED, unlabelled=0)
+    project = labelled_project(manager, labelled=LABELLED, unlabelled=0, training=SMALL)
     snapshot = create_snapshot(by=manager, project=project, filters={})
     return start_simulation(
         by=manager, project=project, snapshot=snapshot, functions=[], seeds=1, budget=running.LEAST_BUDGET
@@ -90,6 +91,7 @@ def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simula
     assert [one["mean"]["value"] > 0 and one["never"] >= 0 for one in savings] == [True] * 4
     assert "With the same training signals, choosing" in shown.content.decode()
     written = json.loads((running.folder_of(simulation) / running.REPORT).read_bytes())
+    assert {name: written["plan"]["config"][name] for name in SMALL} == SMALL
     assert client.get(address + "report.json").json() == written
     assert client.get(address + "curves.svg").getvalue().startswith(b"<?xml")
     assert "curves.svg" in shown.content.decode()

@@ -4,13 +4,14 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
 from django.conf import settings
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import beat, run_job, save_progress
-from annotation.core.membership.backbones import check_backbone
 from annotation.labels.datasets.snapshots import read_graded, read_snapshot
 from annotation.loop.gateway.traces import write_settled_traces
+from annotation.loop.gateway.training import shadow_config
 from annotation.loop.processes.devices import give_way, training_slot
 from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
 from annotation.loop.proof.simulations import LEAST_BUDGET
@@ -18,7 +19,7 @@ from annotation.models import SimulationRun
 from prm.messages import Message
 from prm.vocabulary import SPLITS
 
-REPORT, PICTURE = "report.json", "curves.svg"
+REPORT, PICTURE, CONFIG = "report.json", "curves.svg", "train.json"
 STEPS = 5  # retrainings from the first budget to the last
 # A line of the library's `simulate`; with noise 0 it uses the labels of the snapshot unchanged.
 PROGRESS = re.compile(r"(\d+) of (\d+): \w+, noise 0, (.*)")
@@ -77,11 +78,13 @@ def _simulate(simulation: SimulationRun) -> None:
 def _command(
     simulation: SimulationRun, data: Path, out: Path, *, budget: int, candidates: int, devices: str
 ) -> list[str]:
-    check_backbone(simulation.project.policies.backbone)
+    config = shadow_config(simulation.project.policies, seed=0)
+    config_file = out / CONFIG
+    config_file.write_bytes(msgspec.json.encode(config))
     words = ["simulate", "--data", str(data), "--out", str(out), "--functions", ",".join(simulation.functions)]
     words += ["--seeds", str(simulation.seeds), "--processes", "1", "--candidates", str(candidates)]
     words += ["--noise", "0", "--budgets", ",".join(map(str, budgets_up_to(budget)))]
-    return prm_command(*words, "--base", simulation.project.policies.backbone, devices=devices)
+    return prm_command(*words, "--config", str(config_file), devices=devices)
 
 
 def budgets_up_to(last: int) -> list[int]:
