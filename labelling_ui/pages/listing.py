@@ -166,7 +166,7 @@ class Listing(Table):
 
 
 def _in_order(rows: QuerySet[Any], columns: Sequence[Column], sort: str) -> QuerySet[Any]:
-    """Nulls come last, which the database can only do without an index: a field that has none is not asked to."""
+    """Sort nulls last. PostgreSQL cannot use an index for that, so a field without nulls is sorted plainly."""
     order = next(c.order for c in columns if c.name == sort.lstrip("-"))
     last = None if order == "pk" or _never_null(rows, order) else True
     first = F(order).desc(nulls_last=last) if sort.startswith("-") else F(order).asc(nulls_last=last)

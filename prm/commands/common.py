@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ZERO_LABEL = "zero:"
 HUB_LABEL = "hub:"
-SOLUTIONS_HELP = "solutions in any format, or hub:OWNER/NAME for a data set of the hub"
+SOLUTIONS_HELP = "solutions in any format, or hub:OWNER/NAME for a dataset on the Hugging Face Hub"
 MODEL_HELP = "model folder, or zero:BACKBONE for scores without labels"
 
 

@@ -13,6 +13,6 @@ def answer_noise_of(model: ModelVersion) -> AnswerNoise:
         return PRIOR
     try:
         records = read_snapshot(model.snapshot)
-    except DomainError:  # managers are told of the lost file, and labelling continues
+    except DomainError:  # the overview reports a lost file; labelling goes on
         return PRIOR
     return fit_noise(trace_of(record) for record in records if record.split == "pool").overall
