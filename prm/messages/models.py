@@ -30,6 +30,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "imported_model_is_its_export": "{model} was imported: the folder that you imported is already its export",
     "index_of_other_weights": "{path} was made with other weights: give the training file again",
     "layout_version_differs": "{path} has format {found} {version}; this library reads {known} 1",
+    "lora_rank_without_layer": "`lora_rank_pattern`: no adapted layer of backbone {name!r} has a name that ends in {layer!r}",
     "lora_unsupported": '`lane`: "lora" does not work with backbone {name!r}: {error} Name its layers in `lora_targets`, or use the lane "heads" or "full".',
     "manifest_version_differs": "{path} has format version {found}; this library reads version {known}: train the model again",
     "model_corrupt": "{name} is corrupt: {error}",

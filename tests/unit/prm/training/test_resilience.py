@@ -19,6 +19,7 @@ from prm.manifest import WEIGHTS_FILE, Manifest, current_versions
 from prm.traces import Alternative, Step, write_traces
 from prm.training import inputs, lanes, train
 from prm.training.caches import Cache
+from prm.training.stepping import rate_factor
 from tests.unit.prm.small_world import make_traces
 
 
@@ -96,8 +97,11 @@ def test_a_wish_to_stop_is_heard_in_every_stage(stage: str, data: Path, base: Pa
     assert reached[-1] == stage
 
 
-def test_a_wish_to_stop_while_the_held_part_is_read_leaves_a_checkpoint(data, base, tmp_path, monkeypatch) -> None:
-    config, reading = small(base, lane="full"), []
+@pytest.mark.parametrize(("optimizer", "schedule"), [("adamw", "cosine"), ("adafactor", "linear"), ("sgd", "constant")])
+def test_a_wish_to_stop_while_the_held_part_is_read_leaves_a_checkpoint(
+    optimizer, schedule, data, base, tmp_path, monkeypatch
+) -> None:
+    config, reading = small(base, lane="full", optimizer=optimizer, schedule=schedule), []
     run(data, tmp_path / "straight", config)
     read = lanes.TunedLane.held_features
 
@@ -111,6 +115,20 @@ def test_a_wish_to_stop_while_the_held_part_is_read_leaves_a_checkpoint(data, ba
     monkeypatch.undo()
     run(data, tmp_path / "broken", config)
     assert losses(tmp_path / "broken") == losses(tmp_path / "straight")
+    straight, broken = (load_file(tmp_path / which / WEIGHTS_FILE) for which in ("straight", "broken"))
+    assert all(torch.equal(straight[name], broken[name]) for name in straight)
+
+
+def test_learning_rates_rise_and_follow_their_schedule() -> None:
+    shares = {
+        schedule: [rate_factor(TrainConfig(schedule=schedule, warmup=0.2), number, 10) for number in (0, 1, 5, 9)]
+        for schedule in ("constant", "linear", "cosine")
+    }
+    assert shares == {
+        "constant": [0.5, 1, 1, 1],
+        "linear": pytest.approx([0.5, 0.9, 0.5, 0.1]),
+        "cosine": pytest.approx([0.5, 0.9755283, 0.5, 0.024471741852423234]),
+    }
 
 
 @pytest.mark.parametrize(
