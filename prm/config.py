@@ -39,7 +39,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     that `lora_targets` names; `lora_rank_pattern` gives layers another rank, by the end of their name or a regular
     expression (peft's `rank_pattern`). The `optimizer` "sgd" has a momentum of 0.9. Learning rates are peaks: they rise
     over the share `warmup` of all steps, then follow the `schedule`. `patience` counts epochs without a better
-    validation loss. `checkpoint_seconds` is the most work that a crash can lose.
+    validation loss. `checkpoint_seconds` is the most work that a crash can lose. `trackers` receive the curves:
+    "tensorboard" (files in the folder), "wandb", "mlflow" or registered ones.
 
     The objective: with 2 `classes` it learns "no error" against "error", with 3 the posterior of good, neutral and bad,
     and `neutral` then defines p(no error). `process_weight` is the weight of the step labels' cross-entropy, and
@@ -90,6 +91,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     lora_targets: tuple[str, ...] = ()
     lora_rank_pattern: dict[str, int] = {}
     checkpoint_seconds: float = 30.0
+    trackers: tuple[str, ...] = ("tensorboard",)
     classes: Literal[2, 3] = 2
     process_weight: float = 1.0
     outcome_weight: float = 0.0
