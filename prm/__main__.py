@@ -22,6 +22,7 @@ from prm.commands import (
     reproduce,
     score,
     search,
+    serve,
     simulate,
     train,
 )
@@ -33,6 +34,7 @@ IN_JSON = "--errors-as-json"
 COMMANDS = (
     train,
     score,
+    serve,
     evaluate,
     convert,
     audit,

@@ -10,6 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from prm.scores import Aggregate, TraceScore, aggregate
+
 Array = NDArray[np.float64]
 FALSE_ALARMS = 0.05  # share of familiar solutions that may be flagged
 MOST_LENGTHS = 32  # numbers of steps with their own limits, so that a manifest stays small
@@ -106,6 +108,42 @@ def verdict(
             return position, float(1 - np.mean(passed * (1 - np.asarray(each))))
         passed = passed * np.asarray(each)
     return -1, float(1 - passed.mean())
+
+
+class Scored(msgspec.Struct):
+    """One solution's scores; `mean` and `spread` have one entry per step, None if it was not scored.
+
+    `first_suspicious` is the first step below the model's threshold, -1 for none, None if a step without a score
+    precedes it. `uncertainty` is the model's own probability that this verdict is wrong. A `distance` above 1 means
+    that the text is unlike the training data (`out_of_domain`). The verdict is withheld (`abstained`) then, and if it
+    is too uncertain. The flags are None if the model has no threshold for them.
+    """
+
+    mean: list[float | None]
+    spread: list[float | None]
+    score: float | None
+    first_suspicious: int | None
+    uncertainty: float | None
+    out_of_domain: bool | None
+    abstained: bool | None
+    distance: float | None = None
+    windowed: int = 0
+
+
+def judge(score: TraceScore, by: Aggregate, threshold: float, trust: Trust | None) -> Scored:
+    """The scores of a solution with the verdict on it; `by` aggregates its steps."""
+    first, uncertainty = verdict(score.heads, score.mean, threshold)
+    return Scored(
+        mean=score.mean,
+        spread=score.spread,
+        score=aggregate(score.mean, by),
+        first_suspicious=first,
+        uncertainty=uncertainty,
+        out_of_domain=is_foreign(score.distance),
+        abstained=trust.withholds(uncertainty, score.distance) if trust else None,
+        distance=score.distance,
+        windowed=score.windowed,
+    )
 
 
 def fit_domain(training: Sequence[Array], held: Sequence[Array]) -> DomainBar | None:

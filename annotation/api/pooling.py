@@ -26,10 +26,11 @@ from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about, inva
 from annotation.core.errors import DomainError, Missing
 from annotation.core.membership.access import find_project, visible_projects
 from annotation.files.step_tags import of_turns, read_prompt
-from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.loop.gateway.serving_model import Text
 from annotation.models import DomainChampion, ModelVersion, Project
 from annotation.serving import scoring_requests
 from prm.messages import Message
+from prm.trust import Scored
 
 T = TypeVar("T")
 MOST_TOKENS = 131_072

@@ -15,10 +15,11 @@ from annotation.api.boundary import read_body
 from annotation.api.texts import MOST_SOLUTIONS, SolutionToScore
 from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about, invalid
 from annotation.core.membership.access import find_project
-from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.loop.gateway.serving_model import Text
 from annotation.serving import scoring_requests
 from annotation.serving.messages import Served
 from prm.messages import Message
+from prm.trust import Scored
 
 TIMEOUT, LONGEST_TIMEOUT = 20.0, 55.0
 

@@ -13,11 +13,12 @@ import redis
 from django.db import DatabaseError, close_old_connections
 from django.db.models import BooleanField, F, Func, QuerySet, Value
 
-from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.loop.gateway.serving_model import Text
 from annotation.models import Project, ServedScore
 from annotation.serving import request_queue
 from annotation.serving.messages import Answer, Question
 from annotation.serving.request_queue import QueuedQuestion
+from prm.trust import Scored
 
 log = logging.getLogger(__name__)
 MOST_ROWS = 1000

@@ -6,8 +6,9 @@ import msgspec
 
 from annotation.core.bounds import about
 from annotation.core.wording import read_message
-from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.loop.gateway.serving_model import Text
 from prm.messages import Message, as_json
+from prm.trust import Scored
 
 Kind = Literal["score", "append", "states"]
 Route = Literal["score", "pooling", "session"]

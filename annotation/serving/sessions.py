@@ -14,12 +14,13 @@ from django.contrib.auth.models import User
 
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import find_project
-from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.loop.gateway.serving_model import Text
 from annotation.loop.registry import choose_version
 from annotation.models import ApiToken, ModelVersion, Project
 from annotation.serving import request_queue
 from annotation.serving.scoring_requests import ask_worker, find_version_id
 from prm.messages import Message
+from prm.trust import Scored
 
 MOST_STEPS, MOST_CHARS = 512, 400_000
 

@@ -25,7 +25,8 @@ PAGES = sorted([*(BASE_DIR / "docs").rglob("*.md"), *BASE_DIR.glob("*.md")])
 LIBRARY = re.compile(r"(?:\.venv/bin/)?python -m prm (?!backbone )(.*)|(echo .*)")
 PLATFORM = re.compile(r"(?:\.venv/bin/)?python manage\.py (\w+) ?(.*)")
 BENCHMARK = re.compile(r"(?:\.venv/bin/)?python (-m |)(benchmarks[./]\S+) ?(.*)")
-GUIDE = BASE_DIR / "docs" / "reference" / "scoring.md"  # test_guide.py runs all of it
+# test_guide.py and test_installed.py run all of them.
+GUIDES = [BASE_DIR / "docs" / "reference" / "scoring.md", BASE_DIR / "docs" / "guides" / "own-stack.md"]
 # test_launch.py, test_installed.py, test_backup.py and test_serving.py run them.
 ELSEWHERE = re.compile(r"(curl|make|stepmark|pip install|\"\$BIN|tar|mkdir|VAR=|BIN=|\. \"|until|kill|.*-m launch|  )")
 # They need several machines, a Docker engine or a download.
@@ -86,7 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-WITH_COMMANDS = [page for page in PAGES if page != GUIDE and any(map(LIBRARY.match, lines_of(page)))]
+WITH_COMMANDS = [page for page in PAGES if page not in GUIDES and any(map(LIBRARY.match, lines_of(page)))]
 
 
 @pytest.mark.parametrize("guide", WITH_COMMANDS, ids=lambda guide: guide.stem)

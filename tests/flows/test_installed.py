@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +19,11 @@ from packaging.requirements import Requirement
 from config.env import BASE_DIR
 from launch import frontend
 from prm import __version__
+from prm.__main__ import main
+from prm.sandbox.world import WorldConfig, generate
+from prm.traces import write_traces
 from tests.processes import free_port, started_with
+from tests.real_data import real_data
 from tests.waiting import PATIENCE
 
 STEPS = ["2 * 3 = 6.", "1 + 6 = 8.", "The answer is 8."]
@@ -66,24 +72,75 @@ def environment_of_a_person(**more: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in OURS} | more
 
 
-def test_the_library_alone_trains_and_scores(wheels: dict[str, Path], tmp_path: Path) -> None:
-    prm = str(install(tmp_path / "environment", wheels["stepmark_prm"]) / "prm")
-    data = tmp_path / "labelled.jsonl"
-    data.write_text("".join(json.dumps(solution(number)) + "\n" for number in range(8)))
-    for command in (
-        ["train", "--data", "labelled.jsonl", "--out", "model"],
-        ["score", "--model", "model", "--data", "labelled.jsonl", "--out", "scores.jsonl"],
-    ):
-        subprocess.run([prm, *command], cwd=tmp_path, env=environment_of_a_person(), check=True)
-    typed = (
-        "import prm, pathlib; assert (pathlib.Path(prm.__file__).parent / 'py.typed').exists(); print(prm.__version__)"
-    )
-    shown = subprocess.check_output(
-        [Path(prm).parent / "python", "-c", typed], cwd=tmp_path, env=environment_of_a_person()
-    )
-    assert shown.decode().strip() == __version__
-    scores = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
-    assert [len(score["heads"]) for score in scores] == [len(STEPS)] * 8
+PAGE = BASE_DIR / "docs" / "guides" / "own-stack.md"
+# The page's commands, then its example, in one process; then each layout in its own tool, and what the figures say.
+AS_ON_THE_PAGE = """
+import json, shlex, sys
+from pathlib import Path
+from prm.__main__ import main
+commands, example = json.loads(sys.stdin.read())
+for command in commands:
+    assert main(shlex.split(command)) == 0, command
+names = {}
+exec(example, names)
+
+import prm, torch, transformers
+assert (Path(prm.__file__).parent / "py.typed").exists() and "site-packages" in prm.__file__
+tools = {"exact": "AutoModelForCausalLM", "tokens": "AutoModelForTokenClassification", "reward": "AutoModel"}
+for folder, tool in tools.items():
+    _, report = getattr(transformers, tool).from_pretrained(f"exported/{folder}", output_loading_info=True)
+    assert not report["missing_keys"], report
+traces = list(prm.read_traces("processbench.json"))[:4]
+means = [[s.mean for s in prm.Scorer.load(f"models/{f}").score(traces)] for f in ("second", "exact", "reward")]
+assert all(torch.allclose(torch.tensor(a), torch.tensor(b), atol=1e-5) for a, b in zip(*means[:2], strict=True))
+assert all(0 < p < 1 for own in means[2] for p in own)
+print(prm.__version__)
+"""
+
+
+def test_the_page_on_the_library_runs_in_an_empty_environment(wheels: dict[str, Path], tmp_path: Path) -> None:
+    prm = install(tmp_path / "environment", wheels["stepmark_prm"]) / "prm"
+    labelled_files(tmp_path)
+    shell, example, serving = re.findall(r"^```(?:sh|python)\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    commands = [line.removeprefix("python -m prm ") for line in shell.splitlines() if "-m prm" in line]
+    shown = subprocess.run(
+        [prm.with_name("python"), "-c", AS_ON_THE_PAGE],
+        cwd=tmp_path,
+        env=environment_of_a_person(),
+        input=json.dumps([commands, example]),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+    assert shown.splitlines()[-1] == __version__
+    port = free_port()
+    start, ask = serving.splitlines()
+    command = start.removeprefix("python -m ").replace("8001", str(port)).split()
+    with subprocess.Popen(
+        [prm, *command[1:]], cwd=tmp_path, env=environment_of_a_person(), stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[0]
+        [body] = re.findall("-d '(.*)'", ask)
+        answer = httpx2.post(address, content=body, timeout=PATIENCE).json()
+        server.terminate()
+    [result] = answer["results"]
+    assert [0 < step["mean"] < 1 for step in result["steps"]] == [True, True]
+    assert 0 < result["score"] < 1
+
+
+def labelled_files(folder: Path) -> None:
+    """A PRM800K file and a ProcessBench file: real ones where there are some, and else invented ones."""
+    try:
+        shutil.copy(real_data("prm800k/prm800k_real_records.jsonl"), folder / "prm800k.jsonl")
+        measured = json.loads(real_data("processbench/gsm8k.json").read_bytes())[:40]
+        (folder / "processbench.json").write_text(json.dumps(measured))
+    except pytest.skip.Exception:
+        invented = [trace for trace in generate(WorldConfig(), split="pool", n=120) if trace.first_error is not None]
+        for name, traces in {"prm800k.jsonl": invented[:60], "processbench.json": invented[60:]}.items():
+            write_traces(folder / "invented", traces)
+            form = name.partition(".")[0]
+            assert main(["convert", "--data", f"{folder}/invented", "--to", form, "--out", f"{folder}/{name}"]) == 0
 
 
 @pytest.fixture

@@ -13,9 +13,8 @@ from annotation.models import ModelVersion
 from prm.encoding import tokenise
 from prm.messages import Message
 from prm.scores import Aggregate, TraceScore
-from prm.scores import aggregate as aggregated
 from prm.traces import Step, Trace
-from prm.trust import is_foreign, verdict
+from prm.trust import Scored, judge
 
 if TYPE_CHECKING:
     from prm.scoring import Session
@@ -36,26 +35,6 @@ class Text(msgspec.Struct, frozen=True, array_like=True):
     problem: str
     steps: tuple[tuple[str, str], ...]
     known: int = 0
-
-
-class Scored(msgspec.Struct):
-    """One solution's scores; `mean` and `spread` have one entry per step, None if it was not scored.
-
-    `first_suspicious` is the first step below the model's threshold, -1 for none, None if a step without a score
-    precedes it. `uncertainty` is the model's own probability that this verdict is wrong. A `distance` above 1 means
-    that the text is unlike the training data (`out_of_domain`). The verdict is withheld (`abstained`) then, and if it
-    is too uncertain. The flags are None if the model has no threshold for them.
-    """
-
-    mean: list[float | None]
-    spread: list[float | None]
-    score: float | None
-    first_suspicious: int | None
-    uncertainty: float | None
-    out_of_domain: bool | None
-    abstained: bool | None
-    distance: float | None = None
-    windowed: int = 0
 
 
 class ServingModel:
@@ -113,18 +92,7 @@ class ServingModel:
 
     def _judged(self, score: TraceScore, aggregate: str) -> Scored:
         by: Aggregate = aggregate  # type: ignore[assignment]
-        first, uncertainty = verdict(score.heads, score.mean, self.threshold)
-        return Scored(
-            mean=score.mean,
-            spread=score.spread,
-            score=aggregated(score.mean, by),
-            first_suspicious=first,
-            uncertainty=uncertainty,
-            out_of_domain=is_foreign(score.distance),
-            abstained=self.trust.withholds(uncertainty, score.distance) if self.trust else None,
-            distance=score.distance,
-            windowed=score.windowed,
-        )
+        return judge(score, by, self.threshold, self.trust)
 
     def count_tokens(self, texts: Sequence[Text]) -> int:
         """Tokens of problems and steps, without separators."""

@@ -39,6 +39,7 @@ COMMAND_LINES = {
     "simulate": "simulate --data {bad} --out {out}/simulation",
     "search": "search best-of-n --endpoint http://127.0.0.1:9/v1 --model any --verifier zero:tiny --problems {bad} "
     "--out {out}/solved.jsonl",
+    "serve": "serve --model {bad} --port 0",
     "score model": "score --model {bad} --data {good} --out {out}/scores.jsonl",
     "evaluate model": "evaluate --model {bad} --data {good} --json {out}/result.json",
     "contamination": "contamination --data {bad} --json {out}/result.json",
