@@ -5,20 +5,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from django import forms
 from django.db.models import Exists, OuterRef
 from django.forms import BoundField
 from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from msgspec import inspect
 
 from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
 from annotation.labels.datasets.filters import SnapshotFilters, parse_filters
 from annotation.models import MEMBER_NAME, Annotation, Lane, Project, choices
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
+from labelling_ui.pages.struct_fields import struct_field
 from prm.consensus import CONSENSUS
 
 HELD = [("left_out", _("left out")), ("included", _("included"))]
@@ -93,36 +92,15 @@ HELP = {
 }
 
 
-def _field(name: str, declared: Any) -> forms.Field:
-    """The form field of a filter, by its type and its bounds."""
-    texts: dict[str, Any] = {"required": False, "label": NAMES[name], "help_text": HELP.get(name, "")}
-    options = {"choices": list(CHOICES.get(name, {}).items())}
-    kind = inspect.type_info(declared)
-    match kind.types[0] if isinstance(kind, inspect.UnionType) else kind:
-        case inspect.ListType(item_type=item):
-            coerce = int if isinstance(item, inspect.IntType) else str
-            return forms.TypedMultipleChoiceField(
-                coerce=coerce, widget=forms.CheckboxSelectMultiple, **options, **texts
-            )
-        case inspect.IntType(ge=least, le=most):
-            return forms.IntegerField(min_value=least, max_value=most, **texts)
-        case inspect.FloatType(ge=least, le=most):
-            widget = forms.NumberInput({"step": "0.05"})
-            return forms.FloatField(min_value=least, max_value=most, widget=widget, **texts)
-        case inspect.DateTimeType():
-            return forms.DateField(widget=forms.DateInput({"type": "date"}), **texts)
-        case inspect.StrType() if name not in CHOICES:
-            return forms.CharField(max_length=200, **texts)
-    return forms.ChoiceField(**options, **texts)
-
-
 class SnapshotForm(AgreementFields):
     """The filters of a snapshot; it begins with `filters`. An empty form means all labels."""
 
     def __init__(self, *args: Any, project: Project, filters: Mapping[str, Any] | None = None, **named: Any) -> None:
         super().__init__(*args, **named | {"initial": _initial(filters or {})})
-        declared = msgspec.structs.fields(SnapshotFilters)
-        self.fields |= {one.name: _field(one.name, one.type) for one in declared if one.name in NAMES}
+        for name, label in NAMES.items():
+            options = {"choices": list(CHOICES[name].items())} if name in CHOICES else {}
+            named = {"required": False, "label": label, "help_text": HELP.get(name, "")} | options
+            self.fields[name] = struct_field(SnapshotFilters, name, **named)
         for name, rows in (("generations", project.generations), ("guidelines", project.guideline_versions)):
             self._offer(name, [(n, str(n)) for n in rows.order_by("number").values_list("number", flat=True)])
         self._offer("domains", [(domain, domain) for domain in domains_of(project) if domain])

@@ -25,6 +25,7 @@ from annotation.models import ApiToken, MachineAnnotator, Membership
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
 from labelling_ui.pages.columns import Column, Control, When
 from labelling_ui.pages.listing import Table
+from labelling_ui.pages.struct_fields import struct_field
 
 TOKENS = [
     Column("name", _("Name"), heading=True),
@@ -35,26 +36,26 @@ TOKENS = [
 
 
 class SetupForm(forms.Form):
-    model_name = forms.CharField(max_length=100, label=_("Model"))
-    prompt_version = forms.CharField(
-        max_length=50,
+    model_name = struct_field(MachineSetup, "model_name", label=_("Model"))
+    prompt_version = struct_field(
+        MachineSetup,
+        "prompt_version",
         label=_("Prompt version"),
         help_text=_("Labels of another model or prompt version are another source and are never pooled silently."),
     )
-    family = forms.CharField(
-        required=False,
-        max_length=100,
+    family = struct_field(
+        MachineSetup,
+        "family",
         label=_("Model family"),
         help_text=_(
             "Machines of one family tend to make the same errors. Empty for the first word of the model’s name."
         ),
     )
-    cost_per_label = forms.FloatField(
-        required=False,
-        min_value=0,
+    cost_per_label = struct_field(
+        MachineSetup,
+        "cost_per_label",
         label=_("Cost per label"),
         help_text=_("In the project’s currency. Empty if you do not know it."),
-        widget=forms.NumberInput({"step": "any"}),
     )
 
     def setup(self) -> MachineSetup:

@@ -47,7 +47,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
 
     splits: list[Split] = []
     domains: list[str] = []
-    text: str = ""
+    text: Annotated[str, msgspec.Meta(max_length=200)] = ""
     policies: list[str] = []
     visibilities: list[Visibility] = []
     source_kinds: list[SourceKind] = []
