@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from prm.portable.exporting import export_folder as export_folder
     from prm.portable.importing import adopt as adopt
     from prm.portable.pushing import push as push
+    from prm.recalibration import recalibrate as recalibrate
     from prm.scores import StepScore as StepScore, TraceScore as TraceScore
     from prm.scoring.scorer import Scorer as Scorer
     from prm.scoring.session import Session as Session
@@ -52,6 +53,7 @@ _NAMES = {
     "prm.portable.exporting": ("export_folder",),
     "prm.portable.importing": ("adopt",),
     "prm.portable.pushing": ("push",),
+    "prm.recalibration": ("recalibrate",),
     "prm.scores": ("StepScore", "TraceScore"),
     "prm.scoring.scorer": ("Scorer",),
     "prm.scoring.session": ("Session",),

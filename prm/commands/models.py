@@ -1,4 +1,4 @@
-"""`card`, `export`, `push` and `adopt`: rewrite a model's card, and convert models to and from other layouts."""
+"""`card`, `export`, `push`, `adopt`, `calibrate`: rewrite a model's card, convert it, and fit its threshold again."""
 
 import argparse
 from pathlib import Path
@@ -6,10 +6,20 @@ from typing import Any
 
 import msgspec
 
-from prm.commands.common import HUB_LABEL, add_mapping, at_least, data_file, input_file, mapping_of, say
+from prm.commands.common import (
+    HUB_LABEL,
+    SOLUTIONS_HELP,
+    add_mapping,
+    at_least,
+    data_file,
+    input_file,
+    mapping_of,
+    say,
+)
 from prm.errors import DataError
 from prm.files import write_json
 from prm.messages import Message
+from prm.processes import use_half_the_cores
 
 WORDS = {
     "human_labels": "who labelled, by which instructions, and how they were paid and checked",
@@ -51,6 +61,17 @@ def add(commands: Any) -> None:
     adopt.add_argument("--separator", default="\n", help="a token classifier's end-of-step token (default: a line end)")
     adopt.add_argument("--good", type=at_least(0), default=1, help="a token classifier's class of correct steps")
     adopt.set_defaults(run=adopt_model)
+    calibrate = commands.add_parser("calibrate", help="fit a model's threshold to solutions of another kind")
+    calibrate.add_argument("--model", type=Path, required=True, help="model folder; it stays as it is")
+    calibrate.add_argument(
+        "--data",
+        type=data_file,
+        required=True,
+        help=f"labelled solutions, or solutions with graded answers: {SOLUTIONS_HELP}",
+    )
+    add_mapping(calibrate)
+    calibrate.add_argument("--out", type=Path, required=True, help="the model folder to write")
+    calibrate.set_defaults(run=calibrate_model)
 
 
 def write_card(options: argparse.Namespace) -> None:
@@ -110,3 +131,17 @@ def adopt_model(options: argparse.Namespace) -> None:
 
     manifest = adopt(options.source, options.out, separator=options.separator, good=options.good)
     say(f"{options.out}: {manifest.outside.kind if manifest.outside else 'a model of this library'}")
+
+
+def calibrate_model(options: argparse.Namespace) -> None:
+    """Copy a model with a threshold fitted to the data."""
+    from prm.manifest import read_manifest
+    from prm.recalibration import recalibrate
+
+    use_half_the_cores()
+    manifest = recalibrate(options.model, options.out, data=options.data, mapping=mapping_of(options))
+    before, kind = read_manifest(options.model).threshold, manifest.fitted_on
+    say(
+        f"{options.out}: threshold {manifest.threshold:.3f} (before: {before:.3f}), "
+        f"fitted on {kind} of {manifest.counts.held_solutions} solutions"
+    )
