@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -77,9 +78,7 @@ class WeightsAndBiases:
     package = "wandb"
 
     def __init__(self, run: TrackedRun) -> None:
-        import wandb
-
-        self._run = wandb.init(
+        self._run = import_module(self.package).init(
             dir=str(run.folder), name=run.folder.name, id=run.id, resume="allow", config=run.config, reinit="create_new"
         )
 
@@ -97,9 +96,7 @@ class MLflow:
     package = "mlflow"
 
     def __init__(self, run: TrackedRun) -> None:
-        import mlflow
-
-        self._mlflow = mlflow
+        self._mlflow = mlflow = import_module(self.package)
         found = mlflow.search_runs(filter_string=f"tags.`{RUN_TAG}` = '{run.id}'", output_format="list", max_results=1)
         resumed = found[0].info.run_id if found else None
         opened = mlflow.start_run(run_id=resumed, run_name=run.folder.name, nested=True, tags={RUN_TAG: run.id})
@@ -107,8 +104,7 @@ class MLflow:
         mlflow.log_params(run.config)
 
     def log(self, values: Mapping[str, float], step: int) -> None:
-        self._mlflow.log_metrics(dict(values), step=step, run_id=self._id, synchronous=False)
+        self._mlflow.log_metrics(dict(values), step=step, run_id=self._id)
 
     def close(self) -> None:
-        self._mlflow.flush_async_logging()
         self._mlflow.end_run()

@@ -12,10 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 from django.core.management import get_commands, load_command_class
+from torch.distributed.run import get_args_parser
 
 from config.settings.base import BASE_DIR
-from prm.__main__ import main
+from prm.__main__ import main, make_parser
 from prm.config import TrainConfig
 from prm.sandbox.world import WorldConfig, generate
 from prm.traces import write_traces
@@ -113,6 +115,23 @@ def smaller(command: str, policy_url: str) -> list[str]:
     if words[0] == "simulate" and "--data" not in given:
         words += ["--world", "sandbox", "--sizes", "60,40,40"]
     return [*words, *([] if "--config" in given else QUICKER.get(words[0], "").split())]
+
+
+def test_the_launchers_run_a_command_that_the_library_understands(monkeypatch: pytest.MonkeyPatch) -> None:
+    torchrun, slurm, job = re.findall(r"^```(?:bash|yaml)\n(.*?)^```", GUIDES[1].read_text(), re.MULTILINE | re.DOTALL)
+    [container] = yaml.safe_load(job)["spec"]["template"]["spec"]["containers"]
+    learned = [container["command"][1:]]
+    for script in (torchrun, slurm):
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+        line = script.replace("\\\n", "").splitlines()[-1].replace("$SLURM_JOB_NUM_NODES", "2")
+        launched = get_args_parser().parse_args(shlex.split(line.removeprefix("srun "))[1:])
+        assert (launched.module, launched.training_script, launched.nnodes) == (True, "prm", "2")
+        learned.append(launched.training_script_args)
+    monkeypatch.setattr("prm.commands.train.data_file", Path)
+    monkeypatch.setattr("prm.commands.train.input_file", Path)
+    for arguments in learned:
+        options = make_parser().parse_args(arguments)
+        assert (options.data, options.out) == (Path("/shared/labelled.jsonl"), Path("/shared/models/first"))
 
 
 @pytest.mark.parametrize(("name", "arguments"), commands(PLATFORM))
