@@ -1,4 +1,4 @@
-"""`card`, `export`, `adopt` and `calibrate`: rewrite a model's card, convert it, and fit its threshold again."""
+"""`card`, `export`, `push`, `adopt` and `calibrate`: rewrite a model's card, move it, and fit its threshold again."""
 
 import argparse
 from pathlib import Path
@@ -6,7 +6,16 @@ from typing import Any
 
 import msgspec
 
-from prm.commands.common import SOLUTIONS_HELP, add_mapping, at_least, data_file, input_file, mapping_of, say
+from prm.commands.common import (
+    HUB_LABEL,
+    SOLUTIONS_HELP,
+    add_mapping,
+    at_least,
+    data_file,
+    input_file,
+    mapping_of,
+    say,
+)
 from prm.errors import DataError
 from prm.files import write_json
 from prm.messages import Message
@@ -40,6 +49,12 @@ def add(commands: Any) -> None:
     export.add_argument("--data", type=data_file, help="solutions to distil on; a distilled layout needs them")
     add_mapping(export)
     export.set_defaults(run=export_model)
+    push = commands.add_parser("push", help="upload an exported model to the Hugging Face hub")
+    push.add_argument("--source", type=Path, required=True, help="a folder that `export` wrote")
+    push.add_argument("--to", type=_hub_name, required=True, metavar="hub:OWNER/NAME", help="the model on the hub")
+    push.add_argument("--public", action="store_true", help="everyone can read a new model (default: private)")
+    push.add_argument("--replace", action="store_true", help="replace the files of an existing model")
+    push.set_defaults(run=push_model)
     adopt = commands.add_parser("adopt", help="convert a model from elsewhere to a model folder")
     adopt.add_argument("--source", type=Path, required=True, help="a folder with safetensors weights")
     adopt.add_argument("--out", type=Path, required=True, help="the model folder to write")
@@ -95,6 +110,19 @@ def _export_classifier(options: argparse.Namespace) -> None:
         f"{options.out}: on {loss.steps} other steps, the mean difference from the model is {loss.difference:.4f}, and "
         f"{loss.agreement:.1%} have the same verdict; its README.md explains how to score with it"
     )
+
+
+def push_model(options: argparse.Namespace) -> None:
+    """Upload an exported folder with its card."""
+    from prm.portable.pushing import push
+
+    say(push(options.source, options.to, public=options.public, replace=options.replace))
+
+
+def _hub_name(text: str) -> str:
+    if not text.startswith(HUB_LABEL):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form {HUB_LABEL}OWNER/NAME")
+    return text.removeprefix(HUB_LABEL)
 
 
 def adopt_model(options: argparse.Namespace) -> None:
