@@ -1,4 +1,4 @@
-"""`card`, `export`, `push`, `adopt`, `calibrate`: rewrite a model's card, convert it, and fit its threshold again."""
+"""`card`, `export`, `push`, `adopt` and `calibrate`: rewrite a model's card, move it, and fit its threshold again."""
 
 import argparse
 from pathlib import Path
