@@ -82,7 +82,8 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self, body: bytes) -> dict[str, Any]:
         try:
             many = "solutions" in msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-            question = msgspec.json.decode(body, type=Solutions if many else OneSolution)
+            kind: type[Solutions | OneSolution] = Solutions if many else OneSolution
+            question = msgspec.json.decode(body, type=kind)
         except UNDECODABLE as error:
             raise Refused(400, "invalid", sentence_of(error, body)) from None
         solutions = question.solutions if isinstance(question, Solutions) else [question]
