@@ -162,9 +162,9 @@ def judging_run(request: HttpRequest, member: Membership, run_id: int) -> HttpRe
     unfinished = run.judged.exclude(state=JudgedSolution.State.DONE).exists()
     states: QuerySet[JudgeCall] = JudgeCall.objects.filter(judged__run=run)
     context = {
-        "run": run,
+        "job": run,
         "live": run.live,
-        "left": unfinished and not run.live and not is_ended_by_budget(run),
+        "resumes": unfinished and not run.live and not is_ended_by_budget(run),
         "progress": progress_of(run),
         "lost": states.filter(state=JudgeCall.State.LOST).count(),
         "reasons": LEFT_OUT,

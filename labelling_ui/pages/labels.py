@@ -4,9 +4,8 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labels.annotators.analysis import FIGURES
 from annotation.labels.list_filters import LabelFilter, OwnLabelFilter
-from annotation.models import Annotation, HandOver, LabelBatch, Lane, Membership, Route, choices
+from annotation.models import Annotation, LabelBatch, Lane, Membership, Route, choices
 from annotation.work.annotations import current_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
@@ -35,13 +34,8 @@ class LabelFilters(OwnLabelFilters):
     source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], label=_("Source"))
     generation = forms.IntegerField(min_value=0, label=_("Generation"))
     hint = forms.ChoiceField(choices=[words.ALL, *HINTED], label=_("Model’s scores"))
-    solution = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     batch = forms.ModelChoiceField(LabelBatch.objects.none(), widget=forms.HiddenInput)
     route = forms.ChoiceField(choices=[words.ALL, *Route.choices], label=_("Route"))
-    handed_over = forms.ChoiceField(choices=HandOver.choices, widget=forms.HiddenInput)
-    domain = forms.CharField(widget=forms.HiddenInput)
-    generator = forms.CharField(widget=forms.HiddenInput)
-    figure = forms.ChoiceField(choices=[("", ""), *((name, name) for name in FIGURES)], widget=forms.HiddenInput)
 
     field_order = ("annotator", "source", "lane", "route", "generation", "hint", "since", "until", "finish_reason")
 

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from django import forms
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Model, QuerySet
@@ -11,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
 from annotation.api.downloads import download
+from annotation.core.bounds import read_choice
 from annotation.labels.list_filters import ListFilter
 from annotation.models import Project
 from labelling_ui.pages.columns import Column
@@ -61,8 +63,28 @@ class Filters(forms.Form):
         }
 
 
+class _Hidden(forms.CharField):
+    """A filter that links set and the form does not show, read as the API reads it."""
+
+    widget = forms.HiddenInput
+
+    def __init__(self, kind: Any) -> None:
+        super().__init__(required=False)
+        self.kind = kind
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value)
+        try:
+            return msgspec.convert(text, self.kind, strict=False, dec_hook=read_choice) if text else None
+        except msgspec.ValidationError as error:
+            raise forms.ValidationError(str(error)) from None
+
+
 class SharedFilters(Filters):
-    """Filters that the API has too: a `ListFilter`, `kind`, has fields of the same names and applies them."""
+    """Filters that the API has too: a `ListFilter`, `kind`, has fields of the same names and applies them.
+
+    Its fields that the form does not declare are hidden.
+    """
 
     kind: type[ListFilter]
 
@@ -71,6 +93,9 @@ class SharedFilters(Filters):
     ) -> None:
         super().__init__(data, columns, **rows)
         self.project = project
+        for one in msgspec.structs.fields(self.kind):
+            if one.name not in self.fields:
+                self.fields[one.name] = _Hidden(one.type)
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         return self.shared().narrow(self.project, rows)

@@ -46,7 +46,7 @@ def answers(request: HttpRequest, member: Membership) -> HttpResponseBase:
     disagreements = OutcomeDisagreement.objects.filter(check_run=check).select_related("solution__problem")
     listing = Listing(request, disagreements, COLUMNS, sort="solution")
     context = {
-        "check": check,
+        "job": check,
         "live": check is not None and check.live,
         "outcomes": outcomes_of(member.project),
         "left": gradable(member.project).filter(final_answer_correct=None),

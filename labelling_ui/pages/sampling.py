@@ -133,9 +133,9 @@ def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResp
     run = get_object_or_404(SamplingRun.objects.select_related("generation"), pk=run_id, project=member.project)
     left = not run.live and run.sampled_problems.exclude(state=SampledProblem.State.DONE).exists()
     context = {
-        "run": run,
+        "job": run,
         "live": run.live,
-        "left": left,
+        "resumes": left,
         "progress": progress_of(run),
     }
     errors = run.sampled_problems.exclude(error="").select_related("problem")

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.loop.proof.simulating import PICTURE, folder_of
 from annotation.loop.proof.simulations import BASELINES, LEAST_BUDGET, MOST_SEEDS, start_simulation
+from annotation.loop.resuming import can_resume
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page
@@ -161,9 +162,9 @@ def simulations(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponse:
     simulation = _find(member.project, simulation_id)
     context = {
-        "simulation": simulation,
+        "job": simulation,
         "live": simulation.live,
-        "stopped": simulation.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),
+        "resumes": can_resume(simulation),
         "comparisons": Table(simulation.result.get("comparisons", []), COMPARISONS),
         "choosing": choosing_in_words(simulation.result),
         "picture": (folder_of(simulation) / PICTURE).is_file() and bool(simulation.result),

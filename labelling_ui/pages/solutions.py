@@ -1,20 +1,17 @@
 """The list of solutions, and the page of one with all labels of each step."""
 
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labels.agreement.contrast import WAYS
-from annotation.labels.agreement.cube import LENGTHS
-from annotation.labels.agreement.shared_labels import Between
 from annotation.labels.list_filters import COMPARED, CONTRAST, SolutionFilter
 from annotation.loop.pool.scored_solutions import solutions_with_scores
 from annotation.loop.registry import champion_of
-from annotation.models import Annotation, LabelSource, Lane, Membership, PoolScore, Project, Route, Solution, choices
+from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, Solution, choices
 from annotation.serving import reviewing
 from annotation.work.queue.managing import OPEN
 from labelling_ui import words
@@ -44,20 +41,9 @@ class SolutionFilters(SharedFilters):
     )
     outcome = forms.ChoiceField(choices=[words.ALL, *words.OUTCOMES], label=_("Final answer"))
     generation = forms.IntegerField(min_value=0, label=_("Generation"))
-    lane = forms.ChoiceField(choices=Lane.choices, widget=forms.HiddenInput)
-    route = forms.ChoiceField(choices=Route.choices, widget=forms.HiddenInput)
     disagreement = forms.BooleanField(label=_("people disagree"))
     one = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
     other = forms.ModelChoiceField(LabelSource.objects.none(), widget=forms.HiddenInput)
-    way = forms.ChoiceField(choices=[(way, way) for way in WAYS], widget=forms.HiddenInput)
-    between = forms.ChoiceField(choices=[(name, name) for name in get_args(Between)], widget=forms.HiddenInput)
-    domain = forms.CharField(widget=forms.HiddenInput)
-    generator = forms.CharField(widget=forms.HiddenInput)
-    length = forms.ChoiceField(choices=[(name, name) for name in LENGTHS], widget=forms.HiddenInput)
-    labelled_in = forms.CharField(widget=forms.HiddenInput)
-    week = forms.CharField(widget=forms.HiddenInput)
-    annotator = forms.CharField(widget=forms.HiddenInput)
-    peer = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict, project: Project) -> None:
         super().__init__(data, project, one=project.label_sources.all(), other=project.label_sources.all())

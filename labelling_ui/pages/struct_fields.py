@@ -11,7 +11,7 @@ def struct_field(kind: type[msgspec.Struct], name: str, **words: Any) -> forms.F
     """The form field of a field of `kind`; `words` has its label and other arguments, such as `choices`."""
     [field] = [one for one in msgspec.structs.fields(kind) if one.name == name]
     default = None if field.default is msgspec.NODEFAULT else field.default
-    named = {"required": field.required or default not in (None, ""), "initial": default} | words
+    named: dict[str, Any] = {"required": field.required or default not in (None, ""), "initial": default} | words
     match _type_alone(inspect.type_info(field.type)):
         case inspect.ListType(item_type=item):
             coerce = int if isinstance(item, inspect.IntType) else str

@@ -125,7 +125,7 @@ def import_file(page: Page, project: Project, path: Path) -> None:
     page.goto(f"/p/{project.slug}/import/")
     page.get_by_label("Files").set_input_files(path)
     page.get_by_role("button", name="Import the files").click()
-    expect(page.locator("#import")).to_contain_text("done", ignore_case=True)
+    expect(page.locator("#job")).to_contain_text("done", ignore_case=True)
 
 
 def labels_in(path: Path) -> list[str]:

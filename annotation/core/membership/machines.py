@@ -21,7 +21,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 MANAGER = Membership.Role.MANAGER
 
 
-class MachineSetup(Struct, frozen=True, kw_only=True):
+class MachineSetup(Struct, kw_only=True):
     """What labels as a machine annotator."""
 
     model_name: Annotated[NonBlank, Meta(max_length=100, description="The name of the model.")]

@@ -26,10 +26,10 @@ def test_answers_are_checked_from_the_page_and_disagreements_listed(client, mana
     check = AnswerCheck.objects.get()
     waiting = client.get(address).content.decode()
     assert "Waiting for a worker" in waiting
-    assert 'hx-select="#answers"' in waiting
+    assert 'hx-select="#job"' in waiting
     run_answer_check(check.pk)
     page = client.get(address).content.decode()
-    assert 'hx-select="#answers"' not in page
+    assert 'hx-select="#job"' not in page
     assert "graded 2 correct, 0 wrong, 0 unknown; 1 outcomes changed" in page
     assert "given with the solution" in page
 

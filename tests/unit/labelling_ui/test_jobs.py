@@ -60,6 +60,14 @@ def asked_for(kind, project):
     return created[kind]()
 
 
+@pytest.mark.parametrize(("kind", "page"), [("answers", "answers"), ("fit", "consensus/1")])
+def test_only_managers_see_the_button(client, people, project, kind, page):
+    asked_for(kind, project)
+    for role, shown in (("manager", True), ("reviewer", False)):
+        client.force_login(people[role])
+        assert ("/cancel/" in client.get(f"/p/algebra/{page}/").content.decode()) == shown
+
+
 @pytest.mark.parametrize(
     "kind", ["import", "answers", "export", "overlap", "fit", "sampling", "judging", "simulation", "model", "run"]
 )

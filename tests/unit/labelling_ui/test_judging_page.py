@@ -59,7 +59,7 @@ def test_a_run_is_started_watched_and_ends_with_its_cost(asking: Client) -> None
     assert (run.solutions, run.left_out, float(run.cost_budget)) == (2, {"holdout": 1}, 0.5)
     waiting = page(asking, address)
     assert "Waiting for a worker." in waiting
-    assert 'hx-select="#judging"' in waiting
+    assert 'hx-select="#job"' in waiting
     run_judging(run.pk, seconds=None)
     over = page(asking, address)
     assert "0.00080 EUR" not in over
@@ -67,7 +67,7 @@ def test_a_run_is_started_watched_and_ends_with_its_cost(asking: Client) -> None
     assert "0.00030 EUR" in over, "the cost of each of the two labels"
     assert "Left out: 1 <a" in over
     assert "It ends in" in over
-    assert 'hx-select="#judging"' not in over
+    assert 'hx-select="#job"' not in over
 
 
 def test_one_solution_is_tried_and_nothing_is_stored(asking: Client, endpoint: FakeEndpoint) -> None:

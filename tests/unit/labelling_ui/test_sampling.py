@@ -47,12 +47,12 @@ def test_a_sampling_is_started_watched_and_ends_with_its_figures(asking: Client)
     assert (run.samples, run.temperature, run.problems, run.token_budget) == (2, 0.7, 5, 0)
     waiting = page(asking, f"/samplings/{run.pk}/")
     assert "Waiting for a worker." in waiting
-    assert 'hx-select="#sampling"' in waiting
+    assert 'hx-select="#job"' in waiting
     run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     over = page(asking, f"/samplings/{run.pk}/")
     assert f"{run.wrong} wrong, {run.ungraded} not graded" in over
-    assert 'hx-select="#sampling"' not in over
+    assert 'hx-select="#job"' not in over
     assert "sandbox-medium" in page(asking, "/p/sandbox/sample/")
 
 

@@ -34,3 +34,10 @@ def test_a_person_is_named_by_pseudonym_in_an_address(client: Client, project: P
 def test_a_comparison_that_lacks_a_source_is_ignored_on_the_page(client: Client, project: Project, people) -> None:
     client.force_login(people["manager"])
     assert client.get("/p/algebra/solutions/?way=differing").context["listing"].page.paginator.count == 3
+
+
+def test_a_hidden_filter_ignores_what_it_cannot_read(client: Client, project: Project, people) -> None:
+    client.force_login(people["manager"])
+    for query in ("lane=bogus", "way=bogus", "domain=%00", "week=%00"):
+        assert client.get(f"/p/algebra/solutions/?{query}").context["listing"].page.paginator.count == 3
+    assert client.get("/p/algebra/solutions/?domain=bogus").context["listing"].page.paginator.count == 0
