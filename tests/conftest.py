@@ -25,7 +25,8 @@ from launch.ownership import sole_owner
 ROOT = Path(__file__).resolve().parent.parent
 RUNS_AT_ONCE = 8  # test runs in one checkout at the same time, each with servers of its own
 RUNNING = ExitStack()
-hypothesis.settings.register_profile("busy machine", deadline=None)
+# Each run draws other examples: 40 of them a property are many over a week of runs.
+hypothesis.settings.register_profile("busy machine", deadline=None, max_examples=40)
 hypothesis.settings.load_profile("busy machine")
 pytest_plugins = [
     f"tests.plugins.{name}" for name in ("browser", "databases", "extensions", "needs", "policy", "workers")

@@ -22,7 +22,7 @@ from prm.__main__ import main
 def stay_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run what rounds and model jobs start as processes here."""
     for module in (trainer, shadow):
-        monkeypatch.setattr(module, "watch", _watch)
+        monkeypatch.setattr(module, "watch", watch)
     for job in (auditing, exporting, importing):
         monkeypatch.setattr(job, "run_command", _run_command)
 
@@ -43,7 +43,7 @@ class _Lines(StringIO):
         return super().write(rest)
 
 
-def _watch(
+def watch(
     command: Sequence[str],
     *,
     log: Path,

@@ -15,6 +15,8 @@ from annotation.loop.gateway.training import read_manifest
 from annotation.models import ModelVersion, Project
 from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
 
+QUICK = {"epochs": 2, "heads": 3, "hidden": 8}  # a training that need not learn
+
 
 def folders(settings, root):
     """Keep what rounds write in a folder of the test's own."""

@@ -14,9 +14,11 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from annotation.core.membership.projects import create_project
-from annotation.management.demo.creation import create_demo
+from annotation.management.demo import creation
 from annotation.management.demo.demo_accounts import publish_passwords
 from annotation.models import Annotation, Generation, Lane, Project, QueueItem, TrainingRun
+from tests.library import stay_in_process
+from tests.rounds_world import QUICK
 from tests.waiting import PATIENCE
 
 LABELLED = 10
@@ -24,10 +26,13 @@ ROUND_MS = PATIENCE * 1000
 
 
 @pytest.fixture
-def demo(celery_workers: Any, settings: Any, tmp_path: Path) -> Project:
-    """A small demo project, as `make run` makes it the first time."""
+def demo(celery_workers: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A small demo project, as `make run` makes it the first time, with short trainings; workers run the next one."""
     settings.STATE_ROOT = tmp_path
-    return create_demo(say=lambda line: None, solutions=160, first_budget=80)
+    monkeypatch.setitem(creation.POLICY, "training", QUICK)
+    with pytest.MonkeyPatch.context() as here:
+        stay_in_process(here)
+        return creation.create_demo(say=lambda line: None, solutions=160, first_budget=80)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from annotation.models import ModelVersion
 from annotation.work.claiming import claim_next
 from annotation.work.gold.gold_answers import accuracy_by_person
 from tests.library import stay_in_process
-from tests.rounds_world import folders
+from tests.rounds_world import QUICK, folders
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -22,6 +22,7 @@ def small(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
     stay_in_process(monkeypatch)
     monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setitem(creation.POLICY, "training", QUICK)
     monkeypatch.setattr(creation.create_demo, "__kwdefaults__", {"solutions": 150, "first_budget": 80})
 
 

@@ -5,6 +5,7 @@ import json
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from prm.config import TrainConfig
 from prm.sandbox.world import WorldConfig, generate
 from prm.traces import write_traces
 from prm.training import train
+from tests.rounds_world import QUICK
 
 PAGES = sorted([*(BASE_DIR / "docs").rglob("*.md"), *BASE_DIR.glob("*.md")])
 LIBRARY = re.compile(r"(?:\.venv/bin/)?python -m prm (?!backbone )(.*)|(echo .*)")
@@ -83,9 +85,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_traces(folder / "labelled.jsonl", labelled[: -sizes["holdout"]])
     write_traces(folder / "holdout.jsonl", labelled[-16:])
     (folder / "var" / "train.jsonl").write_bytes((folder / "labelled.jsonl").read_bytes())
-    (folder / "quick.json").write_text(json.dumps({"epochs": 1}))
-    for name in ("models/first", "var/model"):
-        train(data=folder / "labelled.jsonl", out=folder / name, config=TrainConfig(epochs=1), report=lambda _: None)
+    (folder / "quick.json").write_text(json.dumps(QUICK))
+    model, config = folder / "models/first", TrainConfig(**QUICK)
+    train(data=folder / "labelled.jsonl", out=model, config=config, report=lambda _: None)
+    shutil.copytree(model, folder / "var/model")
     return folder
 
 
@@ -112,8 +115,8 @@ def smaller(command: str, policy_url: str) -> list[str]:
     for option, value in (SMALLER | {"--endpoint": policy_url, "--model": "sandbox-medium"}).items():
         if option in given and (option != "--model" or "--endpoint" in given) and given[option] not in FILES.values():
             words[words.index(option) + 1] = value
-    if words[0] == "simulate" and "--data" not in given:
-        words += ["--world", "sandbox", "--sizes", "60,40,40"]
+    if words[0] == "simulate":  # of two, one in processes of its own
+        words += ["--processes", "1"] if "--data" in given else ["--world", "sandbox", "--sizes", "60,40,40"]
     return [*words, *([] if "--config" in given else QUICKER.get(words[0], "").split())]
 
 

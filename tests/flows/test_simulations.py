@@ -13,13 +13,13 @@ from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.loop.proof import simulating as running
 from annotation.loop.proof.simulations import resume_simulation, start_simulation
 from annotation.models import SimulationRun
+from tests import library
 from tests.factories import UserFactory
-from tests.rounds_world import folders, labelled_project
+from tests.rounds_world import QUICK, folders, labelled_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
 State = SimulationRun.State
 LABELLED = 400  # so that every split has ten right and ten wrong ones
-SMALL = {"heads": 3, "hidden": 8, "epochs": 2}
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def manager(sent):
 
 @pytest.fixture
 def simulation(manager):
-    project = labelled_project(manager, labelled=LABELLED, unlabelled=0, training=SMALL)
+    project = labelled_project(manager, labelled=LABELLED, unlabelled=0, training=QUICK)
     snapshot = create_snapshot(by=manager, project=project, filters={})
     return start_simulation(
         by=manager, project=project, snapshot=snapshot, functions=[], seeds=1, budget=running.LEAST_BUDGET
@@ -69,6 +69,7 @@ def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simula
     arms = running.folder_of(simulation) / "arms.jsonl"
     finished = arms.read_text().splitlines()
 
+    watch = library.watch  # in this process: nobody stops it
     resume_simulation(by=manager, job=simulation)
     shares.clear()
     running.run_simulation(simulation.pk)
@@ -91,7 +92,7 @@ def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simula
     assert [one["mean"]["value"] > 0 and one["never"] >= 0 for one in savings] == [True] * 4
     assert "With the same training signals, choosing" in shown.content.decode()
     written = json.loads((running.folder_of(simulation) / running.REPORT).read_bytes())
-    assert {name: written["plan"]["config"][name] for name in SMALL} == SMALL
+    assert {name: written["plan"]["config"][name] for name in QUICK} == QUICK
     assert client.get(address + "report.json").json() == written
     assert client.get(address + "curves.svg").getvalue().startswith(b"<?xml")
     assert "curves.svg" in shown.content.decode()

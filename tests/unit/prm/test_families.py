@@ -211,7 +211,7 @@ def test_compiled_and_checkpointed_layers_change_no_gradient(
 ) -> None:
     """Traced as in earnest, but not translated, which takes a compiler and minutes."""
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
-    choices = {"lane": "lora", "lora_rank": 2}
+    choices = {"lane": "lora", "lora_rank": 2, "lora_targets": ("q_proj", "down_proj")}
     traced = tuned(backbone_folders, "qwen2-sliding", TrainConfig(compile=True, gradient_checkpointing=True, **choices))
     backbone = tuned(backbone_folders, "qwen2-sliding", TrainConfig(**choices))
     for count in (3, 4):
