@@ -2296,9 +2296,7 @@ class Migration(migrations.Migration):
         ),
         migrations.SeparateDatabaseAndState(
             database_operations=[
-                migrations.RunSQL(
-                    sql="-- Scores are partitioned by model version, which Django cannot declare: a version is loaded by COPY and dropped whole.\n-- `loop/pool/partitions.py` creates and drops the partitions. There are no foreign keys: they would be checked row by row.\n\nCREATE TABLE annotation_poolscore (\n    model_version_id bigint NOT NULL,\n    solution_id bigint NOT NULL,\n    mean double precision[] NOT NULL,\n    spread double precision[] NOT NULL,\n    score double precision,\n    gain double precision,\n    expected_seconds double precision,\n    heads bytea NOT NULL,\n    embedding bytea NOT NULL DEFAULT '',\n    unscored_steps integer NOT NULL CHECK (unscored_steps >= 0),\n    CONSTRAINT pool_score_key PRIMARY KEY (model_version_id, solution_id)\n) PARTITION BY LIST (model_version_id);\n",
-                ),
+                sql("pool_scores"),
             ],
             state_operations=[
                 migrations.CreateModel(
