@@ -2560,6 +2560,27 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="SolutionWords",
+            fields=[
+                (
+                    "solution",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="search_words",
+                        serialize=False,
+                        to="annotation.solution",
+                    ),
+                ),
+                ("words", django.contrib.postgres.search.SearchVectorField()),
+            ],
+            options={
+                "indexes": [
+                    django.contrib.postgres.indexes.GinIndex(fields=["words"], name="solution_by_words"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Critique",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),

@@ -54,7 +54,7 @@ from annotation.models.served_score import ServedScore
 from annotation.models.shadow_comparison import ShadowComparison
 from annotation.models.simulation_run import SimulationRun
 from annotation.models.snapshot import Snapshot
-from annotation.models.solution import Critique, Solution, Step
+from annotation.models.solution import Critique, Solution, SolutionWords, Step
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 from annotation.models.upload import Upload
 from annotation.models.webhook import Webhook, WebhookDelivery

@@ -29,7 +29,11 @@ from labelling_ui.templatetags.terms import term
 
 class SolutionFilters(SharedFilters):
     kind = SolutionFilter
-    search = forms.CharField(label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
+    search = forms.CharField(
+        label=_("Search problem and steps"),
+        help_text=_("Words match from their beginning. Put a phrase in quotation marks."),
+        widget=forms.TextInput({"type": "search"}),
+    )
     split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], label=_("Split"))
     annotated = forms.ChoiceField(
         choices=[words.ALL, ("yes", _("labelled")), ("no", _("not labelled"))],
