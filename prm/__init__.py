@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from prm.portable.classifiers import export_classifier as export_classifier
     from prm.portable.exporting import export_folder as export_folder
     from prm.portable.importing import adopt as adopt
+    from prm.portable.pushing import push as push
+    from prm.recalibration import recalibrate as recalibrate
     from prm.scores import StepScore as StepScore, TraceScore as TraceScore
     from prm.scoring.scorer import Scorer as Scorer
     from prm.scoring.session import Session as Session
@@ -50,6 +52,8 @@ _NAMES = {
     "prm.portable.classifiers": ("export_classifier",),
     "prm.portable.exporting": ("export_folder",),
     "prm.portable.importing": ("adopt",),
+    "prm.portable.pushing": ("push",),
+    "prm.recalibration": ("recalibrate",),
     "prm.scores": ("StepScore", "TraceScore"),
     "prm.scoring.scorer": ("Scorer",),
     "prm.scoring.session": ("Session",),

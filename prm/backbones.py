@@ -1,6 +1,7 @@
 """Backbones: any Hugging Face causal LM with safetensors weights, or our own `tiny`, and their tunable parameters."""
 
 import hashlib
+import re
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -248,23 +249,34 @@ def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
     """
     backbone.model.to(torch.float32 if config.lane == "full" else backbone.compute)
     if config.lane == "lora":
-        from peft import LoraConfig, inject_adapter_in_model
-
-        adapters = LoraConfig(
-            r=config.lora_rank,
-            lora_alpha=config.lora_alpha or 2 * config.lora_rank,
-            target_modules=list(config.lora_targets) or "all-linear",
-        )
-        try:
-            backbone.model = inject_adapter_in_model(adapters, backbone.model)
-        except ValueError as error:
-            raise TrainingError(Message("lora_unsupported", name=backbone.name, error=error)) from error
+        _add_adapters(backbone, config)
     for name, parameter in backbone.model.named_parameters():
         parameter.requires_grad_(config.lane == "full" or (config.lane == "lora" and "lora_" in name))
         if parameter.requires_grad:
             parameter.data = parameter.data.float()
     if config.compile or config.gradient_checkpointing:
         _wrap_layers(backbone, config)
+
+
+def _add_adapters(backbone: Backbone, config: TrainConfig) -> None:
+    from peft import LoraConfig, inject_adapter_in_model
+
+    ranks = config.lora_rank_pattern
+    adapters = LoraConfig(
+        r=config.lora_rank,
+        rank_pattern=ranks,
+        lora_alpha=config.lora_alpha or 2 * config.lora_rank,
+        alpha_pattern={} if config.lora_alpha else {layer: 2 * rank for layer, rank in ranks.items()},
+        target_modules=list(config.lora_targets) or "all-linear",
+    )
+    try:
+        backbone.model = inject_adapter_in_model(adapters, backbone.model)
+    except (ValueError, re.error) as error:
+        raise TrainingError(Message("lora_unsupported", name=backbone.name, error=error)) from error
+    adapted = [name.removesuffix(".lora_A") for name, _ in backbone.model.named_modules() if name.endswith(".lora_A")]
+    for layer in ranks:
+        if not any(re.fullmatch(rf"(.*\.)?({layer})", name) for name in adapted):  # as peft matches them
+            raise TrainingError(Message("lora_rank_without_layer", name=backbone.name, layer=layer))
 
 
 def tunable_parameters(backbone: Backbone) -> dict[str, nn.Parameter]:

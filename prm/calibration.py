@@ -79,6 +79,11 @@ def fit_threshold(scores: list[Array], first_errors: list[int]) -> float:
     return float(_middle_of_best(grid, f1))
 
 
+def threshold_for_share(lowest: Array, share: float) -> float:
+    """The threshold below which this share of the solutions has a step; `lowest` [solutions] is each one's least p."""
+    return float(np.quantile(lowest, min(max(share, 0.0), 1.0)))
+
+
 def _exact_at(p: Array, first_error: int, grid: Array) -> Array:
     """Whether each threshold of the grid predicts exactly this first error (-1: none)."""
     lowest = p.min(initial=1.0)

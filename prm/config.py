@@ -15,6 +15,8 @@ ClassBalance = Literal["none", "inverse", "effective", "held"]
 Template = Literal["plain", "chat"]
 Feature = Literal["middle", "last", "numbers", "separator", "statistics"]
 Precision = Literal["auto", "float32", "bfloat16"]
+Optimizer = Literal["adamw", "adafactor", "sgd"]
+Schedule = Literal["constant", "linear", "cosine"]
 FEATURES: tuple[Feature, ...] = get_args(Feature)
 
 
@@ -34,8 +36,11 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     gradient, None for a whole batch. `processes` is the number that the command starts, "auto" for one per GPU; `shard`
     distributes the layers over them. `validation_share` of the pool is set aside if there are too few calibration
     solutions. Adapters have the scale `lora_alpha` / `lora_rank` (None is 2), and are in every linear layer or those
-    that `lora_targets` names. Learning rates are peaks of a cosine with warm-up. `patience` counts epochs without a
-    better validation loss. `checkpoint_seconds` is the most work that a crash can lose.
+    that `lora_targets` names; `lora_rank_pattern` gives layers another rank, by the end of their name or a regular
+    expression (peft's `rank_pattern`). The `optimizer` "sgd" has a momentum of 0.9. Learning rates are peaks: they rise
+    over the share `warmup` of all steps, then follow the `schedule`. `patience` counts epochs without a better
+    validation loss. `checkpoint_seconds` is the most work that a crash can lose. `trackers` receive the curves:
+    "tensorboard" (files in the folder), "wandb", "mlflow" or registered ones.
 
     The objective: with 2 `classes` it learns "no error" against "error", with 3 the posterior of good, neutral and bad,
     and `neutral` then defines p(no error). `process_weight` is the weight of the step labels' cross-entropy, and
@@ -74,6 +79,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     gradient_checkpointing: bool = False
     compile: bool = False
     context: int | None = None
+    optimizer: Optimizer = "adamw"
+    schedule: Schedule = "cosine"
+    warmup: float = 0.05
     learning_rate: float = 3e-3
     backbone_learning_rate: float = 2e-4
     weight_decay: float = 0.05
@@ -81,7 +89,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     lora_rank: int = 8
     lora_alpha: int | None = None
     lora_targets: tuple[str, ...] = ()
+    lora_rank_pattern: dict[str, int] = {}
     checkpoint_seconds: float = 30.0
+    trackers: tuple[str, ...] = ("tensorboard",)
     classes: Literal[2, 3] = 2
     process_weight: float = 1.0
     outcome_weight: float = 0.0
@@ -104,8 +114,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
                 raise ValueError(Message("setting_below_one", name=name))
         if not self.features or len(set(self.features)) < len(self.features):
             raise ValueError(Message("features_invalid", known=", ".join(FEATURES)))
-        if not 0 <= self.dropout < 1:
-            raise ValueError(Message("dropout_out_of_range"))
+        for name in ("dropout", "warmup", "label_smoothing"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(Message("setting_not_below_one", name=name))
         if not 0 < self.verdict_accuracy < 1:
             raise ValueError(Message("verdict_accuracy_out_of_range"))
         if not 0 < self.validation_share < 1:
@@ -125,8 +136,6 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(Message("nothing_to_learn_by_weights"))
         if not self.balance_cap >= 1:
             raise ValueError(Message("balance_cap_out_of_range"))
-        if not 0 <= self.label_smoothing < 1:
-            raise ValueError(Message("label_smoothing_out_of_range"))
         if not 0 <= self.robustness <= 1:
             raise ValueError(Message("robustness_out_of_range"))
         for name in ("learning_rate", "backbone_learning_rate", "lora_alpha"):
@@ -137,10 +146,15 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             value = getattr(self, name)
             if isinstance(value, int) and value < 1:
                 raise ValueError(Message("setting_below_one", name=name))
+        for layer, rank in self.lora_rank_pattern.items():
+            if rank < 1:
+                raise ValueError(Message("setting_below_one", name=f"lora_rank_pattern.{layer}"))
         if self.system_prompt and self.template != "chat":
             raise ValueError(Message("system_prompt_without_chat"))
         if self.shard and self.lane != "full":
             raise ValueError(Message("shard_outside_full_lane"))
+        if self.shard and self.optimizer == "adafactor":
+            raise ValueError(Message("shard_with_adafactor"))
 
 
 class Progress(msgspec.Struct, omit_defaults=True):

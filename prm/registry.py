@@ -1,4 +1,4 @@
-"""Registries that other packages can extend: acquisition functions, formats, audits, consensus models, exporters.
+"""Registries that other packages can extend: acquisition functions, formats, audits, exporters, trackers and more.
 
 An entry registers itself in its own module with a decorator. Another package names its module as an entry point of the
 registry's group, and the registry imports it on first use.

@@ -86,6 +86,13 @@ def sent_fields(struct: msgspec.Struct) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(struct).items() if value is not msgspec.UNSET}
 
 
+def changes_of(kind: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """The struct of changes to `kind`, in which every field may be omitted."""
+    fields = [(field.name, field.type | msgspec.UnsetType, msgspec.UNSET) for field in msgspec.structs.fields(kind)]
+    manner = {"__doc__": "An omitted field keeps its value."}
+    return msgspec.defstruct(f"{kind.__name__}Changes", fields, kw_only=True, namespace=manner)
+
+
 def _at(row: Any, path: str) -> Any:
     for name in path.split("."):
         row = None if row is None else getattr(row, name)

@@ -1,26 +1,25 @@
 """The machine annotators of a project, and their tokens."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, ClassVar
 from uuid import UUID
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
+from msgspec.structs import replace
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, read_body, sent_fields
+from annotation.api.boundary import Row, changes_of, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.tokens import IssuedToken, TokenRow
 from annotation.core.bounds import Id, NonBlank, about
 from annotation.core.membership.access import find_project
 from annotation.core.membership.accounts import USERNAME_LENGTH
 from annotation.core.membership.machines import (
-    LONGEST,
     MachineSetup,
     add_machine,
     change_machine,
@@ -31,25 +30,8 @@ from annotation.core.membership.members import remove
 from annotation.core.membership.tokens import issue_machine_token
 from annotation.models import ApiToken, MachineAnnotator, Membership
 
-ModelName = Annotated[NonBlank, Meta(max_length=LONGEST["model_name"], description="The name of the model.")]
-PromptVersion = Annotated[
-    NonBlank,
-    Meta(
-        max_length=LONGEST["prompt_version"],
-        description="The version of the prompt. Labels of another version have another source.",
-    ),
-]
-Family = Annotated[
-    str,
-    Meta(
-        max_length=LONGEST["family"],
-        description="Machines of one family tend to make the same errors. Default: the first word of the model's name.",
-    ),
-]
-Cost = Annotated[float, Meta(ge=0)]
 
-
-class MachineRow(Row):
+class MachineRow(MachineSetup, Row, kw_only=True):
     """A machine annotator. Its labels' source kind is model judge."""
 
     paths: ClassVar[dict[str, str]] = {
@@ -64,30 +46,18 @@ class MachineRow(Row):
     id: Annotated[Id, about("The membership's id.")]
     pseudonym: Annotated[UUID, about("The name in labels, snapshots and exports.")]
     name: Annotated[str, about("The name of the member and of its account.")]
-    model_name: ModelName
-    prompt_version: PromptVersion
-    family: Family
-    cost_per_label: Cost | None
     source: Annotated[str, about("The name of the source of its next labels.")]
     active: Annotated[bool, about("False for a retired machine annotator, whose labels stay.")]
     joined_at: Annotated[datetime, about("When it was added.")]
 
 
-class MachineToAdd(msgspec.Struct, kw_only=True):
+class MachineToAdd(MachineSetup, kw_only=True):
+    """A machine annotator to add."""
+
     name: Annotated[NonBlank, Meta(max_length=USERNAME_LENGTH, description="A user name that no account has.")]
-    model_name: ModelName
-    prompt_version: PromptVersion
-    family: Family = ""
-    cost_per_label: Cost | None = None
 
 
-class MachineChanges(msgspec.Struct, kw_only=True):
-    """An omitted field keeps its value."""
-
-    model_name: ModelName | UnsetType = UNSET
-    prompt_version: PromptVersion | UnsetType = UNSET
-    family: Family | UnsetType = UNSET
-    cost_per_label: Cost | UnsetType | None = UNSET
+MachineSetupChanges = changes_of(MachineSetup)
 
 
 class MachineTokenToIssue(msgspec.Struct):
@@ -110,9 +80,8 @@ class Machines(PagedView):
     def post(self, request: Request, slug: str) -> Response:
         """Add a machine annotator. Its account cannot sign in. Managers only."""
         project = find_project(request.user, slug)
-        fields = sent_fields(read_body(request, MachineToAdd))
-        name = fields.pop("name")
-        machine = add_machine(by=caller(request), project=project, name=name, setup=MachineSetup(**fields))
+        body = read_body(request, MachineToAdd)
+        machine = add_machine(by=caller(request), project=project, name=body.name, setup=setup_of(body))
         return Response(MachineRow.of(machine), status=201)
 
 
@@ -121,11 +90,11 @@ class MachineDetail(APIView):
 
     scopes = {"PATCH": "admin", "DELETE": "admin"}
 
-    @extend_schema(operation_id="change_machine", request=MachineChanges, responses=MachineRow)
+    @extend_schema(operation_id="change_machine", request=MachineSetupChanges, responses=MachineRow)
     def patch(self, request: Request, slug: str, member_id: int) -> Response:
         """Change what labels. Another model or prompt version is another source of labels. Managers only."""
         machine = find_machine(by=caller(request), slug=slug, member_id=member_id)
-        setup = replace(setup_of(machine), **sent_fields(read_body(request, MachineChanges)))
+        setup = replace(setup_of(machine), **sent_fields(read_body(request, MachineSetupChanges)))
         return Response(MachineRow.of(change_machine(by=caller(request), machine=machine, setup=setup)))
 
     @extend_schema(operation_id="retire_machine", responses={204: None})

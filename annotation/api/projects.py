@@ -20,7 +20,7 @@ from annotation.core.membership.access import find_project, visible_projects
 from annotation.core.membership.projects import change_project, create_project, delete_project
 from annotation.loop.gateway.training import check_training
 from annotation.models import GuidelineVersion, Project
-from annotation.models.example import Example
+from annotation.models.guideline_version import Example
 
 Name = Annotated[NonBlank, Meta(max_length=200)]
 

@@ -9,14 +9,20 @@ from annotation.models import SolutionWords, Step
 
 MOST_CHARACTERS = 200_000  # of a solution: its words are then smaller than the 1 MB that a text search vector holds
 SHORTEST_PREFIX = 2
+LONGEST_WORD = 64  # a longer one is divided
+_SIGNS = {code: " " for code in range(128) if not chr(code).isalnum()}
 _IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
-_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]{{1,64}}")
+_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]{{1,{LONGEST_WORD}}}")
 _TERM = re.compile(r'"([^"]+)"?|(\S+)')
 
 
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case: letters and digits between signs, and each ideograph by itself."""
-    return _WORD.findall(text.lower())
+    text = text.lower()
+    words = text.translate(_SIGNS).split() if text.isascii() else []  # four times as fast
+    if words and max(map(len, words)) <= LONGEST_WORD:
+        return words
+    return _WORD.findall(text)
 
 
 def words_of_solution(texts: Iterable[str]) -> frozenset[str]:

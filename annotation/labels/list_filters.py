@@ -16,9 +16,8 @@ from msgspec import UNSET, UnsetType
 
 from annotation.core.bounds import Count, Id, about, invalid, one_of
 from annotation.core.solution_search import matching
-from annotation.labels.agreement.contrast import WAYS, contrasted
+from annotation.labels.agreement.contrast import WAYS, contrasted, disagreements
 from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
-from annotation.labels.agreement.disagreements import disagreements
 from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
 from annotation.labels.annotators.batches import labels_of_batch
 from annotation.models import (

@@ -1,6 +1,6 @@
-"""The models, one per file. Import them from here."""
+"""The models, one subject a file. Import them from here."""
 
-from annotation.models.annotation import IN_DOUBT, Annotation, Dispute, PathStep, StepRating
+from annotation.models.annotation import IN_DOUBT, Annotation, Dispute, PathStep, SentBack, StepRating
 from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
@@ -16,19 +16,15 @@ from annotation.models.choices import (
     Taker,
 )
 from annotation.models.consensus_fit import ConsensusFit
-from annotation.models.contamination_check import ContaminationCheck
-from annotation.models.example import parse_examples
-from annotation.models.export_job import ExportJob, ExportSchedule
 from annotation.models.generation import Generation
-from annotation.models.gold import GoldAnswer, ScreeningDecision
-from annotation.models.guideline_version import GuidelineVersion
+from annotation.models.gold import GoldAnswer, PracticeAnswer, ScreeningDecision
+from annotation.models.guideline_version import GuidelineVersion, parse_examples
 from annotation.models.hint import Hint
 from annotation.models.import_job import ImportGroup, ImportJob, ImportOptions, ImportRejection, parse_options
 from annotation.models.job import Job, JobEntry, JobStage, StagedJob
 from annotation.models.judging_run import JudgeCall, JudgedSolution, JudgingRun
 from annotation.models.label_batch import LabelBatch
-from annotation.models.label_source import LabelSource
-from annotation.models.machine_annotator import MachineAnnotator
+from annotation.models.label_source import LabelSource, MachineAnnotator
 from annotation.models.model_job import ModelJob
 from annotation.models.model_version import DomainChampion, ModelVersion
 from annotation.models.policy import (
@@ -40,21 +36,15 @@ from annotation.models.policy import (
     parse_policy,
 )
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
-from annotation.models.practice import PracticeAnswer
 from annotation.models.preference import Preference
-from annotation.models.problem import Problem
 from annotation.models.project import MEMBER_NAME, Membership, Project
 from annotation.models.queue import Draft, Frontier, LaneTally, Lease, QueueItem
-from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy
 from annotation.models.sampling_run import SampledProblem, SamplingRun
 from annotation.models.scheme import LabelScheme, parse_scheme
-from annotation.models.sent_back import SentBack
 from annotation.models.served_score import ServedScore
-from annotation.models.shadow_comparison import ShadowComparison
-from annotation.models.simulation_run import SimulationRun
-from annotation.models.snapshot import Snapshot
-from annotation.models.solution import Critique, Solution, SolutionWords, Step
-from annotation.models.training_run import RunPoint, RunStage, TrainingRun
+from annotation.models.snapshot import ContaminationCheck, ExportJob, ExportSchedule, Snapshot
+from annotation.models.solution import Critique, Problem, Solution, SolutionWords, Step
+from annotation.models.training_run import RoundClock, RunPoint, RunStage, ShadowComparison, SimulationRun, TrainingRun
 from annotation.models.upload import Upload
 from annotation.models.webhook import Webhook, WebhookDelivery

@@ -7,8 +7,8 @@ from annotation.models.endpoint_run import EndpointRun
 from annotation.models.generation import Generation
 from annotation.models.job import Job
 from annotation.models.message_field import MessageField
-from annotation.models.problem import Problem
 from annotation.models.project import Project
+from annotation.models.solution import Problem
 from prm.splitting import Splitting, Thinking
 
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from django import forms
 from django.db.models import Exists, OuterRef
 from django.forms import BoundField
 from django.utils.formats import date_format
@@ -15,9 +14,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
-from annotation.labels.datasets.filters import parse_filters
+from annotation.labels.datasets.filters import SnapshotFilters, parse_filters
 from annotation.models import MEMBER_NAME, Annotation, Lane, Project, choices
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
+from labelling_ui.pages.struct_fields import struct_field
 from prm.consensus import CONSENSUS
 
 HELD = [("left_out", _("left out")), ("included", _("included"))]
@@ -83,74 +83,24 @@ GROUPS: list[tuple[Promise, tuple[str, ...]]] = [
 ]  # fmt: skip
 
 
-def _several(name: str) -> forms.MultipleChoiceField:
-    return forms.MultipleChoiceField(
-        choices=list(CHOICES.get(name, {}).items()),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        label=NAMES[name],
-    )
-
-
-def _numbers(name: str) -> forms.TypedMultipleChoiceField:
-    return forms.TypedMultipleChoiceField(
-        coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=NAMES[name]
-    )
-
-
-def _one(name: str) -> forms.ChoiceField:
-    return forms.ChoiceField(choices=list(CHOICES[name].items()), required=False, label=NAMES[name])
-
-
-def _day(name: str, help_text: Any = "") -> forms.DateField:
-    return forms.DateField(
-        required=False, label=NAMES[name], widget=forms.DateInput({"type": "date"}), help_text=help_text
-    )
+HELP = {
+    "graded": _("Unread solutions with a right, and with a wrong final answer. They are in no download."),
+    "min_annotations": _("0 includes solutions without labels."),
+    "submitted_to": _("Days are in UTC."),
+    "fit": _("The number of an earlier fit. Leave it empty for the labels as they are now."),
+    "min_posterior": _("From 0 to 1. Solutions with a less certain step are left out."),
+}
 
 
 class SnapshotForm(AgreementFields):
     """The filters of a snapshot; it begins with `filters`. An empty form means all labels."""
 
-    splits = _several("splits")
-    domains = _several("domains")
-    policies = _several("policies")
-    visibilities = _several("visibilities")
-    text = forms.CharField(required=False, max_length=200, label=NAMES["text"])
-    gold = _one("gold")
-    graded = forms.IntegerField(
-        required=False, min_value=0, max_value=100_000, label=NAMES["graded"],
-        help_text=_("Unread solutions with a right, and with a wrong final answer. They are in no download."),
-    )  # fmt: skip
-    min_annotations = forms.IntegerField(
-        required=False, min_value=0, max_value=1000, label=NAMES["min_annotations"],
-        help_text=_("0 includes solutions without labels."),
-    )  # fmt: skip
-    source_kinds = _several("source_kinds")
-    annotators = _several("annotators")
-    finish_reasons = _several("finish_reasons")
-    lanes = _several("lanes")
-    generations = _numbers("generations")
-    guidelines = _numbers("guidelines")
-    submitted_from = _day("submitted_from")
-    submitted_to = _day("submitted_to", _("Days are in UTC."))
-    hints = _one("hints")
-    revisions = _one("revisions")
-    set_aside = _one("set_aside")
-    critiques = _one("critiques")
-    comments = _one("comments")
-    consensus = forms.ChoiceField(required=False, label=NAMES["consensus"])
-    fit = forms.IntegerField(
-        required=False, min_value=1, label=NAMES["fit"],
-        help_text=_("The number of an earlier fit. Leave it empty for the labels as they are now."),
-    )  # fmt: skip
-    min_posterior = forms.FloatField(
-        required=False, min_value=0, max_value=1, label=NAMES["min_posterior"],
-        widget=forms.NumberInput({"step": "0.05"}),
-        help_text=_("From 0 to 1. Solutions with a less certain step are left out."),
-    )  # fmt: skip
-
     def __init__(self, *args: Any, project: Project, filters: Mapping[str, Any] | None = None, **named: Any) -> None:
         super().__init__(*args, **named | {"initial": _initial(filters or {})})
+        for name, label in NAMES.items():
+            options = {"choices": list(CHOICES[name].items())} if name in CHOICES else {}
+            named = {"required": False, "label": label, "help_text": HELP.get(name, "")} | options
+            self.fields[name] = struct_field(SnapshotFilters, name, **named)
         for name, rows in (("generations", project.generations), ("guidelines", project.guideline_versions)):
             self._offer(name, [(n, str(n)) for n in rows.order_by("number").values_list("number", flat=True)])
         self._offer("domains", [(domain, domain) for domain in domains_of(project) if domain])

@@ -16,10 +16,6 @@ from annotation.labels.list_filters import SolutionFilter
 from annotation.loop.gateway.policies import endpoint_names
 from annotation.loop.judging.judge_preview import preview_judging
 from annotation.loop.judging.judging_runs import (
-    HIGHEST_TEMPERATURE,
-    MOST_MONEY,
-    MOST_ROLLOUTS,
-    MOST_TOKENS,
     JudgingPlan,
     estimate_judging,
     is_ended_by_budget,
@@ -32,6 +28,7 @@ from labelling_ui.pages.access import MANAGER, attempt, project_action, project_
 from labelling_ui.pages.columns import Choice, Column, Number, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.solutions import SolutionFilters
+from labelling_ui.pages.struct_fields import struct_field
 from labelling_ui.templatetags.figures import opening
 
 Method = JudgingRun.Method
@@ -53,6 +50,9 @@ LEFT_OUT = {
 }
 
 
+_field = partial(struct_field, JudgingPlan)
+
+
 class JudgingForm(forms.Form):
     endpoint = forms.ChoiceField(label=_("Model"))
     template = forms.ChoiceField(label=_("What the judge decides"), choices=[*TEMPLATE_NAMES.items()])
@@ -60,35 +60,21 @@ class JudgingForm(forms.Form):
         label=_("Solutions"),
         choices=[(JudgingRun.Mode.BATCH, _("those chosen here")), (JudgingRun.Mode.QUEUE, _("those of the queue"))],
     )
-    rollouts = forms.IntegerField(label=_("Rollouts per prefix"), min_value=1, max_value=MOST_ROLLOUTS, initial=8)
-    search = forms.ChoiceField(label=_("Prefixes"), choices=JudgingRun.Search.choices)
-    threshold = forms.FloatField(
-        label=_("Good above this share"),
-        min_value=0,
-        max_value=0.99,
-        initial=0,
-        widget=forms.NumberInput({"step": "any"}),
+    rollouts = _field("rollouts", label=_("Rollouts per prefix"))
+    search = _field("search", label=_("Prefixes"), choices=JudgingRun.Search.choices)
+    threshold = _field("threshold", label=_("Good above this share"), initial=0)
+    max_tokens = _field("max_tokens", label=_("Token limit per reply"))
+    temperature = _field(
+        "temperature", label=_("Temperature"), required=True, widget=forms.NumberInput({"step": "0.1"})
     )
-    max_tokens = forms.IntegerField(label=_("Token limit per reply"), min_value=1, max_value=MOST_TOKENS, initial=2048)
-    temperature = forms.FloatField(
-        label=_("Temperature"), min_value=0, max_value=HIGHEST_TEMPERATURE, widget=forms.NumberInput({"step": "0.1"})
-    )
-    token_budget = forms.IntegerField(
-        label=_("Token budget"),
-        min_value=0,
-        max_value=2**53,
-        initial=0,
-        help_text=_("Includes prompts; 0 is no limit."),
-    )
-    cost_budget = forms.FloatField(
+    token_budget = _field("token_budget", label=_("Token budget"), help_text=_("Includes prompts; 0 is no limit."))
+    cost_budget = _field(
+        "cost_budget",
         label=_("Budget in money"),
-        min_value=0,
-        max_value=MOST_MONEY,
         initial=0,
-        widget=forms.NumberInput({"step": "any"}),
         help_text=_("By the prices of the operator; 0 is no limit."),
     )
-    prompt = forms.CharField(label=_("Prompt"), required=False, widget=forms.Textarea({"rows": 4}))
+    prompt = _field("prompt", label=_("Prompt"), widget=forms.Textarea({"rows": 4}))
 
     def __init__(self, *args: Any, method: JudgingRun.Method, **named: Any) -> None:
         super().__init__(*args, **named)

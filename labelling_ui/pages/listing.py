@@ -10,6 +10,7 @@ from django import forms
 from django.core.exceptions import FieldError
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Model, QuerySet
+from django.db.models.expressions import OrderBy
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
@@ -157,7 +158,8 @@ class Listing(Table):
         self.page.object_list = self.all.filter(pk__in=self.page.object_list)
 
     def _page(self, request: HttpRequest, keys: "_Keys") -> Page[Any]:
-        page: Page[Any] = Paginator(keys, ROWS_A_PAGE).get_page(request.GET.get("page"))
+        pages: Paginator[Any] = Paginator(keys, ROWS_A_PAGE)  # type: ignore[arg-type]
+        page = pages.get_page(request.GET.get("page"))
         if keys.estimated and (not page.has_next() or len(page) < ROWS_A_PAGE):  # the end of either
             return self._page(request, keys.exactly())
         self.estimated = keys.estimated
@@ -200,7 +202,7 @@ class _Keys:
         last = None if order == "pk" or _never_null(rows, order) else True
         first = F(order).desc(nulls_last=last) if descending else F(order).asc(nulls_last=last)
         ties = [] if order == "pk" else ["-pk"]
-        self.order = [first, *ties]
+        self.order: list[OrderBy | str] = [first, *ties]
         rows = rows.values("pk")
         self._rows, self._exact = rows.order_by(), exact
         self._first, self._last = rows.order_by(*self.order), None

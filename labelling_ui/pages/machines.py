@@ -8,11 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from msgspec.structs import asdict
 
 from annotation.core.errors import DomainError, Forbidden
 from annotation.core.membership.accounts import USERNAME_LENGTH
 from annotation.core.membership.machines import (
-    LONGEST,
     MachineSetup,
     add_machine,
     change_machine,
@@ -25,6 +25,7 @@ from annotation.models import ApiToken, MachineAnnotator, Membership
 from labelling_ui.pages.access import MANAGER, attempt, project_action, project_page, signed_in
 from labelling_ui.pages.columns import Column, Control, When
 from labelling_ui.pages.listing import Table
+from labelling_ui.pages.struct_fields import struct_field
 
 TOKENS = [
     Column("name", _("Name"), heading=True),
@@ -35,26 +36,26 @@ TOKENS = [
 
 
 class SetupForm(forms.Form):
-    model_name = forms.CharField(max_length=LONGEST["model_name"], label=_("Model"))
-    prompt_version = forms.CharField(
-        max_length=LONGEST["prompt_version"],
+    model_name = struct_field(MachineSetup, "model_name", label=_("Model"))
+    prompt_version = struct_field(
+        MachineSetup,
+        "prompt_version",
         label=_("Prompt version"),
         help_text=_("Labels of another model or prompt version are another source and are never pooled silently."),
     )
-    family = forms.CharField(
-        required=False,
-        max_length=LONGEST["family"],
+    family = struct_field(
+        MachineSetup,
+        "family",
         label=_("Model family"),
         help_text=_(
             "Machines of one family tend to make the same errors. Empty for the first word of the model’s name."
         ),
     )
-    cost_per_label = forms.FloatField(
-        required=False,
-        min_value=0,
+    cost_per_label = struct_field(
+        MachineSetup,
+        "cost_per_label",
         label=_("Cost per label"),
         help_text=_("In the project’s currency. Empty if you do not know it."),
-        widget=forms.NumberInput({"step": "any"}),
     )
 
     def setup(self) -> MachineSetup:
@@ -97,7 +98,7 @@ def add(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def machine(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
     """Change what labels as this machine annotator."""
     found = _find(request, member, member_id)
-    form = SetupForm(request.POST if request.method == "POST" else None, initial=vars(setup_of(found)))
+    form = SetupForm(request.POST if request.method == "POST" else None, initial=asdict(setup_of(found)))
     if request.method == "POST" and form.is_valid():
         attempt(request, gettext("Saved."), change_machine, machine=found, setup=form.setup())
         return redirect("machine", member.project.slug, member_id)
@@ -113,7 +114,7 @@ def issue(request: HttpRequest, member: Membership, member_id: int) -> HttpRespo
         made = attempt(request, "", issue_machine_token, machine=found, name=form.cleaned_data["token_name"])
         if made:
             secret, form = made[1], MachineTokenForm()
-    return _show(request, found, SetupForm(initial=vars(setup_of(found))), form, secret)
+    return _show(request, found, SetupForm(initial=asdict(setup_of(found))), form, secret)
 
 
 @project_action(MANAGER)

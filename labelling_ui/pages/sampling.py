@@ -1,5 +1,6 @@
 """Sampling from a policy: the form, a preview of three samples, and the progress of each run."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -14,9 +15,6 @@ from annotation.core.wording import in_words
 from annotation.loop.gateway.policies import endpoint_names
 from annotation.loop.sampling.policy_preview import preview_sampling
 from annotation.loop.sampling.sampling_runs import (
-    HIGHEST_TEMPERATURE,
-    MOST_SAMPLES,
-    MOST_TOKENS,
     SamplingPlan,
     start_sampling,
 )
@@ -25,21 +23,16 @@ from labelling_ui.pages.access import MANAGER, attempt, project_action, project_
 from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
 from labelling_ui.pages.import_forms import ImportForm
 from labelling_ui.pages.listing import Listing, respond
+from labelling_ui.pages.struct_fields import struct_field
+
+_field = partial(struct_field, SamplingPlan)
 
 
 class SamplingForm(forms.Form):
     endpoint = forms.ChoiceField(label=_("Policy"))
-    samples = forms.IntegerField(label=_("Solutions per problem"), min_value=1, max_value=MOST_SAMPLES, initial=4)
-    temperature = forms.FloatField(
-        label=_("Temperature"),
-        min_value=0,
-        max_value=HIGHEST_TEMPERATURE,
-        initial=0.8,
-        widget=forms.NumberInput({"step": "0.1"}),
-    )
-    max_tokens = forms.IntegerField(
-        label=_("Token limit per solution"), min_value=1, max_value=MOST_TOKENS, initial=1024
-    )
+    samples = _field("samples", label=_("Solutions per problem"))
+    temperature = _field("temperature", label=_("Temperature"), widget=forms.NumberInput({"step": "0.1"}))
+    max_tokens = _field("max_tokens", label=_("Token limit per solution"))
     choice = forms.ChoiceField(
         label=_("Problems"),
         choices=[
@@ -50,12 +43,10 @@ class SamplingForm(forms.Form):
         ],
     )
     domain = forms.ChoiceField(label=_("Domain"), required=False)
-    most_problems = forms.IntegerField(label=_("Problem limit"), min_value=1, max_value=10**9, required=False)
-    token_budget = forms.IntegerField(
+    most_problems = _field("most_problems", label=_("Problem limit"))
+    token_budget = _field(
+        "token_budget",
         label=_("Token budget"),
-        min_value=1,
-        max_value=2**53,
-        required=False,
         help_text=_("Includes prompts. A run never exceeds it. Leave empty for no limit."),
     )
     decomposition = forms.ChoiceField(
@@ -66,9 +57,9 @@ class SamplingForm(forms.Form):
         label=ImportForm.base_fields["thinking"].label,
         choices=ImportForm.base_fields["thinking"].choices,  # type: ignore[attr-defined]
     )
-    prompt = forms.CharField(
+    prompt = _field(
+        "prompt",
         label=_("Prompt"),
-        required=False,
         widget=forms.Textarea({"rows": 3}),
         help_text=_("Write {problem} where the problem belongs. Leave empty to use the policy model’s default prompt."),
     )

@@ -44,6 +44,15 @@ class NoiseRates(msgspec.Struct, frozen=True):
         known = self.generators.get(domain, {}).get(generator)
         return known or self.domains.get(domain, self.overall)
 
+    def share_with_error(self, traces: Iterable[Trace]) -> float | None:
+        """The expected share of these solutions that have an error, from their grades; None if none has a grade."""
+        chances = [
+            1 - self.of(trace.domain, trace.generator).flawless(trace.final_answer_correct)
+            for trace in traces
+            if trace.final_answer_correct is not None
+        ]
+        return sum(chances) / len(chances) if chances else None
+
 
 def fit_noise(traces: Iterable[Trace]) -> NoiseRates:
     """The noise among traces with a known first error and a graded answer.

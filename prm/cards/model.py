@@ -87,6 +87,8 @@ SHOWN = 8  # names in a list of counts
 FITTED_ON = {
     "calibration": "the calibration split",
     "validation": "source groups of the pool that were set aside",
+    "labels": "labelled solutions of another file",
+    "grades": "the graded final answers of another file",
     "none": "nothing: too little data, so the defaults apply",
 }
 

@@ -1,4 +1,4 @@
-"""`card`, `export` and `adopt`: rewrite a model's card, and convert models to and from other layouts."""
+"""`card`, `export`, `push`, `adopt` and `calibrate`: rewrite a model's card, move it, and fit its threshold again."""
 
 import argparse
 from pathlib import Path
@@ -6,10 +6,20 @@ from typing import Any
 
 import msgspec
 
-from prm.commands.common import add_mapping, at_least, data_file, input_file, mapping_of, say
+from prm.commands.common import (
+    HUB_LABEL,
+    SOLUTIONS_HELP,
+    add_mapping,
+    at_least,
+    data_file,
+    input_file,
+    mapping_of,
+    say,
+)
 from prm.errors import DataError
 from prm.files import write_json
 from prm.messages import Message
+from prm.processes import use_half_the_cores
 
 WORDS = {
     "human_labels": "who labelled, by which instructions, and how they were paid and checked",
@@ -39,12 +49,29 @@ def add(commands: Any) -> None:
     export.add_argument("--data", type=data_file, help="solutions to distil on; a distilled layout needs them")
     add_mapping(export)
     export.set_defaults(run=export_model)
+    push = commands.add_parser("push", help="upload an exported model to the Hugging Face hub")
+    push.add_argument("--source", type=Path, required=True, help="a folder that `export` wrote")
+    push.add_argument("--to", type=_hub_name, required=True, metavar="hub:OWNER/NAME", help="the model on the hub")
+    push.add_argument("--public", action="store_true", help="everyone can read a new model (default: private)")
+    push.add_argument("--replace", action="store_true", help="replace the files of an existing model")
+    push.set_defaults(run=push_model)
     adopt = commands.add_parser("adopt", help="convert a model from elsewhere to a model folder")
     adopt.add_argument("--source", type=Path, required=True, help="a folder with safetensors weights")
     adopt.add_argument("--out", type=Path, required=True, help="the model folder to write")
     adopt.add_argument("--separator", default="\n", help="a token classifier's end-of-step token (default: a line end)")
     adopt.add_argument("--good", type=at_least(0), default=1, help="a token classifier's class of correct steps")
     adopt.set_defaults(run=adopt_model)
+    calibrate = commands.add_parser("calibrate", help="fit a model's threshold to solutions of another kind")
+    calibrate.add_argument("--model", type=Path, required=True, help="model folder; it stays as it is")
+    calibrate.add_argument(
+        "--data",
+        type=data_file,
+        required=True,
+        help=f"labelled solutions, or solutions with graded answers: {SOLUTIONS_HELP}",
+    )
+    add_mapping(calibrate)
+    calibrate.add_argument("--out", type=Path, required=True, help="the model folder to write")
+    calibrate.set_defaults(run=calibrate_model)
 
 
 def write_card(options: argparse.Namespace) -> None:
@@ -85,9 +112,36 @@ def _export_classifier(options: argparse.Namespace) -> None:
     )
 
 
+def push_model(options: argparse.Namespace) -> None:
+    """Upload an exported folder with its card."""
+    from prm.portable.pushing import push
+
+    say(push(options.source, options.to, public=options.public, replace=options.replace))
+
+
+def _hub_name(text: str) -> str:
+    if not text.startswith(HUB_LABEL):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form {HUB_LABEL}OWNER/NAME")
+    return text.removeprefix(HUB_LABEL)
+
+
 def adopt_model(options: argparse.Namespace) -> None:
     """Convert a model from elsewhere to a model folder of this library."""
     from prm.portable.importing import adopt
 
     manifest = adopt(options.source, options.out, separator=options.separator, good=options.good)
     say(f"{options.out}: {manifest.outside.kind if manifest.outside else 'a model of this library'}")
+
+
+def calibrate_model(options: argparse.Namespace) -> None:
+    """Copy a model with a threshold fitted to the data."""
+    from prm.manifest import read_manifest
+    from prm.recalibration import recalibrate
+
+    use_half_the_cores()
+    manifest = recalibrate(options.model, options.out, data=options.data, mapping=mapping_of(options))
+    before, kind = read_manifest(options.model).threshold, manifest.fitted_on
+    say(
+        f"{options.out}: threshold {manifest.threshold:.3f} (before: {before:.3f}), "
+        f"fitted on {kind} of {manifest.counts.held_solutions} solutions"
+    )

@@ -185,11 +185,13 @@ def first_fields(path: Path) -> set[str]:
 
 
 def _first_fields(path: Path) -> tuple[set[str] | None, str]:
-    """The names of the first record's fields, None without a record, and what is wrong with its JSON."""
+    """The names of the first record's fields, None without a record, and what is wrong with malformed JSON."""
     for place, raw in _raw(path):
         try:
             return set(msgspec.json.decode(raw, type=dict[str, msgspec.Raw])), ""
         except UNDECODABLE as error:
+            if not (isinstance(error, msgspec.ValidationError) or raw.lstrip().startswith((b"{", b"["))):
+                return set(), ""
             return set(), Message("place_error", where=place, error=sentence_of(error, raw))
     return None, ""
 

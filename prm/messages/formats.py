@@ -21,7 +21,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "export_trl_parquet": "TRL, Parquet",
     "field_reason": "{field}: {reason}",
     "file_has_no_content": "{filename} is empty.",
-    "file_type_unknown": "Stepmark cannot read {filename}. Upload JSON Lines, CSV, Parquet or plain text (.txt).",
+    "file_type_unknown": "Stepmark cannot read {filename}. Use JSON Lines, CSV, Parquet or plain text (.txt).",
     "first_turn_invalid": "Expected the problem and then the first step, from 'Step 1'",
     "format_atif": "agent runs: ATIF trajectories",
     "format_best_of_n": "best-of-N pool",

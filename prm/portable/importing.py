@@ -52,8 +52,7 @@ def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: i
     source, out = Path(source), Path(out)
     if not source.is_dir():
         raise ModelFileError(Message("not_a_folder", source=source))
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise ModelFileError(Message("output_folder_not_empty", out=out))
+    check_new(out)
     for path in source.rglob("*"):  # a link could copy a file from outside
         if path.is_symlink():
             raise ModelFileError(Message("file_is_link", name=source.name, path=path.relative_to(source)))
@@ -77,6 +76,12 @@ def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: i
         return adopted
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def check_new(out: Path) -> None:
+    """Raise ModelFileError unless `out` is an empty folder or does not exist."""
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise ModelFileError(Message("output_folder_not_empty", out=out))
 
 
 def _adopt_exported(source: Path, out: Path) -> None:

@@ -6,12 +6,13 @@ from itertools import product
 import msgspec
 import numpy as np
 
+from prm.answers.noise import fit_noise
 from prm.evaluation.metrics import Array as Samples
 from prm.evaluation.metrics import Metric, as_metric, divide, draws_of, ranking, resample
 from prm.evaluation.report import processbench
 from prm.reproducing.judging import Scores, verdicts
 from prm.reproducing.sets import Array, LabelledSet, Places
-from prm.reproducing.thresholds import CARRIED, LABELLED, LABELS, LABELS_SHARE, SHARE, flags_share, from_labels
+from prm.reproducing.thresholds import CARRIED, GRADES, LABELLED, LABELS, LABELS_SHARE, SHARE, flags_share, from_labels
 from prm.trust import AbstentionBar, fit_abstention
 
 DRAWS = 10  # of the labelled solutions that a threshold is fitted on
@@ -60,7 +61,7 @@ def measure_judges(
     aurocs = _aurocs(target, scores, simple, draws)
     lines = []
     for judge, by_seed in scores.items():
-        rules = _f1_by_rule(target, by_seed, draws, labels=source is not target)
+        rules = _f1_by_rule(source, target, by_seed, draws)
         lines.append(
             Line(
                 source=source.name,
@@ -95,15 +96,20 @@ def _aurocs(
     return resample(measure, draws, target.solutions.problem[np.nonzero(counted)[0]])
 
 
-def _f1_by_rule(target: LabelledSet, by_seed: Sequence[Scores], draws: Samples, *, labels: bool) -> dict[str, Samples]:
-    """Samples [draws] of F1 by threshold rule; the rules that need labels of the target only with `labels`."""
+def _f1_by_rule(
+    source: LabelledSet, target: LabelledSet, by_seed: Sequence[Scores], draws: Samples
+) -> dict[str, Samples]:
+    """Samples [draws] of F1 by threshold rule; within a set, only with the threshold fitted on its other folds."""
 
     def f1(scores: Scores, thresholds: Array | float, chosen: np.ndarray | None = None) -> Samples:
         return processbench(target.judged(scores.steps, thresholds), draws, chosen)["processbench_f1"]
 
     samples = {CARRIED: [f1(one, one.carried) for one in by_seed]}
-    if labels:
+    if source is not target:
         samples[SHARE] = [f1(one, flags_share(one.steps, one.share)) for one in by_seed]
+        expected = fit_noise(source.traces).share_with_error(target.traces)
+        if expected is not None:
+            samples[GRADES] = [f1(one, flags_share(one.steps, expected)) for one in by_seed]
         for rule, n in product((LABELS, LABELS_SHARE), _affordable(target)):
             samples[f"{n} {rule}"] = [
                 f1(one, from_labels(rule, target, one.steps, places), others)

@@ -1,16 +1,17 @@
 """Rules for the first-error threshold on a set that the model did not learn from. numpy only.
 
-"carried" is the threshold fitted with the model. "share" needs no labels: it flags as large a share of the new set's
-solutions as of the model's own calibration solutions. "labels" fits the threshold again on a few labelled solutions of
-the new set. "labels' share" only counts their errors, and flags that share of the set.
+"carried" is the threshold fitted with the model. "share" and "grades" need no labels. "share" flags as large a share of
+the new set's solutions as of the model's own calibration solutions. "grades" flags the share that the final answers of
+the new set suggest, with the answer noise of the set learned from. "labels" fits the threshold again on a few labelled
+solutions of the new set. "labels' share" only counts their errors, and flags that share of the set.
 """
 
 import numpy as np
 
-from prm.calibration import fit_threshold
+from prm.calibration import fit_threshold, threshold_for_share
 from prm.reproducing.sets import Array, LabelledSet, Places
 
-CARRIED, SHARE, LABELS, LABELS_SHARE = "carried", "share", "labels", "labels' share"
+CARRIED, SHARE, GRADES, LABELS, LABELS_SHARE = "carried", "share", "grades", "labels", "labels' share"
 LABELLED = (20, 50, 100)
 
 
@@ -24,7 +25,7 @@ def fit_on(labelled: LabelledSet, scores: Array, places: Places) -> float:
 
 def flags_share(scores: Array, share: float) -> float:
     """The threshold below which this share of the solutions [solutions, steps] has a step."""
-    return float(np.quantile(np.nanmin(scores, axis=1), min(max(share, 0.0), 1.0)))
+    return threshold_for_share(np.nanmin(scores, axis=1), share)
 
 
 def share_flagged(scores: Array, threshold: float) -> float:

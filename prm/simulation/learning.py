@@ -152,7 +152,7 @@ def _teaches_by_grade(pool: Part, place: int) -> bool:
 
 
 def _log() -> Log:
-    return Log(lambda progress: None, lambda: False, Meter(CPU, ALONE), None)
+    return Log(lambda progress: None, lambda: False, Meter(CPU, ALONE), {})
 
 
 def _budget(what: str, config: TrainConfig) -> Budget:

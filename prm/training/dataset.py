@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -53,21 +53,15 @@ class TrainingData:
 def read_training_data(path: Path, config: TrainConfig, mapping: Mapping | None = None) -> TrainingData:
     """Read, check and split the labelled traces of a file.
 
-    Of a published benchmark, a fifth of the problems are left for measuring (`is_left_to_measure`). Raises DataError
-    for another holdout trace, and if there is nothing to learn from.
+    Raises DataError for a holdout trace, and if there is nothing to learn from.
     """
-    file = open_traces(path, mapping)
     labelled: list[Trace] = []
     graded: list[Trace] = []
     to_measure = 0
-    for _, trace in file.read():
-        if trace.split == "holdout" and file.split != "holdout":
-            raise DataError(Message("holdout_in_training_data", path=path, id=trace.id))
+    for trace in read_to_fit(path, mapping):
         if trace.split == "holdout":
-            if is_left_to_measure(trace):
-                to_measure += 1
-                continue
-            trace = msgspec.structs.replace(trace, split="pool")
+            to_measure += 1
+            continue
         if _steps_known(trace, config) or _answer_known(trace, config):
             labelled.append(trace)
         if _only_graded(trace, config):
@@ -87,6 +81,21 @@ def read_training_data(path: Path, config: TrainConfig, mapping: Mapping | None 
         return TrainingData(fit, held, "none", left_out, _apart(graded, held), to_measure)
     held += validation
     return TrainingData(fitted, held, "validation", left_out, _apart(graded, held), to_measure)
+
+
+def read_to_fit(path: Path, mapping: Mapping | None = None) -> Iterator[Trace]:
+    """The traces of a file. Those of a published benchmark are the pool, without a fifth of the problems.
+
+    That fifth is left for measuring (`is_left_to_measure`) and stays holdout. Raises DataError for another holdout
+    trace.
+    """
+    file = open_traces(path, mapping)
+    for _, trace in file.read():
+        if trace.split == "holdout" and file.split != "holdout":
+            raise DataError(Message("holdout_in_training_data", path=path, id=trace.id))
+        if trace.split == "holdout" and not is_left_to_measure(trace):
+            trace = msgspec.structs.replace(trace, split="pool")
+        yield trace
 
 
 class Document(NamedTuple):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 import torch
@@ -14,6 +15,7 @@ from prm.checkpoint import BACKBONE, load_state, save_state
 from prm.config import TrainConfig
 from prm.errors import Cancelled, DataError
 from prm.messages import Message
+from prm.trackers import TrackedRun
 from prm.training.distributed import Team, assemble, lay_out, own_part
 from prm.training.lanes import Lane
 from prm.training.logs import Epoch, Log
@@ -28,6 +30,8 @@ ALL = ""  # the part that every parameter's name starts with
 class State(msgspec.Struct):
     """The state of a run. `key` identifies config, data, code and backbone; a run with another key starts again.
 
+    `run` is the run's id in trackers, which it keeps when it resumes.
+
     `part_tokens` and `token_budget` fit into memory, with and without gradient. The best held-out losses and their
     epochs are stored for each part of the readout that learns separately, or for all parts together.
     """
@@ -35,6 +39,7 @@ class State(msgspec.Struct):
     key: str
     part_tokens: int
     token_budget: int
+    run: str = ""
     epoch: int = 0
     batch: int = 0
     step: int = 0
@@ -74,14 +79,16 @@ class Fit:
         self.passes = passes
         self.stepper = Stepper(lane, objective, self.tuned.values(), config, team, self.parts, on_part)
         self.total = config.epochs * len(lane.batches(0))
-        self.state = State(key, self.parts.tokens, self.passes.tokens)
+        self.state = State(key, self.parts.tokens, self.passes.tokens, uuid4().hex)
         self.best = self._snapshot()
         self.saved_at = time.monotonic()
 
     def run(self) -> None:
         """Fit to the end or until the held-out loss stops falling, from a checkpoint with this key if there is one."""
         self._resume()
-        self.log.resume(self.state.step)
+        self.log.track(
+            TrackedRun(self.checkpoint.parent.parent, self.state.run, self.state.step, msgspec.to_builtins(self.config))
+        )
         self.log.meter.enter("train")
         try:
             while self.state.epoch < self.config.epochs:

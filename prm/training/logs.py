@@ -1,21 +1,19 @@
-"""Reports a run: progress to its caller, scalars to TensorBoard. Also checks for a request to stop."""
+"""Reports a run: progress to its caller, figures to trackers. Also checks for a request to stop."""
 
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 import msgspec
-from tensorboardX import SummaryWriter
 
 from prm.config import Progress, Stage
-from prm.errors import Cancelled
+from prm.errors import Cancelled, TrainingError
 from prm.messages import Message, as_json
+from prm.trackers import TrackedRun, Tracker, TrackerKind
 from prm.training.costs import Meter
 
-TENSORBOARD_FOLDER = "tensorboard"
 REPORT_SECONDS = 0.25
-POINTS = 2000  # maximum of a curve in TensorBoard
+POINTS = 2000  # maximum of a curve
 
 
 class Epoch(msgspec.Struct):
@@ -27,21 +25,21 @@ class Epoch(msgspec.Struct):
 
 
 class Log:
-    """Reports one run to its caller and to TensorBoard files in `folder`, None for a process that does not lead."""
+    """Reports one run to its caller and to `trackers` by name; a process that does not lead has none."""
 
     def __init__(
         self,
         report: Callable[[Progress], None],
         cancelled: Callable[[], bool],
         meter: Meter,
-        folder: Path | None,
+        trackers: Mapping[str, TrackerKind],
     ) -> None:
-        self.report, self.cancelled, self.meter, self.folder = report, cancelled, meter, folder
+        self.report, self.cancelled, self.meter, self._kinds = report, cancelled, meter, trackers
         self.begun = time.monotonic()
         self.stage: Stage | None = None
         self.reported_at, self.place = 0.0, (0, 0)
         self.notes: list[str] = []
-        self.writer: SummaryWriter | None = None
+        self._trackers: dict[str, Tracker] = {}
 
     @property
     def seconds(self) -> float:
@@ -119,18 +117,35 @@ class Log:
             },
         )
 
-    def resume(self, step: int) -> None:
-        """Continue the curves from `step` and delete later points."""
-        if self.folder is not None and self.writer is None:
-            self.writer = SummaryWriter(str(self.folder), purge_step=step or None)
+    def track(self, run: TrackedRun) -> None:
+        """Open the trackers. Raises TrainingError if one does not open."""
+        for name, kind in self._kinds.items():
+            try:
+                self._trackers[name] = kind(run)
+            except Exception as error:
+                raise TrainingError(Message("tracker_unusable", name=name, error=_first_line(error))) from error
 
     def close(self) -> None:
         """Write the remaining reports."""
-        if self.writer is not None:
-            self.writer.close()
+        for name, tracker in list(self._trackers.items()):
+            try:
+                tracker.close()
+            except Exception as error:
+                self._drop(name, error)
 
     def _scalars(self, step: int, values: dict[str, float | None]) -> None:
-        if self.writer is not None:
-            for name, value in values.items():
-                if value is not None:
-                    self.writer.add_scalar(name, value, step)
+        known = {name: value for name, value in values.items() if value is not None}
+        for name, tracker in list(self._trackers.items()):
+            try:
+                tracker.log(known, step)
+            except Exception as error:
+                self._drop(name, error)
+
+    def _drop(self, name: str, error: Exception) -> None:
+        """Continue without a tracker: another program's failure must not end a training."""
+        del self._trackers[name]
+        self.note(self.stage or "train", Message("tracker_failed", name=name, error=_first_line(error)))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

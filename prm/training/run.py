@@ -26,6 +26,7 @@ from prm.formats.mapping import Mapping
 from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
 from prm.messages import Message
+from prm.trackers import find_trackers
 from prm.training.caches import Cache
 from prm.training.calibrating import UNFITTED, abstention_bar, calibrate, domain_bar, fit_outcome_temperature
 from prm.training.costs import Arithmetic, Meter
@@ -42,7 +43,7 @@ from prm.training.distributed import ALONE, Team, shard_layers
 from prm.training.fitting import Fit
 from prm.training.inputs import Reader, encode_cached
 from prm.training.lanes import CachedLane, TunedLane
-from prm.training.logs import TENSORBOARD_FOLDER, Log
+from prm.training.logs import Log
 from prm.training.memory import Budget
 from prm.training.objective import Objective
 from prm.training.supervision import Supervision, counts, graded_counts
@@ -77,8 +78,8 @@ def train(
     team = Team.join()
     device = team.device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
     meter = Meter(device, team)
-    curves = out / TENSORBOARD_FOLDER if team.leads else None
-    log = Log(report if team.leads else lambda progress: None, cancelled, meter, curves)
+    trackers = find_trackers(config.trackers) if team.leads else {}
+    log = Log(report if team.leads else lambda progress: None, cancelled, meter, trackers)
     try:
         manifest = Training(out, config, cache, team, log).run(data, device, mapping)
     finally:

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from prm.config import TrainConfig
+from prm.config import Optimizer, TrainConfig
 from prm.errors import TrainingError
 from prm.messages import Message
 from prm.training.distributed import Team, clip, is_sharded
@@ -39,7 +40,7 @@ class Stepper:
         groups = _groups(list(objective.readout.parameters()), list(tuned), config)
         self.parameters = [parameter for group in groups for parameter in group["params"]]
         self.sharded = any(map(is_sharded, self.parameters))
-        self.optimiser = torch.optim.AdamW(groups, fused=True)
+        self.optimiser = _OPTIMISERS[config.optimizer](groups)
         self.peaks = [group["lr"] for group in groups]
 
     def step(self, batch: list[int], *, number: int, of: int, place: str) -> float:
@@ -126,11 +127,23 @@ class Stepper:
         self.team.add_up([p.grad for p in learning if p.grad is not None])
 
     def _set_rates(self, number: int, of: int) -> None:
-        warm_up = max(1, of // 20)
-        share = min(1.0, number / max(1, of))
-        factor = min((number + 1) / warm_up, 0.5 * (1 + math.cos(math.pi * share)))
+        factor = rate_factor(self.config, number, of)
         for group, peak in zip(self.optimiser.param_groups, self.peaks, strict=True):
             group["lr"] = peak * factor
+
+
+_OPTIMISERS: dict[Optimizer, Callable[[list[dict[str, Any]]], torch.optim.Optimizer]] = {
+    "adamw": partial(torch.optim.AdamW, fused=True),
+    "adafactor": torch.optim.Adafactor,
+    "sgd": partial(torch.optim.SGD, momentum=0.9),
+}
+
+
+def rate_factor(config: TrainConfig, number: int, of: int) -> float:
+    """The learning rate of step `number` of `of` as a share of its peak."""
+    share = min(1.0, number / max(1, of))
+    falling = {"constant": 1.0, "linear": 1 - share, "cosine": 0.5 * (1 + math.cos(math.pi * share))}
+    return min((number + 1) / max(1, int(of * config.warmup)), falling[config.schedule])
 
 
 def _groups(readout: list[nn.Parameter], tuned: list[nn.Parameter], config: TrainConfig) -> list[dict[str, Any]]:

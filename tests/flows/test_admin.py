@@ -20,8 +20,8 @@ def root(client):
     return client
 
 
-@pytest.fixture
-def rows():
+@pytest.fixture(scope="module")
+def rows(module_db):
     annotation = AnnotationFactory()
     step = annotation.solution.steps.first()
     StepRating.objects.create(annotation=annotation, step=step, state="rated", rating=1)

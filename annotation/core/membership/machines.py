@@ -1,14 +1,16 @@
 """Machine annotators: members whose labels are a model judge's. Their accounts cannot sign in."""
 
-import math
 import re
-from dataclasses import asdict, dataclass
+from typing import Annotated
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
 
 from annotation.core import audit
-from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.bounds import Money, NonBlank, check_fields
+from annotation.core.errors import Conflict, Missing
 from annotation.core.membership.access import find_project, require_role
 from annotation.core.membership.accounts import check_username
 from annotation.core.membership.members import add_member
@@ -16,18 +18,29 @@ from annotation.models import LabelSource, MachineAnnotator, Membership, Project
 from prm.messages import Message
 
 _LETTERS = re.compile(r"[^\W\d_]+")
-LONGEST = {"model_name": 100, "prompt_version": 50, "family": 100}
 MANAGER = Membership.Role.MANAGER
 
 
-@dataclass(frozen=True, kw_only=True)
-class MachineSetup:
-    """A model, its prompt version, its family (empty for the one of its name), and the cost of a label if known."""
+class MachineSetup(Struct, frozen=True, kw_only=True):
+    """What labels as a machine annotator."""
 
-    model_name: str
-    prompt_version: str
-    family: str = ""
-    cost_per_label: float | None = None
+    model_name: Annotated[NonBlank, Meta(max_length=100, description="The name of the model.")]
+    prompt_version: Annotated[
+        NonBlank,
+        Meta(
+            max_length=50,
+            description="The version of the prompt. Labels of another version have another source.",
+        ),
+    ]
+    family: Annotated[
+        str,
+        Meta(
+            max_length=100,
+            description="Machines of one family tend to make the same errors. "
+            "Default: the first word of the model's name.",
+        ),
+    ] = ""
+    cost_per_label: Money | None = None
 
 
 @transaction.atomic
@@ -72,14 +85,9 @@ def change_machine(*, by: User, machine: MachineAnnotator, setup: MachineSetup) 
     return machine
 
 
-def setup_of(machine: MachineAnnotator) -> MachineSetup:
-    """The current setup of a machine annotator."""
-    return MachineSetup(
-        model_name=machine.model_name,
-        prompt_version=machine.prompt_version,
-        family=machine.family,
-        cost_per_label=machine.cost_per_label,
-    )
+def setup_of(machine: MachineAnnotator | MachineSetup) -> MachineSetup:
+    """The setup alone of a machine annotator, or of one to add."""
+    return MachineSetup(**{name: getattr(machine, name) for name in MachineSetup.__struct_fields__})
 
 
 def find_machine(*, by: User, slug: str, member_id: int) -> MachineAnnotator:
@@ -94,15 +102,10 @@ def find_machine(*, by: User, slug: str, member_id: int) -> MachineAnnotator:
 
 def _checked(setup: MachineSetup) -> MachineSetup:
     """The setup with blanks removed and its family filled in. Raises DomainError (`invalid_machine`)."""
-    texts = {field: getattr(setup, field).strip() for field in LONGEST}
-    texts["family"] = texts["family"] or family_of(texts["model_name"])
-    for field, longest in LONGEST.items():
-        if not 0 < len(texts[field]) <= longest:
-            raise DomainError(Message("machine_text_length", longest=longest), {"field": field}, code="invalid_machine")
-    cost = setup.cost_per_label
-    if cost is not None and not (math.isfinite(cost) and cost >= 0):
-        raise DomainError(Message("machine_cost_negative"), {"field": "cost_per_label"}, code="invalid_machine")
-    return MachineSetup(**texts, cost_per_label=cost)
+    model, version, family = setup.model_name.strip(), setup.prompt_version.strip(), setup.family.strip()
+    setup = replace(setup, model_name=model, prompt_version=version, family=family or family_of(model))
+    check_fields(setup, code="invalid_machine")
+    return setup
 
 
 def _source(project: Project, setup: MachineSetup) -> LabelSource:

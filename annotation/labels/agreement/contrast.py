@@ -10,11 +10,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.db.models.expressions import RawSQL
 
-from annotation.models import LabelSource, Project, Solution
+from annotation.models import HIDDEN_LANES, LabelSource, Project, Solution
 from annotation.models.agreement_rule import AgreementRule, AgreeOn
+from annotation.work.annotations import is_adjudicated, own_opinions
+from annotation.work.gold.designation import is_gold
 
 NONE = -1
 
@@ -133,3 +135,12 @@ _SOLUTIONS = """
 SELECT solution_id FROM latest one JOIN latest other USING (solution_id)
 WHERE one.source_id = %s AND other.source_id = %s
 """
+
+
+def disagreements(project: Project) -> QuerySet[Solution]:
+    """Undecided solutions on which people disagree about the first error; gold counts as decided."""
+    known = own_opinions(project).filter(first_error__isnull=False).exclude(lane__in=HIDDEN_LANES)
+    differing = known.values("solution").annotate(n=Count("first_error", distinct=True)).filter(n__gt=1)
+    return Solution.objects.filter(project=project, pk__in=differing.values("solution")).filter(
+        ~is_adjudicated(), ~is_gold()
+    )

@@ -6,8 +6,8 @@ from itertools import chain
 import msgspec
 from django.db.models import Count, Q, QuerySet
 
+from annotation.core.membership.machines import family_of
 from annotation.labels.consensus.consensus import evidence_of
-from annotation.labels.consensus.families import families_of
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.reading import read_votes
 from annotation.labels.datasets.record_stream import (
@@ -17,7 +17,7 @@ from annotation.labels.datasets.record_stream import (
     select_labels,
     some_set_aside,
 )
-from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
+from annotation.models import HIDDEN_LANES, Annotation, MachineAnnotator, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
 from prm.consensus import Evidence, Vote
 from prm.formats.record import Record, RecordAnnotation
@@ -71,3 +71,16 @@ def _gold(project: Project, filters: SnapshotFilters) -> Iterator[tuple[int, Rec
         record.annotations, _ = select_labels([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
         yield pk, record, truth
+
+
+def families_of(project: Project) -> dict[str, str]:
+    """The family of each model judge, by the name that it has in records.
+
+    A machine annotator states its family. That of a judge that a file names follows from the name.
+    """
+    judges = list(project.label_sources.filter(kind="model_judge").exclude(name=""))
+    families = {f"{judge.kind} {judge.name}": family_of(judge.name) for judge in judges}
+    for machine in MachineAnnotator.objects.filter(membership__project=project).select_related("membership"):
+        family = machine.family.lower()
+        families |= {f"{machine.membership.pseudonym} {version.name}": family for version in judges}
+    return families

@@ -2,7 +2,7 @@
 
 from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, When
 
-from annotation.labels.agreement.disagreements import disagreements
+from annotation.labels.agreement.contrast import disagreements
 from annotation.models import HIDDEN_LANES, IN_DOUBT, Annotation, Dispute, Project, SentBack, Solution, StepRating
 from annotation.work.annotations import is_adjudicated, latest_annotations
 from annotation.work.gold.designation import is_gold

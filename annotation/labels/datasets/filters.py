@@ -47,7 +47,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
 
     splits: list[Split] = []
     domains: list[str] = []
-    text: str = ""
+    text: Annotated[str, msgspec.Meta(max_length=200)] = ""
     policies: list[str] = []
     visibilities: list[Visibility] = []
     source_kinds: list[SourceKind] = []
@@ -58,7 +58,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     guidelines: list[int] = []
     submitted_from: datetime | None = None
     submitted_to: datetime | None = None
-    min_annotations: Annotated[int, msgspec.Meta(ge=0)] = 1
+    min_annotations: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 1
     revisions: Literal["latest", "all"] = "latest"
     set_aside: Literal["left_out", "included"] = "left_out"
     gold: Literal["left_out", "included"] = "left_out"
@@ -69,7 +69,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     fit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     min_posterior: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     agreement: AgreementRule | None = None
-    graded: Annotated[int, msgspec.Meta(ge=0)] = 0
+    graded: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
 
     @property
     def takes_gold(self) -> bool:

@@ -8,16 +8,17 @@ import numpy as np
 from django.db import connection, transaction
 
 from annotation.core.errors import DomainError
+from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop.selection import reading_times
-from annotation.loop.selection.answer_noise import answer_noise_of
 from annotation.loop.selection.candidates import Candidates
 from annotation.models import ModelVersion, Project
 from annotation.models.generation import LaneRecipe
 from annotation.models.policy import Caps
 from prm import acquisition
 from prm.acquisition import FUNCTIONS, UNKNOWN, CostModel, Pool
-from prm.answers.noise import PRIOR, AnswerNoise
+from prm.answers.noise import PRIOR, AnswerNoise, fit_noise
 from prm.errors import PRMError
+from prm.formats.record_traces import trace_of
 from prm.messages import Message
 
 CHUNK = 2000
@@ -177,3 +178,14 @@ def _columns(rows: Sequence[tuple[Any, ...]], candidates: Candidates) -> tuple[n
     correct = np.array([OUTCOMES[row[3]] for row in selected], dtype=np.int8)
     embeddings = np.frombuffer(b"".join(row[2] or NO_EMBEDDING for row in selected), dtype="<f2")
     return place[wanted], steps, heads, np.concatenate(lengths), correct, embeddings.reshape(len(selected), -1)
+
+
+def answer_noise_of(model: ModelVersion) -> AnswerNoise:
+    """The noise among the labelled solutions of the pool in the model's snapshot; the prior without a snapshot."""
+    if model.snapshot is None:
+        return PRIOR
+    try:
+        records = read_snapshot(model.snapshot)
+    except DomainError:  # the overview reports a lost file; labelling goes on
+        return PRIOR
+    return fit_noise(trace_of(record) for record in records if record.split == "pool").overall

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project
-from annotation.models.example import MOST_EXAMPLES
+from annotation.models.guideline_version import MOST_EXAMPLES
 from labelling_ui.pages.settings.guideline_history import VersionShown, versions_of
 from labelling_ui.pages.settings.part import Part, PolicyPart
 from labelling_ui.templatetags.answers import USUAL

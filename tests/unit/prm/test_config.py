@@ -16,6 +16,10 @@ from prm.config import TrainConfig
         ({"context": 0}, "context must be at least 1"),
         ({"part_tokens": 0}, "part_tokens must be at least 1"),
         ({"lane": "lora", "shard": True}, "shard requires the full lane"),
+        ({"lane": "full", "shard": True, "optimizer": "adafactor"}, "shard requires the optimizer adamw or sgd"),
+        ({"optimizer": "lion"}, r"Invalid enum value 'lion' - at `\$.optimizer`"),
+        ({"warmup": 1.0}, r"warmup must be in \[0, 1\)"),
+        ({"lora_rank_pattern": {"q_proj": 0}}, "lora_rank_pattern.q_proj must be at least 1"),
         ({"epoch": 3}, "unknown field `epoch`"),
     ],
 )

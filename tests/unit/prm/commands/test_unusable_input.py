@@ -44,7 +44,9 @@ COMMAND_LINES = {
     "contamination": "contamination --data {bad} --json {out}/result.json",
     "contamination benchmark": "contamination --data {good} --against {bad} --json {out}/result.json",
     "export": "export --model {bad} --out {out}/export",
+    "push": "push --source {bad} --to hub:lab/model",
     "adopt": "adopt --source {bad} --out {out}/adopted",
+    "calibrate": "calibrate --model {bad} --data {good} --out {out}/calibrated",
     "reproduce": "reproduce --data {bad} --base tiny --out {out}/tables",
 }
 READS_NO_FILE = {"backbone"}  # it downloads, if its folder is free

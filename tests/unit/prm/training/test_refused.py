@@ -57,3 +57,23 @@ def test_a_state_space_backbone_learns_by_its_heads_or_by_adapters_in_named_laye
     train(data=data, out=tmp_path / "lora", config=named, report=lambda progress: None)
     adapters = {name for name in load_file(tmp_path / "lora" / "model.safetensors") if "lora_" in name}
     assert {name.split(".lora_")[0].rpartition(".")[2] for name in adapters} == {"in_proj"}
+
+
+@pytest.mark.parametrize(("alpha", "scales"), [(None, {2.0}), (8, {2.0, 4.0})])
+def test_a_layer_can_have_adapters_of_another_rank(mamba: Path, alpha: int | None, scales: set[float]) -> None:
+    pattern = {"layers.1.mixer.in_proj": 2}
+    config = TrainConfig(
+        lane="lora", lora_rank=4, lora_rank_pattern=pattern, lora_alpha=alpha, lora_targets=("in_proj",)
+    )
+    backbone = load_backbone(str(mamba), device="cpu")
+    prepare_tuning(backbone, config)
+    adapted = [module for module in backbone.model.modules() if hasattr(module, "lora_A")]
+    assert [module.r["default"] for module in adapted] == [4, 2]
+    assert {module.scaling["default"] for module in adapted} == scales
+    for wrong, message in {
+        "k_proj": "no adapted layer .* ends in 'k_proj'",
+        "(": "does not work with backbone",
+    }.items():
+        unfit = msgspec.structs.replace(config, lora_rank_pattern={wrong: 2})
+        with pytest.raises(TrainingError, match=message):
+            prepare_tuning(load_backbone(str(mamba), device="cpu"), unfit)

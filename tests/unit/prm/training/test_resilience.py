@@ -1,9 +1,11 @@
 """A run goes on after what ends others: a kill, a wish to stop, memory that runs out; it ends where nothing changed."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,15 @@ import torch
 from safetensors.torch import load_file
 
 from prm.config import Progress, TrainConfig
-from prm.errors import Cancelled, TrainingError
+from prm.errors import Cancelled, DataError, TrainingError
 from prm.labels import BAD
 from prm.manifest import WEIGHTS_FILE, Manifest, current_versions
 from prm.traces import Alternative, Step, write_traces
+from prm.trackers import TRACKERS, TrackedRun
 from prm.training import inputs, lanes, train
 from prm.training.caches import Cache
+from prm.training.stepping import rate_factor
+from tests.plugins.extensions import InstallExtension
 from tests.unit.prm.small_world import make_traces
 
 
@@ -96,8 +101,11 @@ def test_a_wish_to_stop_is_heard_in_every_stage(stage: str, data: Path, base: Pa
     assert reached[-1] == stage
 
 
-def test_a_wish_to_stop_while_the_held_part_is_read_leaves_a_checkpoint(data, base, tmp_path, monkeypatch) -> None:
-    config, reading = small(base, lane="full"), []
+@pytest.mark.parametrize(("optimizer", "schedule"), [("adamw", "cosine"), ("adafactor", "linear"), ("sgd", "constant")])
+def test_a_wish_to_stop_while_the_held_part_is_read_leaves_a_checkpoint(
+    optimizer, schedule, data, base, tmp_path, monkeypatch
+) -> None:
+    config, reading = small(base, lane="full", optimizer=optimizer, schedule=schedule), []
     run(data, tmp_path / "straight", config)
     read = lanes.TunedLane.held_features
 
@@ -111,6 +119,20 @@ def test_a_wish_to_stop_while_the_held_part_is_read_leaves_a_checkpoint(data, ba
     monkeypatch.undo()
     run(data, tmp_path / "broken", config)
     assert losses(tmp_path / "broken") == losses(tmp_path / "straight")
+    straight, broken = (load_file(tmp_path / which / WEIGHTS_FILE) for which in ("straight", "broken"))
+    assert all(torch.equal(straight[name], broken[name]) for name in straight)
+
+
+def test_learning_rates_rise_and_follow_their_schedule() -> None:
+    shares = {
+        schedule: [rate_factor(TrainConfig(schedule=schedule, warmup=0.2), number, 10) for number in (0, 1, 5, 9)]
+        for schedule in ("constant", "linear", "cosine")
+    }
+    assert shares == {
+        "constant": [0.5, 1, 1, 1],
+        "linear": pytest.approx([0.5, 0.9, 0.5, 0.1]),
+        "cosine": pytest.approx([0.5, 0.9755283, 0.5, 0.024471741852423234]),
+    }
 
 
 @pytest.mark.parametrize(
@@ -258,6 +280,61 @@ def test_a_retrain_reads_only_what_is_new(data, base, tmp_path, monkeypatch) -> 
     assert losses(tmp_path / "uncached") == pytest.approx(losses(tmp_path / "more"), abs=1e-3)
     run(data, tmp_path / "other features", small(base, features=("separator",)), cache=cache)
     assert sum(read) > 50
+
+
+def test_curves_go_to_a_registered_tracker_and_go_on_when_a_run_resumes(
+    data, base, tmp_path, monkeypatch, install_extension: InstallExtension
+) -> None:
+    guide = (Path(__file__).parents[4] / "docs" / "reference" / "extending.md").read_text()
+    [example] = re.findall(r"^## A tracker\n.*?^```python\n(.*?)^```", guide, re.M | re.S)
+    install_extension("line_tracker", example, TRACKERS)
+    config, out = small(base, trackers=("lines",)), tmp_path / "out"
+    epochs: list[float] = []
+    with pytest.raises(Cancelled):
+        train(
+            data=data,
+            out=out,
+            config=config,
+            report=lambda progress: epochs.append(1) if progress.message.startswith("epoch") else None,
+            cancelled=lambda: bool(epochs),
+        )
+    run(data, out, config)
+    [curves] = set(out.glob("*.jsonl")) - {out / "metrics.jsonl"}  # one, since the id of the run stays
+    points = [msgspec.json.decode(line) for line in curves.read_bytes().splitlines()]
+    assert [point["loss/epoch"] for point in points if "loss/epoch" in point] == losses(out)
+    assert not (out / "tensorboard").exists()
+
+
+class Broken:
+    """A tracker whose server is away after its first figures."""
+
+    def __init__(self, run: TrackedRun) -> None:
+        self.logged = 0
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        self.logged += 1
+        if self.logged > 1:
+            raise ConnectionError("the server is away")
+
+    def close(self) -> None:
+        raise AssertionError("it was dropped")
+
+
+def test_a_tracker_that_fails_does_not_end_the_run(data, base, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(TRACKERS, "_entries", TRACKERS._entries | {"broken": (0, Broken)})
+    manifest, _ = run(data, tmp_path / "out", small(base, trackers=("broken",)))
+    assert manifest.notes == ["The tracker broken failed; the run continues without it. Reason: the server is away"]
+
+
+def test_a_tracker_that_cannot_start_is_refused_by_name_before_any_work(data, base, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("prm.trackers.find_spec", lambda package: None)
+    for name, message in {
+        "wandb": "`trackers`: wandb needs the package wandb. Install it: pip install wandb",
+        "comet": "no tracker 'comet'.*tensorboard, wandb, mlflow",
+    }.items():
+        with pytest.raises(DataError, match=message):
+            run(data, tmp_path / "out", small(base, trackers=(name,)))
+    assert not (tmp_path / "out").exists()
 
 
 def test_curves_go_to_tensorboard(data, base, tmp_path) -> None:

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.labels.agreement.cube import agreement_of
+from annotation.labels.annotators.batch_watch import timed_labels
 from annotation.labels.annotators.own_work import LEAST, own_work
-from annotation.labels.annotators.pace import timed_labels
 from annotation.labels.consensus.review_queue import to_review
 from annotation.labels.labour.statistics import median_seconds
 from annotation.models import StepRating

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.core.membership.machines import MachineSetup, change_machine
 from annotation.labels.consensus.consensus import person_of
-from annotation.labels.consensus.families import families_of
+from annotation.labels.consensus.evidence import families_of
 from annotation.models.consensus_fit import AnnotatorFigures
 from labelling_ui.pages.people import fitted_annotators
 from prm.consensus import Reliability

@@ -7,8 +7,8 @@ import pytest
 
 from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
 from annotation.loop.selection import ranking
-from annotation.loop.selection.answer_noise import answer_noise_of
 from annotation.loop.selection.composition import compose
+from annotation.loop.selection.ranking import answer_noise_of
 from annotation.models import Solution
 from prm.answers.noise import PRIOR, STRENGTH
 from tests.factories import ModelVersionFactory

@@ -3,8 +3,8 @@
 import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
+from annotation.labels.agreement.contrast import disagreements
 from annotation.labels.agreement.cube import agreement_of
-from annotation.labels.agreement.disagreements import disagreements
 from annotation.labels.consensus.fits import choose_fit
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
