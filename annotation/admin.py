@@ -126,6 +126,7 @@ SHOWN: dict[type[Model], Shown] = {
         "external_id generator problem__text",
         inlines=(StepInline,),
     ),
+    models.SolutionWords: Shown("solution", "=solution__id"),
     models.Step: Shown("id solution position alternative kind", "=solution__id"),
     models.Critique: Shown("step ordinal text", "text"),
     models.OutcomeDisagreement: Shown(

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from factory.django import DjangoModelFactory
 
+from annotation.core.solution_search import words_of_solution
 from annotation.models import (
     Annotation,
     Generation,
@@ -21,6 +22,7 @@ from annotation.models import (
     QueueItem,
     Snapshot,
     Solution,
+    SolutionWords,
     Step,
 )
 from annotation.models.model_version import Verdict
@@ -99,6 +101,13 @@ class SolutionFactory(DjangoModelFactory):
             for position, at in enumerate(given)
             for alternative, text in enumerate([at] if isinstance(at, str) else at)
         )
+
+
+def index_words(project: Project) -> None:
+    """Let searches find the project's solutions, as an import does."""
+    for solution in project.solutions.select_related("problem"):
+        words = words_of_solution([solution.problem.text, *solution.steps.values_list("text", flat=True)])
+        SolutionWords.objects.create(solution=solution, words=" ".join(words))
 
 
 class GenerationFactory(DjangoModelFactory):

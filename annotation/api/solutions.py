@@ -53,13 +53,10 @@ class SolutionRow(Row):
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        correct = row.final_answer_correct
         return super().of(
             row,
             problem=ProblemRow.of(row.problem),
-            outcome="unknown" if correct is None else "correct" if correct else "wrong",
             outcome_source=row.outcome_source or None,
-            labels=row.labels or 0,
             **others,
         )
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 from django.db import connection, models
-from psycopg import sql
+from psycopg import adapters, sql
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 from psycopg.types.json import Jsonb
 
 Model = type[models.Model]
@@ -66,11 +68,23 @@ def _copy(model: Model, names: Sequence[str], rows: list[Sequence[Any]]) -> None
         sql.Identifier(model._meta.db_table),
         sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields]),
     )
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        copy.set_types(types)
-        for row in rows:
-            if json:
-                row = list(row)
-                for number in json:
-                    row[number] = Jsonb(row[number], _encode)
-            copy.write_row(row)
+    with connection.cursor() as cursor:
+        cursor.adapters.register_dumper(frozenset, _WordsDumper)
+        with cursor.copy(statement) as copy:
+            copy.set_types(types)
+            for row in rows:
+                if json:
+                    row = list(row)
+                    for number in json:
+                        row[number] = Jsonb(row[number], _encode)
+                copy.write_row(row)
+
+
+class _WordsDumper(Dumper):
+    """Writes words as a text search vector without positions."""
+
+    format = Format.BINARY
+    oid = adapters.types["tsvector"].oid
+
+    def dump(self, words: frozenset[str]) -> bytes:
+        return len(words).to_bytes(4) + b"".join([word.encode() + b"\0\0\0" for word in words])

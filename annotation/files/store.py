@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, cast
 from django.db import connection
 from django.utils import timezone
 
+from annotation.core.solution_search import words_of_solution
 from annotation.files import identity, record_labels
 from annotation.files.copying import NewRows
 from annotation.files.identity import assign_split, source_group_of
-from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
+from annotation.models import Critique, ImportJob, Problem, Project, Solution, SolutionWords, Step
 from prm.formats.record import MOST_EQUAL, Completion, Record, alternative_of
 from prm.vocabulary import StepKind
 
@@ -24,6 +25,7 @@ FIELDS = {
         "id", "project", "problem", "split", "content_hash", "external_id", "generator", "final_answer",
         "final_answer_correct", "outcome_source", "provenance", "extra", "multiplicity", "import_job", "created_at",
     ),
+    SolutionWords: ("solution", "words"),
     Step: ("id", "solution", "position", "alternative", "text", "kind", "added"),
     Critique: ("step", "ordinal", "text"),
     **record_labels.FIELDS,
@@ -259,6 +261,8 @@ class _Chunk:
             self._job.pk if self._job else None,
             self._now,
         )
+        texts = [record.problem, *(completion.text for at in record.positions for completion in at)]
+        self._rows.add(SolutionWords, solution.id, words_of_solution(texts))
         return solution
 
     def _add_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from msgspec import UNSET, UnsetType
 
 from annotation.core.bounds import Count, Id, about, invalid, one_of
+from annotation.core.solution_search import matching
 from annotation.labels.agreement.contrast import WAYS, contrasted, disagreements
 from annotation.labels.agreement.cube import NOT_KNOWN, Compared, Cube
 from annotation.labels.annotators.analysis import FIGURES, Analysis, who_is
@@ -55,7 +56,7 @@ class ListFilter(msgspec.Struct, kw_only=True):
 class SolutionFilter(Compared, ListFilter, kw_only=True):
     """The solutions of a project. `one`, `other` and `way` go together; `between` goes with those after it."""
 
-    search: Annotated[str | UnsetType, about("A text in the problem.")] = UNSET
+    search: Annotated[str | UnsetType, about('Words or "phrases" of the problem and its steps.')] = UNSET
     split: Annotated[Split | UnsetType, about("The split of the problem.")] = UNSET
     annotated: Annotated[Literal["yes", "no"] | UnsetType, about("Whether it has a label.")] = UNSET
     policy: Annotated[str | UnsetType, about("Part of the policy model's name, or the name of a run.")] = UNSET
@@ -76,7 +77,7 @@ class SolutionFilter(Compared, ListFilter, kw_only=True):
     ] = UNSET
 
     conditions = {
-        "search": lambda text: Q(problem__text__icontains=text),
+        "search": matching,
         "split": lambda split: Q(split=split),
         "annotated": lambda choice: _is_labelled() if choice == "yes" else ~_is_labelled(),
         "policy": lambda named: (

@@ -2296,9 +2296,7 @@ class Migration(migrations.Migration):
         ),
         migrations.SeparateDatabaseAndState(
             database_operations=[
-                migrations.RunSQL(
-                    sql="-- Scores are partitioned by model version, which Django cannot declare: a version is loaded by COPY and dropped whole.\n-- `loop/pool/partitions.py` creates and drops the partitions. There are no foreign keys: they would be checked row by row.\n\nCREATE TABLE annotation_poolscore (\n    model_version_id bigint NOT NULL,\n    solution_id bigint NOT NULL,\n    mean double precision[] NOT NULL,\n    spread double precision[] NOT NULL,\n    score double precision,\n    gain double precision,\n    expected_seconds double precision,\n    heads bytea NOT NULL,\n    embedding bytea NOT NULL DEFAULT '',\n    unscored_steps integer NOT NULL CHECK (unscored_steps >= 0),\n    CONSTRAINT pool_score_key PRIMARY KEY (model_version_id, solution_id)\n) PARTITION BY LIST (model_version_id);\n",
-                ),
+                sql("pool_scores"),
             ],
             state_operations=[
                 migrations.CreateModel(
@@ -2558,6 +2556,27 @@ class Migration(migrations.Migration):
                         condition=models.Q(("chosen__isnull", True), ("own_text__isnull", True), _connector="OR"),
                         name="path_chosen_or_own",
                     ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SolutionWords",
+            fields=[
+                (
+                    "solution",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="search_words",
+                        serialize=False,
+                        to="annotation.solution",
+                    ),
+                ),
+                ("words", django.contrib.postgres.search.SearchVectorField()),
+            ],
+            options={
+                "indexes": [
+                    django.contrib.postgres.indexes.GinIndex(fields=["words"], name="solution_by_words"),
                 ],
             },
         ),

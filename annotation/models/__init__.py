@@ -44,7 +44,7 @@ from annotation.models.sampling_run import SampledProblem, SamplingRun
 from annotation.models.scheme import LabelScheme, parse_scheme
 from annotation.models.served_score import ServedScore
 from annotation.models.snapshot import ContaminationCheck, ExportJob, ExportSchedule, Snapshot
-from annotation.models.solution import Critique, Problem, Solution, Step
+from annotation.models.solution import Critique, Problem, Solution, SolutionWords, Step
 from annotation.models.training_run import RoundClock, RunPoint, RunStage, ShadowComparison, SimulationRun, TrainingRun
 from annotation.models.upload import Upload
 from annotation.models.webhook import Webhook, WebhookDelivery

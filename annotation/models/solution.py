@@ -1,4 +1,6 @@
 import msgspec
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Q
 
@@ -107,6 +109,19 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return f"step {self.position}.{self.alternative} of {self.solution_id}"
+
+
+class SolutionWords(models.Model):
+    """The distinct words of a solution as imported, with its problem's, for search. Only imports write rows."""
+
+    solution = models.OneToOneField(Solution, primary_key=True, on_delete=models.CASCADE, related_name="search_words")
+    words = SearchVectorField()
+
+    class Meta:
+        indexes = [GinIndex(fields=["words"], name="solution_by_words")]
+
+    def __str__(self) -> str:
+        return f"words of solution {self.solution_id}"
 
 
 class Critique(models.Model):

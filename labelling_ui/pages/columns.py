@@ -68,8 +68,8 @@ class Column:
             row = read_field(row, name)
         return row
 
-    def csv(self, row: Any) -> object:
-        return self.value(row)
+    def csv(self, value: Any) -> object:
+        return value
 
     def html(self, row: Any, slug: str = "") -> SafeString:
         value = self.value(row)
@@ -115,8 +115,8 @@ class Share(Statistic):
 class Estimate(Statistic):
     """A statistic with its interval below: an object or a mapping with value, low and high."""
 
-    def csv(self, row: Any) -> object:
-        return read_field(self.value(row), "value")
+    def csv(self, value: Any) -> object:
+        return read_field(value, "value")
 
     def html(self, row: Any, slug: str = "") -> SafeString:
         return write_estimate(self.value(row), self.write)
@@ -135,8 +135,7 @@ def write_estimate(estimate: Any, write: Callable[[Any], Any], *, value: str = "
 class When(Column):
     write: Callable[[Any], Any] = figures.when
 
-    def csv(self, row: Any) -> object:
-        value: datetime | None = self.value(row)
+    def csv(self, value: datetime | None) -> object:
         return value and value.isoformat()
 
 

@@ -1,13 +1,17 @@
 """Lists of rows that filter, sort and page on the server, and download as CSV with the same filters."""
 
 import csv
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import msgspec
 from django import forms
+from django.core.exceptions import FieldError
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Model, QuerySet
+from django.db.models.expressions import OrderBy
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
@@ -16,11 +20,13 @@ from annotation.core.bounds import read_choice
 from annotation.labels.list_filters import ListFilter
 from annotation.models import Project
 from labelling_ui.pages.columns import Column
+from labelling_ui.templatetags import figures
 from labelling_ui.words import ALL
 from prm.formats.csv_rows import guard
 
 ROWS_A_PAGE = 50
 CHUNK = 2000
+MOST_COUNTED = 10_000  # of a longer list, the number of rows is an estimate
 Lookup = str | Callable[[QuerySet[Any], Any], QuerySet[Any]]
 
 
@@ -131,19 +137,21 @@ class Table:
         writer = csv.writer(_Echo())
         columns = [c for c in self.columns if c.downloads]
         yield writer.writerow([c.name for c in columns])
-        for row in self.downloaded():
-            cells = [c.csv(row) for c in columns]
-            yield writer.writerow(["" if cell is None else guard(cell) for cell in cells])
+        cells = [c.csv for c in columns]
+        for values in self.downloaded(columns):
+            written = [cell(value) for cell, value in zip(cells, values, strict=True)]
+            yield writer.writerow(["" if cell is None else guard(cell) for cell in written])
 
-    def downloaded(self) -> Iterable[Any]:
-        """The rows of the CSV file."""
-        return self.rows
+    def downloaded(self, columns: Sequence[Column]) -> Iterable[Sequence[Any]]:
+        """The values of the columns in each row of the CSV file."""
+        return ([c.value(row) for c in columns] for row in self.rows)
 
 
 class Listing(Table):
     """One page of `rows`, by the query parameters: `?sort=-name&page=2` and the filters' fields.
 
-    `live` is the address that the page polls every two seconds while rows change.
+    `live` is the address that the page polls every two seconds while rows change. The number of many rows is
+    `estimated` without `?exact=1`.
     """
 
     part = "listing"
@@ -166,11 +174,24 @@ class Listing(Table):
             self.sort = sort
         self.narrowed = bool(filters and filters.chosen())
         rows = filters.narrow(rows) if filters else rows
-        self.all = _in_order(rows, columns, self.sort)
+        order = next(c.order for c in columns if c.name == self.sort.lstrip("-"))
+        keys = _Keys(rows, order, descending=self.sort.startswith("-"), exact="exact" in request.GET)
+        self.all = rows.order_by(*keys.order)
         super().__init__(self.all, columns)
-        # By key first: else the database would compute the columns of all rows on the pages before.
-        self.page = Paginator(self.all.values("pk"), ROWS_A_PAGE).get_page(request.GET.get("page"))
+        # By key first: else the database would compute the columns and repeat the filters for rows on other pages.
+        self.page = self._page(request, keys)
         self.page.object_list = self.all.filter(pk__in=self.page.object_list)
+
+    def _page(self, request: HttpRequest, keys: "_Keys") -> Page[Any]:
+        pages: Paginator[Any] = Paginator(keys, ROWS_A_PAGE)  # type: ignore[arg-type]
+        page = pages.get_page(request.GET.get("page"))
+        if keys.estimated and (not page.has_next() or len(page) < ROWS_A_PAGE):  # the end of either
+            return self._page(request, keys.exactly())
+        self.estimated = keys.estimated
+        return page
+
+    def shown_count(self) -> str:
+        return figures.estimate(self.page.paginator.count, exact=not self.estimated)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.page.object_list)
@@ -186,16 +207,70 @@ class Listing(Table):
             for c in self.columns
         ]
 
-    def downloaded(self) -> Iterable[Any]:
-        return self.all.iterator(chunk_size=CHUNK)
+    def downloaded(self, columns: Sequence[Column]) -> Iterable[Sequence[Any]]:
+        if all(isinstance(c.source, str) and _is_stored(self.all, c.path) for c in columns):
+            return self.all.values_list(*[c.path for c in columns]).iterator(chunk_size=CHUNK)
+        return ([c.value(row) for c in columns] for row in self.all.iterator(chunk_size=CHUNK))
 
 
-def _in_order(rows: QuerySet[Any], columns: Sequence[Column], sort: str) -> QuerySet[Any]:
-    """Sort nulls last. PostgreSQL cannot use an index for that, so a field without nulls is sorted plainly."""
-    order = next(c.order for c in columns if c.name == sort.lstrip("-"))
-    last = None if order == "pk" or _never_null(rows, order) else True
-    first = F(order).desc(nulls_last=last) if sort.startswith("-") else F(order).asc(nulls_last=last)
-    return rows.order_by(first) if order == "pk" else rows.order_by(first, "-pk")
+class _Keys:
+    """The keys of rows in an order, for a Paginator: those with a value first, then those where it is null.
+
+    The two are separate queries, because PostgreSQL cannot use an index to sort nulls last. The number of many rows is
+    an estimate unless it is `exact`.
+    """
+
+    ordered = True
+    estimated = False
+
+    def __init__(self, rows: QuerySet[Any], order: str, *, descending: bool, exact: bool) -> None:
+        last = None if order == "pk" or _never_null(rows, order) else True
+        first = F(order).desc(nulls_last=last) if descending else F(order).asc(nulls_last=last)
+        ties = [] if order == "pk" else ["-pk"]
+        self.order: list[OrderBy | str] = [first, *ties]
+        rows = rows.values("pk")
+        self._rows, self._exact = rows.order_by(), exact
+        self._first, self._last = rows.order_by(*self.order), None
+        if last:
+            self._first = rows.filter(**{f"{order}__isnull": False}).order_by(
+                f"-{order}" if descending else order, *ties
+            )
+            self._last = rows.filter(**{f"{order}__isnull": True}).order_by("-pk")
+
+    def exactly(self) -> "_Keys":
+        """The same keys with their exact number."""
+        same = copy(self)
+        same._exact, same.estimated = True, False
+        return same
+
+    def count(self) -> int:
+        if self._exact:
+            return self._rows.count()
+        known = self._rows[: MOST_COUNTED + 1].count()
+        if known <= MOST_COUNTED:
+            return known
+        self.estimated = True
+        [plan] = json.loads(self._rows.explain(format="json"))
+        return max(known, int(plan["Plan"]["Plan Rows"]))
+
+    def __getitem__(self, place: slice) -> list[Any]:
+        keys = [row["pk"] for row in self._first[place]]
+        if self._last is not None and len(keys) < place.stop - place.start:
+            before = place.start + len(keys) if keys or not place.start else self._first.count()
+            rest = self._last[max(place.start - before, 0) : place.stop - before]
+            keys += [row["pk"] for row in rest]
+        return keys
+
+
+def _is_stored(rows: QuerySet[Any], path: str) -> bool:
+    """Whether the database has the value of a path, so that no object is needed to read it."""
+    if path in rows.query.annotations:
+        return True
+    try:
+        rows.query.names_to_path(path.split("__"), rows.model._meta, fail_on_missing=True)
+    except FieldError:  # a property, or a place in a JSON document
+        return False
+    return True
 
 
 def _never_null(rows: QuerySet[Any], order: str) -> bool:

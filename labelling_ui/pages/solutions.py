@@ -26,7 +26,11 @@ from labelling_ui.templatetags.terms import term
 
 class SolutionFilters(SharedFilters):
     kind = SolutionFilter
-    search = forms.CharField(label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
+    search = forms.CharField(
+        label=_("Search problem and steps"),
+        help_text=_("Words match from their beginning. Put a phrase in quotation marks."),
+        widget=forms.TextInput({"type": "search"}),
+    )
     split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], label=_("Split"))
     annotated = forms.ChoiceField(
         choices=[words.ALL, ("yes", _("labelled")), ("no", _("not labelled"))],
@@ -55,11 +59,6 @@ class SolutionFilters(SharedFilters):
         return {name: value for name, value in known.items() if name not in without}
 
 
-def _outcome(solution: Solution) -> str:
-    correct = solution.final_answer_correct
-    return "unknown" if correct is None else "correct" if correct else "wrong"
-
-
 COLUMNS = [
     Column("solution", _("Solution"), "pk", sort=True, link="solution", heading=True),
     Opening("problem", _("Problem"), "problem__text"),
@@ -67,11 +66,11 @@ COLUMNS = [
     Choice("split", _("Split"), sort=True, choices=choices.SPLITS, term="split"),
     Column("policy", _("Policy model"), "generator", sort=True, term="policy_model"),
     Choice(
-        "answer", _("Final answer"), _outcome, sort="final_answer_correct", choices=words.OUTCOMES, term="final_answer"
+        "answer", _("Final answer"), "outcome", sort="final_answer_correct", choices=words.OUTCOMES, term="final_answer"
     ),
-    Number("labels", _("Labels"), lambda s: s.labels or 0, sort="labels"),
-    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2), term="score"),
-    Number("gain", _("Gain, nats"), sort=True, write=partial(decimal, digits=3), term="gain"),
+    Number("labels", _("Labels"), sort=True),
+    Number("score", _("Score"), sort="scored__score", write=partial(decimal, digits=2), term="score"),
+    Number("gain", _("Gain, nats"), sort="scored__gain", write=partial(decimal, digits=3), term="gain"),
 ]
 
 

@@ -14,3 +14,5 @@ CREATE TABLE annotation_poolscore (
     unscored_steps integer NOT NULL CHECK (unscored_steps >= 0),
     CONSTRAINT pool_score_key PRIMARY KEY (model_version_id, solution_id)
 ) PARTITION BY LIST (model_version_id);
+CREATE INDEX pool_score_by_score ON annotation_poolscore (score);
+CREATE INDEX pool_score_by_gain ON annotation_poolscore (gain);

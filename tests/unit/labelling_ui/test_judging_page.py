@@ -6,7 +6,7 @@ from django.test import Client
 from annotation.core.membership.projects import create_project
 from annotation.loop.judging.run_body import run_judging
 from annotation.models import Annotation, JudgeCall, JudgingRun
-from tests.factories import ProblemFactory, SolutionFactory, UserFactory
+from tests.factories import ProblemFactory, SolutionFactory, UserFactory, index_words
 from tests.fake_endpoint import FakeEndpoint, fake_endpoint
 
 ASKED = {
@@ -34,6 +34,7 @@ def asking(client: Client, db: None, endpoint: FakeEndpoint, monkeypatch: pytest
     for text, split in (("What is 2 + 2?", "pool"), ("What is 2 + 3?", "pool"), ("What is 2 + 4?", "holdout")):
         problem = ProblemFactory(project=project, text=text, split=split, reference_answer="4")
         SolutionFactory(project=project, problem=problem)
+    index_words(project)
     client.force_login(manager)
     return client
 

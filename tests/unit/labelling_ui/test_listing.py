@@ -1,4 +1,6 @@
-"""What a page of a long list asks of the database."""
+"""What a page of a long list, and its file, ask of the database."""
+
+import csv
 
 import pytest
 from django.test import RequestFactory
@@ -13,28 +15,63 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def second_page(monkeypatch):
-    """The second page of three solutions, one on each, by the sort order of its address."""
-    monkeypatch.setattr(listings, "ROWS_A_PAGE", 1)
+def show(monkeypatch):
+    """A page of a list of five solutions, two on each, by the query of its address; two have no known outcome."""
+    monkeypatch.setattr(listings, "ROWS_A_PAGE", 2)
     project = ProjectFactory()
-    SolutionFactory.create_batch(3, project=project)
+    for correct in (True, None, False, True, None):
+        SolutionFactory(project=project, final_answer_correct=correct)
     version = ModelVersionFactory(project=project)
 
-    def show(sort):
-        request = RequestFactory().get("/", {"sort": sort, "page": "2"})
-        return Listing(request, solutions_with_scores(project, version), COLUMNS, sort="-solution").page.object_list
+    def show(**query):
+        request = RequestFactory().get("/", query)
+        return Listing(request, solutions_with_scores(project, version), COLUMNS, sort="-solution")
 
     return show
 
 
-def test_the_columns_of_rows_before_a_page_are_not_computed(second_page):
-    rows = second_page("-solution")
-    chosen, keys = str(rows.query).split('"annotation_solution"."id" IN ')
-    assert len(rows) == 1
-    assert "annotation_poolscore" in chosen
+def keys_of(listing):
+    return [row.pk for row in listing]
+
+
+def test_the_columns_of_rows_before_a_page_are_not_computed(show, django_assert_num_queries):
+    with django_assert_num_queries(3) as asked:
+        assert len(keys_of(show(page=2))) == 2
+    _count, keys, rows = (query["sql"] for query in asked)
     assert "annotation_poolscore" not in keys
+    assert "annotation_poolscore" in rows
 
 
-@pytest.mark.parametrize(("sort", "last"), [("-solution", False), ("split", False), ("score", True), ("domain", True)])
-def test_only_a_field_that_may_be_null_is_ordered_without_its_index(second_page, sort, last):
-    assert ("NULLS LAST" in str(second_page(sort).query)) == last
+@pytest.mark.parametrize(("sort", "joined"), [("score", True), ("-gain", True), ("domain", False), ("-split", False)])
+def test_rows_are_ordered_by_a_plain_field_which_an_index_can_have(show, sort, joined, django_assert_max_num_queries):
+    with django_assert_max_num_queries(4) as asked:
+        keys_of(show(sort=sort))
+    ordered = asked[1]["sql"]
+    assert "NULLS LAST" not in ordered.split("LIMIT")[0]
+    assert ('INNER JOIN "annotation_poolscore"' in ordered) == joined
+
+
+@pytest.mark.parametrize("sort", ["answer", "-answer", "score", "-labels"])
+def test_pages_follow_each_other_with_unknown_values_last(show, sort):
+    shown = [key for page in (1, 2, 3) for key in keys_of(show(sort=sort, page=page))]
+    assert len(set(shown)) == 5
+    assert shown == [row.pk for row in show(sort=sort).all]
+    if sort.endswith("answer"):
+        assert [row.outcome for row in show(sort=sort, page=3)] == ["unknown"]
+
+
+def test_the_number_of_many_rows_is_estimated_unless_asked_for(show, monkeypatch):
+    assert (show().page.paginator.count, show().estimated) == (5, False)
+    monkeypatch.setattr(listings, "MOST_COUNTED", 2)
+    monkeypatch.setattr(listings.QuerySet, "explain", lambda *_, **__: '[{"Plan": {"Plan Rows": 1234}}]')
+    assert (show().shown_count(), show().estimated) == ("about 1,200", True)
+    assert show(exact=1).shown_count() == "5"
+    assert (show(page=3).page.paginator.count, show(page=3).estimated) == (5, False)
+    assert keys_of(show(page=9)) == keys_of(show(page=3))
+
+
+def test_a_file_is_read_as_values_with_the_cells_of_its_columns(show):
+    listing = show(sort="answer")
+    assert {type(row) for row in listing.downloaded(COLUMNS)} == {tuple}
+    cells = [["" if (cell := c.value(row)) is None else str(cell) for c in COLUMNS] for row in listing.all]
+    assert list(csv.reader(listing.csv())) == [[c.name for c in COLUMNS], *cells]

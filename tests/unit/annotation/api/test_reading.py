@@ -13,7 +13,7 @@ from annotation.labels.annotators.batches import set_aside_by_hand
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.models import Annotation, Membership, Project, QueueItem
 from tests import manager_world
-from tests.factories import AnnotationFactory, LabelSourceFactory, MembershipFactory, ProjectFactory
+from tests.factories import AnnotationFactory, LabelSourceFactory, MembershipFactory, ProjectFactory, index_words
 
 pytestmark = pytest.mark.django_db
 SECRET = ("lane", "generation", "split", "hint", "source_kind", "annotator", "set_aside", "inclusion_probability")
@@ -22,7 +22,9 @@ SECRET = ("lane", "generation", "split", "hint", "source_kind", "annotator", "se
 @pytest.fixture(scope="module")
 def filled(module_db):
     people = manager_world.create_people()
-    manager_world.fill(manager_world.create_empty_project(people), people)
+    project = manager_world.create_empty_project(people)
+    manager_world.fill(project, people)
+    index_words(project)
 
 
 @pytest.fixture

@@ -1,0 +1,58 @@
+"""Searches problems and steps: which words a text has, and the solutions that a query matches."""
+
+import re
+from collections.abc import Iterable
+
+from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, Value
+
+from annotation.models import SolutionWords, Step
+
+MOST_CHARACTERS = 200_000  # of a solution: its words are then smaller than the 1 MB that a text search vector holds
+SHORTEST_PREFIX = 2
+LONGEST_WORD = 64  # a longer one is divided
+_SIGNS = {code: " " for code in range(128) if not chr(code).isalnum()}
+_IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]{{1,{LONGEST_WORD}}}")
+_TERM = re.compile(r'"([^"]+)"?|(\S+)')
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case: letters and digits between signs, and each ideograph by itself."""
+    text = text.lower()
+    words = text.translate(_SIGNS).split() if text.isascii() else []  # four times as fast
+    if words and max(map(len, words)) <= LONGEST_WORD:
+        return words
+    return _WORD.findall(text)
+
+
+def words_of_solution(texts: Iterable[str]) -> frozenset[str]:
+    """The distinct words of a problem and its steps, as the search index holds them."""
+    return frozenset(words_of("\n".join(texts)[:MOST_CHARACTERS]))
+
+
+def matching(query: str) -> Q:
+    """The solutions whose problem and steps together match all terms of a query.
+
+    A term is a word, the beginning of one, or a phrase in quotation marks. The index finds its words. A term with signs
+    or several words also has to stand in one of the texts as it is.
+    """
+    found, condition = [], Q()
+    for phrase, plain in _TERM.findall(query):
+        term = phrase or plain
+        parts = words_of(term)
+        found += [f"'{part}'" for part in parts[:-1]]
+        if parts and not (len(parts) > 1 and len(parts[-1]) < SHORTEST_PREFIX and parts[-1].isascii()):
+            found.append(f"'{parts[-1]}'" + (":*" if len(parts[-1]) >= SHORTEST_PREFIX and not phrase else ""))
+        if parts != [term.lower()]:
+            steps = Step.objects.filter(solution=OuterRef("pk"), text__icontains=term)
+            condition &= Q(problem__text__icontains=term) | Q(Exists(steps))
+    if found:
+        rows = SolutionWords.objects.filter(_HasWords(F("words"), Value(" & ".join(found))))
+        condition &= Q(pk__in=rows.values("solution"))
+    return condition
+
+
+class _HasWords(Func):
+    template = "%(expressions)s::tsquery"
+    arg_joiner = " @@ "
+    output_field = BooleanField()
