@@ -1,7 +1,7 @@
 """Fits a model's threshold again for solutions unlike those that it learned from."""
 
-from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -19,51 +19,43 @@ from prm.portable.importing import adopt, check_new
 from prm.scores import TraceScore
 from prm.scoring import Scorer
 from prm.traces import Trace
-from prm.training.dataset import ENOUGH_HELD, read_to_fit
+from prm.training.dataset import read_to_fit
 from prm.trust import LEAST_SOLUTIONS, AbstentionBar, Trust, fit_abstention, verdict
 
 Scored = list[tuple[Trace, TraceScore]]
 
 
+ENOUGH_TO_FIT = 50  # right and wrong solutions each; with fewer, counting errors sets a better threshold
+
+
 def recalibrate(model: Path | str, out: Path | str, *, data: Path | str, mapping: Mapping | None = None) -> Manifest:
     """Copy a model to `out` with a threshold fitted on the solutions of a file; scores stay as they are.
 
-    With ENOUGH_HELD labelled solutions of either kind, threshold and abstention limit are fitted on the labels. Else
-    the threshold flags as many solutions as their graded final answers suggest have an error (LEAST_SOLUTIONS or more),
-    and there is no abstention limit. Of a published benchmark, a fifth of the problems are left for measuring.
+    With ENOUGH_TO_FIT labelled solutions of either kind, threshold and abstention limit are fitted on them. With fewer,
+    the threshold flags the share of solutions that probably has an error, by their graded final answers or else by the
+    labels (LEAST_SOLUTIONS of them), and there is no abstention limit. Of a published benchmark, a fifth of the
+    problems are left for measuring.
 
-    Raises DataError if the file has neither, ModelFileError for an unusable model or a folder `out` with content.
+    Raises DataError if the file has too few, ModelFileError for an unusable model or a folder `out` with content.
     """
     model, out, data = Path(model), Path(out), Path(data)
     check_new(out)
     scorer = Scorer.load(model)
-    assert scorer.manifest is not None, "every model folder has a manifest"
-    traces = [trace for trace in read_to_fit(data, mapping) if trace.split != "holdout" and trace.steps]
-    labelled = [trace for trace in traces if first_error(trace) is not None]
-    errors = [first_error(trace) for trace in labelled]
-    graded = [trace for trace in traces if trace.final_answer_correct is not None]
-    by_labels = min(errors.count(-1), len(errors) - errors.count(-1)) >= ENOUGH_HELD
-    if not by_labels and len(graded) < LEAST_SOLUTIONS:
-        raise DataError(
-            Message(
-                "too_few_to_recalibrate",
-                path=data,
-                labelled=len(labelled),
-                graded=len(graded),
-                least_of_a_kind=ENOUGH_HELD,
-                least_graded=LEAST_SOLUTIONS,
-            )
-        )
-    chosen = labelled if by_labels else graded
-    scored = [pair for pair in zip(chosen, scorer.score(chosen), strict=True) if not pair[1].unscored]
-    threshold = _by_labels(scored) if by_labels else _by_grades(scored, labelled)
     before = scorer.manifest
+    assert before is not None, "every model folder has a manifest"
+    evidence = _evidence(data, mapping)
+    scored = [pair for pair in zip(evidence.traces, scorer.score(evidence.traces), strict=True) if not pair[1].unscored]
+    if evidence.share is None:
+        threshold = fit_threshold_on((trace for trace, _ in scored), (score for _, score in scored))
+        limit = _abstention(scored, threshold, before.config.verdict_accuracy)
+    else:
+        lowest = [min(p for p in score.mean if p is not None) for _, score in scored]
+        threshold, limit = threshold_for_share(np.array(lowest), evidence.share), None
     domain = before.trust.domain if before.trust else None
-    limit = _abstention(scored, threshold, before.config.verdict_accuracy) if by_labels else None
     manifest = msgspec.structs.replace(
         adopt(model, out),
         threshold=threshold,
-        fitted_on="labels" if by_labels else "grades",
+        fitted_on=evidence.kind,
         counts=msgspec.structs.replace(before.counts, held_solutions=len(scored)),
         trust=Trust(domain, limit) if domain or limit else None,
     )
@@ -72,15 +64,28 @@ def recalibrate(model: Path | str, out: Path | str, *, data: Path | str, mapping
     return manifest
 
 
-def _by_labels(scored: Scored) -> float:
-    return fit_threshold_on((trace for trace, _ in scored), (score for _, score in scored))
+class _Evidence(NamedTuple):
+    """The solutions that say where the threshold belongs, and the share with an error; None to fit on their labels."""
+
+    kind: str
+    traces: list[Trace]
+    share: float | None
 
 
-def _by_grades(scored: Scored, labelled: Iterable[Trace]) -> float:
-    """The threshold that flags the share of solutions with an error, as their grades suggest it."""
-    share = fit_noise(labelled).share_with_error(trace for trace, _ in scored)
-    lowest = [min(p for p in score.mean if p is not None) for _, score in scored]
-    return 0.5 if share is None else threshold_for_share(np.array(lowest), share)
+def _evidence(data: Path, mapping: Mapping | None) -> _Evidence:
+    traces = [trace for trace in read_to_fit(data, mapping) if trace.split != "holdout" and trace.steps]
+    labelled = [trace for trace in traces if first_error(trace) is not None]
+    graded = [trace for trace in traces if trace.final_answer_correct is not None]
+    right = sum(first_error(trace) == -1 for trace in labelled)
+    if min(right, len(labelled) - right) >= ENOUGH_TO_FIT:
+        return _Evidence("labels", labelled, None)
+    if len(graded) >= LEAST_SOLUTIONS:
+        return _Evidence("grades", graded, fit_noise(labelled).share_with_error(graded))
+    if len(labelled) >= LEAST_SOLUTIONS:
+        return _Evidence("labels", labelled, (len(labelled) - right + 1) / (len(labelled) + 2))
+    raise DataError(
+        Message("too_few_to_recalibrate", path=data, labelled=len(labelled), graded=len(graded), least=LEAST_SOLUTIONS)
+    )
 
 
 def _abstention(scored: Scored, threshold: float, target: float) -> AbstentionBar | None:

@@ -69,7 +69,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "the data have solutions of {n} problem, but distilling needs {least}",
         "the data have solutions of {n} problems, but distilling needs {least}",
     ),
-    "too_few_to_recalibrate": "{path}: solutions with a known first error ({labelled}) or a graded final answer ({graded}) are too few; a threshold needs {least_of_a_kind} right and {least_of_a_kind} wrong labelled solutions, or {least_graded} graded ones",
+    "too_few_to_recalibrate": "{path}: solutions with a known first error ({labelled}) or a graded final answer ({graded}) are too few; a threshold needs {least} of one kind",
     "too_little_disk": "{folder} has {free} GB free, but this needs {needed} GB. Free some space, or choose a folder on another disk.",
     "training_file_changed": "{training}, which {path} refers to, is missing or changed: give the training file again",
     "weights_differ": "{model_dir} has different weights from its manifest: {error}",

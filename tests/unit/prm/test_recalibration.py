@@ -15,10 +15,10 @@ from prm.traces import write_traces
 from prm.training import train
 from tests.unit.prm.small_world import make_traces
 
-LABELLED = make_traces(60, seed=11, prefix="other")
+LABELLED = make_traces(110, seed=11, prefix="other")
 GRADED = [
     msgspec.structs.replace(without_labels(trace, trace.steps), final_answer_correct=number % 4 > 0)
-    for number, trace in enumerate(LABELLED)
+    for number, trace in enumerate(LABELLED[:60])
 ]
 
 
@@ -40,10 +40,10 @@ def test_labels_fit_threshold_and_abstention_limit(tmp_path, model):
     scores = scores_of(model, LABELLED)
     assert manifest == read_manifest(tmp_path / "out")
     assert manifest.threshold == fit_threshold_on(LABELLED, scores) != read_manifest(model).threshold
-    assert (manifest.fitted_on, manifest.counts.held_solutions) == ("labels", 60)
-    assert manifest.trust.abstention.solutions == 60
+    assert (manifest.fitted_on, manifest.counts.held_solutions) == ("labels", 110)
+    assert manifest.trust.abstention.solutions == 110
     assert scores_of(tmp_path / "out", LABELLED) == scores
-    assert "were fitted on labelled solutions of another file (60 solutions)" in (tmp_path / "out/CARD.md").read_text()
+    assert "were fitted on labelled solutions of another file (110 solutions)" in (tmp_path / "out/CARD.md").read_text()
 
 
 def test_without_labels_as_many_are_flagged_as_the_grades_suggest(tmp_path, model):
@@ -56,9 +56,19 @@ def test_without_labels_as_many_are_flagged_as_the_grades_suggest(tmp_path, mode
     assert flagged == pytest.approx(suggested, abs=1 / 60)
 
 
+def test_few_labels_only_count_errors(tmp_path, model):
+    few = [*[t for t in LABELLED if first_error(t) == -1][:18], *[t for t in LABELLED if first_error(t) >= 0][:12]]
+    write_traces(tmp_path / "few.jsonl", few)
+    manifest = recalibrate(model, tmp_path / "out", data=tmp_path / "few.jsonl")
+    flagged = np.mean([min(score.mean) < manifest.threshold for score in scores_of(model, few)])
+    assert flagged == pytest.approx((12 + 1) / (30 + 2), abs=1 / 30)
+    assert manifest.fitted_on == "labels"
+    assert manifest.trust is None or manifest.trust.abstention is None
+
+
 def test_too_few_solutions_are_refused_and_nothing_is_left(tmp_path, model):
     write_traces(tmp_path / "few.jsonl", [*GRADED[:19], next(t for t in LABELLED if first_error(t) == -1)])
-    refused = r"first error \(1\) or a graded final answer \(19\) are too few; a threshold needs 10 right and 10 wrong"
+    refused = r"first error \(1\) or a graded final answer \(19\) are too few; a threshold needs 20 of one kind"
     with pytest.raises(DataError, match=refused):
         recalibrate(model, tmp_path / "out", data=tmp_path / "few.jsonl")
     assert not (tmp_path / "out").exists()
