@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 
 from annotation.loop.judging.run_body import run_judging
 from annotation.models import JudgingRun
-from tests.factories import MembershipFactory, SolutionFactory, UserFactory
+from tests.factories import MembershipFactory, SolutionFactory, UserFactory, index_words
 from tests.fake_endpoint import fake_endpoint
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +16,8 @@ JUDGINGS = "/api/v1/projects/project/judgings/"
 def asked(project, manager, settings, monkeypatch):
     monkeypatch.setattr("annotation.core.lifecycle.enqueue", lambda *task, **_: None)
     SolutionFactory(project=project, problem__text="What is 2 + 2?")
-    SolutionFactory(project=project, problem__text="What is 3 + 3?")
+    SolutionFactory(project=project, problem__text="What is 3 + 3?", steps=["3 + 3 = 6."])
+    index_words(project)
     client = APIClient()
     client.force_authenticate(manager)
     with fake_endpoint(lambda request, number: "\\boxed{-1}") as fake:
