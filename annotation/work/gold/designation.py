@@ -126,7 +126,7 @@ def mark_references(*, by: User, project: Project, chosen: Collection[Reference]
     if len(chosen) > MOST_AT_ONCE:
         raise DomainError(Message("too_many_gold", most_at_once=f"{MOST_AT_ONCE:,}"), code="too_many")
     annotations = Annotation.objects.filter(pk__in=[reference.annotation for reference in chosen])
-    fresh = annotations.exclude(solution__in=active_gold(project).values("solution"))
+    fresh = annotations.exclude(solution__in=active_gold(project).values("solution")).order_by("solution")
     return len(_mark(by, project, fresh, [], practice=practice))
 
 
