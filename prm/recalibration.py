@@ -22,9 +22,6 @@ from prm.traces import Trace
 from prm.training.dataset import read_to_fit
 from prm.trust import LEAST_SOLUTIONS, AbstentionBar, Trust, fit_abstention, verdict
 
-Scored = list[tuple[Trace, TraceScore]]
-
-
 ENOUGH_TO_FIT = 50  # right and wrong solutions each; with fewer, counting errors sets a better threshold
 
 
@@ -45,6 +42,8 @@ def recalibrate(model: Path | str, out: Path | str, *, data: Path | str, mapping
     assert before is not None, "every model folder has a manifest"
     evidence = _evidence(data, mapping)
     scored = [pair for pair in zip(evidence.traces, scorer.score(evidence.traces), strict=True) if not pair[1].unscored]
+    if len(scored) < LEAST_SOLUTIONS:  # the rest exceeds the context
+        raise _too_few(data, [trace for trace, _ in scored])
     if evidence.share is None:
         threshold = fit_threshold_on((trace for trace, _ in scored), (score for _, score in scored))
         limit = _abstention(scored, threshold, before.config.verdict_accuracy)
@@ -83,12 +82,18 @@ def _evidence(data: Path, mapping: Mapping | None) -> _Evidence:
         return _Evidence("grades", graded, fit_noise(labelled).share_with_error(graded))
     if len(labelled) >= LEAST_SOLUTIONS:
         return _Evidence("labels", labelled, (len(labelled) - right + 1) / (len(labelled) + 2))
-    raise DataError(
-        Message("too_few_to_recalibrate", path=data, labelled=len(labelled), graded=len(graded), least=LEAST_SOLUTIONS)
+    raise _too_few(data, traces)
+
+
+def _too_few(data: Path, traces: list[Trace]) -> DataError:
+    labelled = sum(first_error(trace) is not None for trace in traces)
+    graded = sum(trace.final_answer_correct is not None for trace in traces)
+    return DataError(
+        Message("too_few_to_recalibrate", path=data, labelled=labelled, graded=graded, least=LEAST_SOLUTIONS)
     )
 
 
-def _abstention(scored: Scored, threshold: float, target: float) -> AbstentionBar | None:
+def _abstention(scored: list[tuple[Trace, TraceScore]], threshold: float, target: float) -> AbstentionBar | None:
     doubts, right = [], []
     for trace, score in scored:
         predicted, doubt = verdict(score.heads, score.mean, threshold)

@@ -1,6 +1,7 @@
 """What is wrong with model folders and backbones, and what stops scoring."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
+    "address_unusable": "{host}:{port} cannot be used: {error}",
     "answer_count_differs": ("{url} returned {n} text, expected {asked}", "{url} returned {n} texts, expected {asked}"),
     "architecture_not_supported": "{name}/config.json, field `architectures`: expected …{classifier} or {reward}, got {architecture}. You can also import a folder that this library trained or exported",
     "backbone_not_causal": "backbone {name!r} is not causal: later tokens change the states of earlier ones",

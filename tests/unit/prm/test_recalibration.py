@@ -11,7 +11,7 @@ from prm.labels import first_error, without_labels
 from prm.manifest import read_manifest
 from prm.recalibration import recalibrate
 from prm.scoring import Scorer
-from prm.traces import write_traces
+from prm.traces import Step, write_traces
 from prm.training import train
 from tests.unit.prm.small_world import make_traces
 
@@ -74,3 +74,11 @@ def test_too_few_solutions_are_refused_and_nothing_is_left(tmp_path, model):
     assert not (tmp_path / "out").exists()
     with pytest.raises(ModelFileError, match="exists and is not an empty folder"):
         recalibrate(model, model, data=tmp_path / "few.jsonl")
+
+
+def test_solutions_beyond_the_context_do_not_count(tmp_path, model):
+    long = [msgspec.structs.replace(trace, steps=[Step("1 + 1 = 2. " * 2000)], labels=None) for trace in GRADED[:30]]
+    write_traces(tmp_path / "long.jsonl", long)
+    with pytest.raises(DataError, match=r"long.jsonl: .* are too few"):
+        recalibrate(model, tmp_path / "out", data=tmp_path / "long.jsonl")
+    assert not (tmp_path / "out").exists()

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from annotation.api.scores import SolutionScore
+from prm.__main__ import main
 from prm.scoring import Scorer
 from prm.scoring.http import scoring_server
 from prm.traces import Step, Trace
@@ -56,3 +57,12 @@ def test_other_requests_are_refused_with_the_reason(
     assert answer.status_code == status
     assert message in answer.json()["message"]
     assert client.get("/healthz").json() == {"status": "ok"}
+
+
+def test_an_address_that_is_taken_is_named(client: httpx2.Client, capsys: pytest.CaptureFixture[str]) -> None:
+    port = client.base_url.port
+    assert main(["serve", "--model", "zero:tiny", "--port", str(port)]) == 2
+    assert capsys.readouterr().err == f"127.0.0.1:{port} cannot be used: Address already in use\n"
+    with pytest.raises(SystemExit, match="2"):
+        main(["serve", "--model", "zero:tiny", "--port", "80000"])
+    assert "'80000' is not a port from 0 to 65535" in capsys.readouterr().err
