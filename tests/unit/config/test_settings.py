@@ -77,10 +77,10 @@ def test_local_settings_always_answer_on_this_machine(hosts):
 
 
 def test_database_address_with_a_socket(monkeypatch):
-    monkeypatch.setenv("DATABASE_URL", "postgresql://stepmark@/stepmark?host=%2Ftmp%2Fs")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://stepmark@/stepmark?host=%2Frun%2Fs")
     monkeypatch.delenv("DATABASE_POOL", raising=False)
     entry = env.database()
-    assert (entry["NAME"], entry["USER"], entry["HOST"]) == ("stepmark", "stepmark", "/tmp/s")
+    assert (entry["NAME"], entry["USER"], entry["HOST"]) == ("stepmark", "stepmark", "/run/s")
     assert entry["CONN_HEALTH_CHECKS"] is True
     assert "pool" not in entry["OPTIONS"]
 

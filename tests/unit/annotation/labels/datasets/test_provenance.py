@@ -176,9 +176,6 @@ def test_a_card_states_known_failures(labelled, manager):
     assert "found the reference of a problem wrong: 1 in" in after
     assert "set aside as unreliable: 1 in the project. This dataset leaves them out." in after
     assert "set aside as unreliable: 0 in the project." in before
-    import pathlib
-
-    pathlib.Path("/tmp/provenance/card.md").write_text(after)
 
 
 def test_a_licence_that_the_hub_would_not_read_is_refused(project, manager):
