@@ -11,8 +11,15 @@ from django.urls import reverse
 
 from annotation.core.membership.accounts import choose_password
 from annotation.core.membership.client_address import client_address
+from annotation.core.statements import columns, fetch_one, instances
+from annotation.models import Preference
 
 OPEN = ("/accounts/", "/language/")
+SIGNED_IN = f"""
+SELECT {columns(User)}, {columns(Preference)}
+FROM auth_user LEFT JOIN annotation_preference ON annotation_preference.user_id = auth_user.id
+WHERE auth_user.id = %(user)s
+"""
 
 
 def without_mail(request: HttpRequest) -> HttpResponse:
@@ -42,8 +49,13 @@ class Accounts(AuthenticationBackend):  # type: ignore[misc]
 
     def get_user(self, user_id: int) -> User | None:
         """The user, if they exist and are active."""
-        user = User.objects.select_related("preference").filter(pk=user_id).first()
-        return user if user is not None and self.user_can_authenticate(user) else None
+        row = fetch_one(SIGNED_IN, {"user": user_id})
+        if row is None:
+            return None
+        user: User
+        user, preference = instances(row, User, Preference)
+        user._state.fields_cache["preference"] = preference if preference.pk else None
+        return user if self.user_can_authenticate(user) else None
 
 
 class OwnPassword:

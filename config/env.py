@@ -106,7 +106,7 @@ def database() -> dict[str, Any]:
     except Exception as error:
         raise ImproperlyConfigured(f"DATABASE_URL is not a PostgreSQL address: {error}") from None
     entry: dict[str, Any] = {
-        "ENGINE": "django_prometheus.db.backends.postgresql",
+        "ENGINE": "config.postgres",
         "NAME": parts.pop("dbname", ""),
         "USER": parts.pop("user", ""),
         "PASSWORD": parts.pop("password", ""),
