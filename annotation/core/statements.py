@@ -7,10 +7,12 @@ stay prepared.
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.models.base import ModelState
 from psycopg.rows import RowFactory, namedtuple_row, tuple_row
 from psycopg.types.numeric import Int8
 
@@ -20,8 +22,8 @@ M = TypeVar("M", bound=models.Model)
 def fetch_all(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """The rows of a statement with parameters such as `%(name)s`, run in the current transaction if there is one.
 
-    JSON is returned as text. If the server cannot infer the type of a parameter, the statement casts it
-    (`%(steps)s::bigint[]`). Raises Django's database errors.
+    A `jsonb` is returned as text, a `json` as its value. If the server cannot infer the type of a parameter, the
+    statement casts it (`%(steps)s::bigint[]`). Raises Django's database errors.
     """
     return _fetch(statement, values, tuple_row)
 
@@ -32,9 +34,10 @@ def fetch_named(statement: str, values: Mapping[str, Any]) -> list[Any]:
 
 
 def _fetch(statement: str, values: Mapping[str, Any], row_factory: RowFactory[Any]) -> list[Any]:
-    connection.ensure_connection()
+    database = connections[DEFAULT_DB_ALIAS]  # each attribute of `connection` would look it up
+    database.ensure_connection()
     typed = {name: _of_one_type(value) for name, value in values.items()}
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection, row_factory=row_factory) as cursor:
+    with database.wrap_database_errors, psycopg.Cursor(database.connection, row_factory=row_factory) as cursor:
         cursor.execute(statement.encode(), typed, prepare=True)
         result = cursor.pgresult
         return cursor.fetchall() if result and result.nfields else []
@@ -70,9 +73,21 @@ def instances(row: Sequence[Any], *kinds: type[models.Model]) -> list[Any]:
 
 def instance(model: type[M], row: Sequence[Any]) -> M:
     """The model of a row of `columns`; further columns of the row are ignored."""
+    names, json_names = _attributes(model)
+    row_of_model = model.__new__(model)
+    # What `Model.from_db` does, without its signals and its loop over the fields.
+    state = row_of_model.__dict__
+    state["_state"] = ModelState()
+    state.update(zip(names, row, strict=False))
+    for name in json_names:
+        if state[name] is not None:
+            state[name] = json.loads(state[name])
+    row_of_model._state.adding, row_of_model._state.db = False, DEFAULT_DB_ALIAS
+    return row_of_model
+
+
+@cache
+def _attributes(model: type[models.Model]) -> tuple[list[str], list[str]]:
+    """The names of a model's attributes in the order of its columns, and those that hold JSON."""
     fields = model._meta.concrete_fields
-    values = [
-        json.loads(value) if isinstance(field, models.JSONField) and value is not None else value
-        for field, value in zip(fields, row, strict=False)
-    ]
-    return model.from_db(connection.alias, [field.attname for field in fields], values)
+    return [field.attname for field in fields], [f.attname for f in fields if isinstance(f, models.JSONField)]

@@ -24,7 +24,7 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 Places = Annotated[int, msgspec.Meta(ge=1, le=100)]
 
 
-class LabelsWanted(msgspec.Struct, forbid_unknown_fields=True):
+class LabelsWanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many people label a solution, by its lane."""
 
     acquisition: Places = 1
@@ -34,7 +34,7 @@ class LabelsWanted(msgspec.Struct, forbid_unknown_fields=True):
     overlap: Places = 2
 
 
-class QueuePolicy(msgspec.Struct, forbid_unknown_fields=True):
+class QueuePolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the queue serves annotators.
 
     A lease lasts `lease_minutes` from the page's last heartbeat, which it sends every `heartbeat_seconds`; the page
@@ -56,7 +56,7 @@ class QueuePolicy(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError(Message("heartbeat_too_slow", seconds=self.heartbeat_seconds, minutes=self.lease_minutes))
 
 
-class PacePolicy(msgspec.Struct, forbid_unknown_fields=True):
+class PacePolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How working time is counted and limited.
 
     Time on a solution counts until there was no input for `idle_seconds`. The page suggests a break after
@@ -69,7 +69,7 @@ class PacePolicy(msgspec.Struct, forbid_unknown_fields=True):
     session_goal: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
 
 
-class GoldPolicy(msgspec.Struct, forbid_unknown_fields=True):
+class GoldPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Hidden gold: solutions with a known first error among the others.
 
     `share` of a person's solutions are gold, if the project has gold. An answer is right within `tolerance` steps of
@@ -86,7 +86,7 @@ class GoldPolicy(msgspec.Struct, forbid_unknown_fields=True):
     disputed_by: Share = 0.5
 
 
-class ScreeningPolicy(msgspec.Struct, forbid_unknown_fields=True):
+class ScreeningPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Gold that new annotators label first; 0 `items` screen nobody.
 
     At least `pass_mark` of the `items` must be right. People have this many `attempts` before a manager must decide.
@@ -104,7 +104,7 @@ class ScreeningPolicy(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError(Message("pass_mark_too_high", n=self.items, mark=self.pass_mark))
 
 
-class FeedbackPolicy(msgspec.Struct, forbid_unknown_fields=True):
+class FeedbackPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What people see about the quality of their labels on the page of their own work.
 
     `gold`: their share of right answers on hidden gold, without revealing which solutions were gold. `peers`: how often
@@ -115,7 +115,7 @@ class FeedbackPolicy(msgspec.Struct, forbid_unknown_fields=True):
     peers: bool = True
 
 
-class HintsPolicy(msgspec.Struct, forbid_unknown_fields=True):
+class HintsPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The model's score of each step, shown on a random `share` of each person's solutions; 0 shows none.
 
     Each pair of a person in `roles` and a solution in `lanes` is drawn separately. Solutions drawn without a hint are
@@ -137,7 +137,7 @@ class HintsPolicy(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError(Message("lane_without_hints", lane=measuring))
 
 
-class LaneMix(msgspec.Struct, forbid_unknown_fields=True):
+class LaneMix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Share of a generation that goes to each lane; acquisition takes the rest."""
 
     control: Share = 0.2
@@ -146,7 +146,7 @@ class LaneMix(msgspec.Struct, forbid_unknown_fields=True):
     overlap: Share = 0.1
 
 
-class ServingPolicy(msgspec.Struct, forbid_unknown_fields=True):
+class ServingPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Scoring limits of each token (0: no limit), and how many days the score log is stored.
 
     With `keep_text` the log stores the scored texts; it always stores their hashes.
@@ -160,7 +160,7 @@ class ServingPolicy(msgspec.Struct, forbid_unknown_fields=True):
     keep_text: bool = True
 
 
-class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
+class QualityPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How labels are weighted and monitored.
 
     The `consensus` of training labels weights each rating by its annotator's "reliability" or competence ("mace"), or
@@ -176,7 +176,7 @@ class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
     set_aside: bool = False
 
 
-class CardPolicy(msgspec.Struct, forbid_unknown_fields=True):
+class CardPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What dataset cards state and the platform cannot know; an empty field is shown as not stated.
 
     `licence` is an identifier of the Hugging Face Hub, such as "cc-by-4.0", and `languages` are codes of ISO 639 for
@@ -195,7 +195,7 @@ class CardPolicy(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError(Message("language_not_code", language=unknown[:60]))
 
 
-class CostsPolicy(msgspec.Struct, forbid_unknown_fields=True):
+class CostsPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What labels cost: an `hour` of an annotator's time (None if not stated) in a `currency`, a code of ISO 4217."""
 
     hour: Annotated[float, msgspec.Meta(ge=0)] | None = None
@@ -206,7 +206,7 @@ class CostsPolicy(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError(Message("currency_not_code", currency=self.currency[:60]))
 
 
-class Caps(msgspec.Struct, forbid_unknown_fields=True):
+class Caps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Caps of the acquisition lane of a generation: solutions per problem, and the share of a domain.
 
     Without a cap per problem, the lane takes one solution of each, and more only to use the budget.
@@ -216,7 +216,7 @@ class Caps(msgspec.Struct, forbid_unknown_fields=True):
     domain: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
 
 
-class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
+class ProjectPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The queue, rounds and training policies of a project.
 
     - `neutral` maps the neutral rating for training only; snapshots hold all three classes.

@@ -1,6 +1,8 @@
 import uuid
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
 from django.contrib.auth.models import User
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -42,11 +44,22 @@ class Project(models.Model):
 
     @property
     def label_scheme(self) -> LabelScheme:
-        return parse_scheme(self.scheme)
+        return _scheme(msgspec.json.encode(self.scheme))
 
     @property
     def policies(self) -> ProjectPolicy:
-        return read_policy(self.policy)
+        return _policy(msgspec.json.encode(self.policy))
+
+
+# Each value is decoded once, because a claim reads them often.
+@lru_cache(maxsize=256)
+def _scheme(value: bytes) -> LabelScheme:
+    return parse_scheme(msgspec.json.decode(value))
+
+
+@lru_cache(maxsize=256)
+def _policy(value: bytes) -> ProjectPolicy:
+    return read_policy(msgspec.json.decode(value))
 
 
 MEMBER_NAME = Coalesce("user__username", "name_in_file")  # for the order of querysets; see `Membership.name`

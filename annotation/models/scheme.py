@@ -51,7 +51,7 @@ DEFAULT_KEYS = {
 }
 
 
-class Look(msgspec.Struct, forbid_unknown_fields=True):
+class Look(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The look of an answer. An empty name or help means the workbench's own text, in the reader's language.
 
     Every answer also has a sign of its own shape, so that colour is never the only difference.
@@ -64,7 +64,7 @@ class Look(msgspec.Struct, forbid_unknown_fields=True):
     colour: Annotated[Colour | None, about("The colour of the answer.")] = None
 
 
-class Answers(msgspec.Struct, forbid_unknown_fields=True):
+class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The look of the four answers. Their meaning, and the stored labels, are the same in every project."""
 
     good: Annotated[Look, about("For good steps.")] = msgspec.field(default_factory=Look)
@@ -84,7 +84,7 @@ class Term(msgspec.Struct, forbid_unknown_fields=True):
         self.name, self.group = self.name.strip(), self.group.strip()  # submissions name the entry without blanks
 
 
-class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
+class LabelScheme(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How annotators rate. The default is PRM800K phase 2: stop at the first error.
 
     - `offer_neutral`, `offer_unsure`: answers besides good and bad.
