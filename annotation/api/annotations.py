@@ -16,6 +16,7 @@ from annotation.core.bounds import Count, FirstError, Id, about
 from annotation.core.membership.access import find_project, membership_of
 from annotation.labels.labour.statistics import my_progress
 from annotation.models import SentBack
+from annotation.work.claiming import fetch_steps
 from annotation.work.labelling.payload import OwnLabel, Submission
 from annotation.work.labelling.revisions import as_submitted, fills_place, find_latest
 from annotation.work.labelling.sending_back import sent_back_to
@@ -97,7 +98,9 @@ class OwnWork(APIView):
         latest = find_latest(by=caller(request), project=project, solution_id=solution_id)
         assert latest.lease is not None  # `find_latest` requires one
         sent = latest.sent_back.filter(state=SentBack.State.OPEN).first()
-        task = Task.of_lease(latest.lease, project, guidelines=project.current_guidelines.number)
+        task = Task.of_lease(
+            latest.lease, project, fetch_steps(solution_id), guidelines=project.current_guidelines.number
+        )
         return Response(LabelToRevise(task, as_submitted(latest), sent.reason if sent else None))
 
 

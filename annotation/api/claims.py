@@ -1,5 +1,6 @@
 """The next task of an annotator."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -18,17 +19,13 @@ from annotation.core.bounds import Count, Id, JSONObject, about, one_of
 from annotation.core.membership.access import find_project
 from annotation.core.statements import fetch_all
 from annotation.models import Hint, LabelScheme, Lease, Project, Solution
-from annotation.work.claiming import claim_next
+from annotation.work.claiming import StepRow, claim_next
 from prm.vocabulary import StepKind
 
 CRITIQUES = """
 SELECT critique.step_id, critique.text FROM annotation_critique critique
 JOIN annotation_step step ON step.id = critique.step_id
 WHERE step.solution_id = %(solution)s ORDER BY critique.step_id, critique.ordinal
-"""
-STEPS = """
-SELECT position, alternative, id, text, kind FROM annotation_step
-WHERE solution_id = %(solution)s ORDER BY position, alternative
 """
 
 
@@ -104,11 +101,11 @@ class Work(msgspec.Struct):
     scheme: LabelScheme
 
     @classmethod
-    def of(cls, solution: Solution, project: Project, **others: Any) -> Self:
+    def of(cls, solution: Solution, project: Project, steps: Sequence[StepRow], **others: Any) -> Self:
         problem, scheme = solution.problem, project.label_scheme
         hidden = scheme.reference == "hidden"
         return cls(
-            solution=TaskSolution(solution.pk, _steps(solution, scheme)),
+            solution=TaskSolution(solution.pk, _steps(solution, steps, scheme)),
             problem=TaskProblem(
                 id=problem.pk,
                 text=problem.text,
@@ -130,11 +127,12 @@ class Task(Work):
     draft: Annotated[StoredDraft | None, about("The saved draft; null for none.")]
 
     @classmethod
-    def of_lease(cls, lease: Lease, project: Project, *, guidelines: int) -> Self:
+    def of_lease(cls, lease: Lease, project: Project, steps: Sequence[StepRow], *, guidelines: int) -> Self:
         draft, hint = getattr(lease, "draft", None), getattr(lease, "hint", None)
         return cls.of(
             lease.solution,
             project,
+            steps,
             lease=TaskLease(lease.pk, lease.expires_at),
             guidelines=guidelines,
             hint=TaskHint(hint.reveal, hint.scored_positions) if hint and hint.shown else None,
@@ -159,19 +157,19 @@ class ClaimNext(APIView):
         """A solution that the caller has leased and `holding` does not name, else the next solution in the queue."""
         project = find_project(request.user, slug)
         claim = claim_next(by=caller(request), project=project, holding=read_body(request, Holding).holding)
-        task = Task.of_lease(claim.lease, project, guidelines=claim.guidelines) if claim.lease else None
+        lease = claim.lease
+        task = Task.of_lease(lease, project, claim.steps, guidelines=claim.guidelines) if lease else None
         return Response(ClaimAnswer(task, claim.reason, claim.message, claim.retry_at))
 
 
-def _steps(solution: Solution, scheme: LabelScheme) -> list[StepsAtPosition]:
+def _steps(solution: Solution, steps: Sequence[StepRow], scheme: LabelScheme) -> list[StepsAtPosition]:
     critiques = _critiques(solution.pk) if scheme.critique == "given" else {}
-    rows = fetch_all(STEPS, {"solution": solution.pk})
     return [
         StepsAtPosition(
             position,
             [Step(pk, alternative, text, kind, critiques.get(pk, [])) for _, alternative, pk, text, kind in here],
         )
-        for position, here in groupby(rows, key=itemgetter(0))
+        for position, here in groupby(steps, key=itemgetter(0))
     ]
 
 

@@ -9,6 +9,7 @@ from annotation.api.authentication import caller
 from annotation.api.boundary import read_body
 from annotation.api.claims import Work
 from annotation.core.membership.access import find_project, require_role
+from annotation.work.claiming import fetch_steps
 from annotation.work.labelling.payload import Submission
 from annotation.work.practice.answering import Place, answer_practice, find_practice, practice_set
 from annotation.work.practice.explanations import Explanation
@@ -50,4 +51,4 @@ class PracticeWork(APIView):
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
         """The solution with its problem, as in a task. The right answer is not included."""
         project = find_project(request.user, slug)
-        return Response(Work.of(find_practice(project, solution_id).solution, project))
+        return Response(Work.of(find_practice(project, solution_id).solution, project, fetch_steps(solution_id)))

@@ -1,6 +1,6 @@
 """Claims the next task of an annotator: a lease that they already hold, else the next item with a free place."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,16 +10,19 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.core import audit
-from annotation.core.statements import columns, fetch_all, fetch_one, instance, instances
-from annotation.models import Draft, Hint, Lease, Membership, Problem, Project, Solution
+from annotation.core.statements import columns, fetch_one, instance, instances
+from annotation.models import Draft, Hint, Lease, Membership, Problem, Project, ScreeningDecision, Solution
 from annotation.work.gold import due as hidden
+from annotation.work.gold.hidden_gold import ANY_GOLD
+from annotation.work.gold.screening import LATEST
 from annotation.work.queue import hint_draw as hints
-from annotation.work.queue.item_choice import Taken, take, take_thoroughly
+from annotation.work.queue.item_choice import comes_first, take, take_thoroughly
 from annotation.work.queue.leases import expire_leases
 from annotation.work.queue.reasons import why_nothing
-from annotation.work.queue.rules import cap_reached, rules_for
+from annotation.work.queue.rules import Rules, cap_reached, rules_for
+from prm.vocabulary import StepKind
 
-Take = Callable[..., Taken | None]
+StepRow = tuple[int, int, int, str, StepKind]
 ATTEMPTS = 5  # while places are freed and taken again between two searches of the queue
 
 
@@ -28,11 +31,13 @@ class Claim:
     """A lease, or the reason for its absence: done, all_leased, not_annotator, holding_enough, paused,
     screening_failed, screening_unready, cap_reached, cooling_down, not_qualified.
 
-    `guidelines` is the version that applies, 0 if there is none. `message` is for the annotator; `retry_at` is when
+    `steps` are those of the lease's solution, each its position, alternative, id, text and kind, in order. `guidelines`
+    is the version that applies, 0 if there is none. `message` is for the annotator; `retry_at` is when
     there may be work again, None if unknown.
     """
 
     lease: Lease | None = None
+    steps: Sequence[StepRow] = ()
     guidelines: int = 0
     reason: str | None = None
     message: str = ""
@@ -45,20 +50,20 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
 
     At most `1 + prefetch_depth` leases are active per person. Every active member may label.
     """
-    claim = _attempt(take, by=by, project=project, holding=holding)
+    claim = _attempt(by=by, project=project, holding=holding)
     for _attempt_number in range(ATTEMPTS):
         if claim is not None:
             break
         # Before reporting that nothing is left: expire overdue leases, search the whole queue, and wait for rows that
         # others have locked. Each happens in its own transaction, so that no lock waits for another.
         expire_leases(project=project)
-        claim = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
+        claim = _attempt(by=by, project=project, holding=holding, thoroughly=True) or _nothing(by, project)
     if claim is None:
         claim = Claim(reason="all_leased", message=_("Others were faster. Try again."), retry_at=timezone.now())
     if isinstance(claim, Claim):
         return claim
-    lease, guidelines = _with_work(claim.lease)
-    return Claim(lease=lease, guidelines=guidelines, resumed=claim.resumed)
+    lease, steps, guidelines = _with_work(claim.lease)
+    return Claim(lease=lease, steps=steps, guidelines=guidelines, resumed=claim.resumed)
 
 
 @dataclass(frozen=True)
@@ -75,14 +80,18 @@ SELECT {columns(Membership)}, set_config('synchronous_commit', 'off', true)
 FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
 FOR NO KEY UPDATE
 """
-IN_HAND = """
-SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = 'active' ORDER BY claimed_at, id
+# A statement of its own, because it must see what the lock has waited for.
+SITUATION = f"""
+SELECT ARRAY(
+    SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = 'active' ORDER BY claimed_at, id
+), EXISTS ({ANY_GOLD}), {{comes_first}}, {columns(ScreeningDecision)}
+FROM (SELECT) AS always LEFT JOIN LATERAL ({LATEST}) AS annotation_screeningdecision ON true
 """
 
 
 @transaction.atomic
-def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _Held | Claim | None:
-    """A lease, or a final reason for its absence; None if `take` finds nothing."""
+def _attempt(*, by: User, project: Project, holding: list[int], thoroughly: bool = False) -> _Held | Claim | None:
+    """A lease, or a final reason for its absence; None if the search, quick or thorough, finds nothing."""
     row = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
     if row is None:
         message = _("You are not a member of this project, so you cannot label in it.")
@@ -91,12 +100,32 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
     membership.project = project
     now = timezone.now()
     until = now + timedelta(minutes=project.policies.queue.lease_minutes)
-    held = [lease_id for (lease_id,) in fetch_all(IN_HAND, {"annotator": membership.pk})]
+    situation = _situation(membership, rules_for(membership, now))
     return (
-        _resume([lease_id for lease_id in held if lease_id not in holding], until)
-        or _refusal(membership, len(held), now)
-        or _take_new(take, by, membership, now=now, until=until)
+        _resume([lease_id for lease_id in situation.held if lease_id not in holding], until)
+        or _refusal(membership, len(situation.held), now)
+        or _take_new(by, membership, situation, thoroughly=thoroughly, now=now, until=until)
     )
+
+
+@dataclass(frozen=True)
+class _Situation:
+    """What decides on the next task of a locked member: active leases, oldest first, and what may come before the
+    ordinary queue.
+    """
+
+    rules: Rules
+    held: list[int]
+    any_gold: bool
+    first: bool
+    decision: ScreeningDecision | None
+
+
+def _situation(membership: Membership, rules: Rules) -> _Situation:
+    row = fetch_one(SITUATION.format(comes_first=comes_first(rules)), rules.values)
+    assert row is not None
+    held, any_gold, first, *decision = row
+    return _Situation(rules, held, any_gold, first, instance(ScreeningDecision, decision) if decision[0] else None)
 
 
 def _resume(lease_ids: list[int], until: datetime) -> _Held | None:
@@ -120,12 +149,19 @@ def _refusal(membership: Membership, held: int, now: datetime) -> Claim | None:
     return None
 
 
-def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, until: datetime) -> _Held | Claim | None:
-    """A new lease on hidden gold if gold is due, else on the next item of the queue; None if `take` finds nothing."""
-    gold = hidden.lease_due(membership, now=now, until=until)
+def _take_new(
+    by: User, membership: Membership, situation: _Situation, *, thoroughly: bool, now: datetime, until: datetime
+) -> _Held | Claim | None:
+    """A new lease on hidden gold if gold is due, else on the next item of the queue; None if the search finds none."""
+    gold = hidden.lease_due(membership, situation.decision, any_gold=situation.any_gold, now=now, until=until)
     if gold and gold.taken is None:
         return Claim(reason=gold.reason, message=str(gold.message))
-    taken = gold.taken if gold else take(rules_for(membership, now), now=now, until=until)
+    if gold:
+        taken = gold.taken
+    elif thoroughly:
+        taken = take_thoroughly(situation.rules, now=now, until=until)
+    else:
+        taken = take(situation.rules, first=situation.first, now=now, until=until)
     if taken is None:
         return None
     hint = hints.draw(membership, taken, now=now)
@@ -140,8 +176,12 @@ def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, un
     return _Held(taken.lease)
 
 
+STEPS = """(
+    SELECT json_agg(json_build_array(position, alternative, id, text, kind) ORDER BY position, alternative)
+    FROM annotation_step WHERE solution_id = {solution})"""
 WORK = f"""
 SELECT {columns(Lease)}, {columns(Solution)}, {columns(Problem)}, {columns(Draft)}, {columns(Hint)},
+    {STEPS.format(solution="annotation_solution.id")},
     (SELECT COALESCE(max(version.number), 0) FROM annotation_guidelineversion version
      WHERE version.project_id = annotation_solution.project_id),
     pg_logical_emit_message(true, 'stepmark', '')
@@ -154,8 +194,8 @@ WHERE annotation_lease.id = %(lease)s
 """
 
 
-def _with_work(lease_id: int) -> tuple[Lease, int]:
-    """The lease with its solution, problem, draft and hint, and the number of the current version of the guidelines.
+def _with_work(lease_id: int) -> tuple[Lease, list[StepRow], int]:
+    """The lease with its solution, problem, draft and hint, the steps, and the number of the current guidelines.
 
     All earlier commits have reached the disk.
     """
@@ -166,7 +206,14 @@ def _with_work(lease_id: int) -> tuple[Lease, int]:
     lease, solution, problem, draft, hint = instances(row, Lease, Solution, Problem, Draft, Hint)
     solution.problem, lease.solution = problem, solution
     lease._state.fields_cache |= {"draft": draft if draft.pk else None, "hint": hint if hint.pk else None}
-    return lease, row[-2]
+    steps, guidelines, _ = row[-3:]
+    return lease, steps or [], guidelines
+
+
+def fetch_steps(solution_id: int) -> list[StepRow]:
+    """The steps of a solution, as in `Claim`."""
+    row = fetch_one(f"SELECT {STEPS.format(solution='%(solution)s')}", {"solution": solution_id})
+    return (row and row[0]) or []
 
 
 def _nothing(by: User, project: Project) -> Claim | None:

@@ -12,8 +12,8 @@ from tests.factories import GenerationFactory, MembershipFactory, QueueItemFacto
 LABELLING = ("claim", "submit")
 pytestmark = pytest.mark.django_db
 # Who calls, the project, and BEGIN and COMMIT are among them. A browser's session is one more than a program's token.
-MOST_OF_A_CLAIM = {"program": 14, "browser": 15}
-MOST_OF_A_SUBMISSION = {"program": 12, "browser": 13}
+MOST_OF_A_CLAIM = {"program": 10, "browser": 11}
+MOST_OF_A_SUBMISSION = {"program": 10, "browser": 11}
 
 
 @pytest.fixture

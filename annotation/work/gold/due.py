@@ -46,19 +46,23 @@ IN_HAND = Hidden(reason="holding_enough", message=_("Finish the solutions you ha
 NOTHING_YET = Hidden(reason="done", message=_("There is no work in this project yet."))
 
 
-def lease_due(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:
-    """Lease gold that comes before ordinary work; None if ordinary work is next. The caller has locked the membership.
+def lease_due(
+    membership: Membership, latest: ScreeningDecision | None, *, any_gold: bool, now: datetime, until: datetime
+) -> Hidden | None:
+    """Lease gold that comes before ordinary work; None if ordinary work is next.
+
+    The caller has locked the membership, and then read its `latest` decision and whether the project has `any_gold`.
 
     Without an open generation no gold is leased, because there is no ordinary work to hide it in. A machine gets none.
     """
-    status = screening.settle(membership)
+    status = screening.settle(membership, latest)
     if status == Outcome.FAILED:
         return FAILED
     if status == Outcome.PAUSED:
         return PAUSED
     if status == Outcome.AGAIN:
         return _screen(membership, now, until)
-    if membership.kind == Membership.Kind.MACHINE:
+    if membership.kind == Membership.Kind.MACHINE or not any_gold:
         return None
     solution = gold.due(membership)
     generation = _open_generation(membership) if solution is not None else None

@@ -11,20 +11,17 @@ from math import ceil
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
-from annotation.core.statements import fetch_one
 from annotation.models import HIDDEN_LANES, Generation, GoldAnswer, Lane, Lease, Membership, QueueItem
 from annotation.work.queue.item_choice import Taken
 
-# A cheap check at every claim, which ends it in a project without gold.
-ANY_GOLD = "SELECT 1 FROM annotation_goldanswer WHERE project_id = %(project)s AND active AND NOT practice LIMIT 1"
+# Most projects have none, and a claim then asks nothing further.
+ANY_GOLD = "SELECT FROM annotation_goldanswer WHERE project_id = %(project)s AND active AND NOT practice"
 
 
 def due(membership: Membership) -> int | None:
     """The gold solution that is due; None if ordinary work is due. The caller has locked the membership."""
     share = membership.project.policies.gold.share
-    if not share or fetch_one(ANY_GOLD, {"project": membership.project_id}) is None:
-        return None
-    if not fresh_gold(membership).exists():
+    if not share or not fresh_gold(membership).exists():
         return None
     place, last = place_of(membership)
     if last is not None and int(last * share) == int(place * share):

@@ -23,7 +23,7 @@ from prm.messages import Message
 
 Outcome = ScreeningDecision.Outcome
 LATEST = f"""
-SELECT {columns(ScreeningDecision)} FROM annotation_screeningdecision WHERE membership_id = %(membership)s
+SELECT {columns(ScreeningDecision)} FROM annotation_screeningdecision WHERE membership_id = %(annotator)s
 ORDER BY id DESC LIMIT 1
 """
 
@@ -68,9 +68,8 @@ def standing_by(latest: ScreeningDecision | None, membership: Membership) -> str
     return Outcome.AGAIN
 
 
-def settle(membership: Membership) -> str | None:
-    """Store the decision that the person's answers lead to, if any, and return their standing."""
-    latest = latest_decision(membership)
+def settle(membership: Membership, latest: ScreeningDecision | None) -> str | None:
+    """Store the decision that the person's answers since the `latest` lead to, if any, and return their standing."""
     now = standing_by(latest, membership)
     if now == Outcome.AGAIN:
         return _settle_screening(membership, latest)
@@ -142,7 +141,7 @@ def verdict_of(membership: Membership, attempt: Attempt) -> str | None:
 
 
 def latest_decision(membership: Membership) -> ScreeningDecision | None:
-    row = fetch_one(LATEST, {"membership": membership.pk})
+    row = fetch_one(LATEST, {"annotator": membership.pk})
     return None if row is None else instance(ScreeningDecision, row)
 
 

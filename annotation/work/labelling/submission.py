@@ -1,7 +1,8 @@
 """Stores each submission as one annotation, despite retries, expired leases and several tabs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -9,7 +10,7 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.statements import columns, fetch_all, fetch_one, instance
-from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem, Taker
+from annotation.models import Annotation, Draft, Generation, Lease, Membership, Project, QueueItem, Taker
 from annotation.work.labelling.annotation_rows import write_annotation
 from annotation.work.labelling.disputes import follow_revision
 from annotation.work.labelling.handing_over import follow_judges
@@ -18,8 +19,8 @@ from annotation.work.labelling.refusing import refuse
 from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.seen_hints import store_seen
 from annotation.work.labelling.sending_back import answer_sent_back
-from annotation.work.labelling.validation import validate_claimed
-from annotation.work.queue.leases import end_lease, lock_held
+from annotation.work.labelling.validation import STEPS, StepRows, validate_claimed
+from annotation.work.queue.leases import STATE, end_lease, lock_rows
 from prm.messages import Message
 from prm.vocabulary import MACHINES
 
@@ -40,9 +41,12 @@ WHERE project_id = %(project)s AND user_id = %(user)s AND active
 FOR NO KEY UPDATE OF annotation_membership
 """
 
-EARLIER = f"""
-SELECT {columns(Annotation)} FROM annotation_annotation
-WHERE submission_id = %(submission)s::uuid OR (annotator_id = %(annotator)s AND solution_id = %(solution)s)
+BEFORE = "submission_id = %(submission)s::uuid OR (annotator_id = %(annotator)s AND solution_id = %(solution)s)"
+EARLIER = f"SELECT {columns(Annotation)} FROM annotation_annotation WHERE {BEFORE}"
+# What a submission is checked against, read after all locks; one row without an annotation if there is none.
+CONTEXT = f"""
+SELECT {columns(Annotation)}, {STATE}, {STEPS}
+FROM (SELECT) AS always LEFT JOIN annotation_annotation ON {BEFORE}
 """
 
 
@@ -84,12 +88,13 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     """
     labeller = lock_labeller(by, project, by_program=by_program)
     membership = labeller.membership
-    earlier, latest = find_earlier(membership, submission)
+    held = lock_rows(annotator=membership, solution=submission.solution)
+    earlier, latest, steps = _read_context(membership, submission, held and held[1].generation)
     if earlier is not None:
         check_same(earlier, membership, submission)
         return Submitted(earlier, created=False)
-    first_error = validate_claimed(submission, membership, project)
-    lease, item = _lease_of(membership, submission)
+    first_error = validate_claimed(submission, membership, project, steps)
+    lease, item = _check_lease(held, membership, submission)
     _check_base(submission, latest)
     counted = _take_place(lease, item, fills=labeller.is_machine == (item.taker == Taker.MACHINE))
     annotation = write_annotation(
@@ -140,12 +145,30 @@ def lock_labeller(by: User, project: Project, *, by_program: bool) -> Labeller:
 
 def find_earlier(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
     """The annotation with this submission's id, and the person's latest revision on its solution."""
-    keys = {
-        "submission": submission.submission_id,
-        "annotator": membership.pk,
-        "solution": submission.solution,
-    }
-    stored = [instance(Annotation, row) for row in fetch_all(EARLIER, keys)]
+    return _identify(fetch_all(EARLIER, _keys(membership, submission)), membership, submission)
+
+
+def _read_context(
+    membership: Membership, submission: Submission, generation: Generation | None
+) -> tuple[Annotation | None, Annotation | None, StepRows | None]:
+    """As `find_earlier`, and the solution's `STEPS`; sets the current state of the generation."""
+    values = {"generation": generation and generation.pk, "project": membership.project_id}
+    rows = fetch_all(CONTEXT, _keys(membership, submission) | values)
+    *_, state, steps = rows[0]
+    if generation is not None:
+        generation.state = state
+    earlier, latest = _identify([row for row in rows if row[0] is not None], membership, submission)
+    return earlier, latest, steps
+
+
+def _keys(membership: Membership, submission: Submission) -> dict[str, Any]:
+    return {"submission": submission.submission_id, "annotator": membership.pk, "solution": submission.solution}
+
+
+def _identify(
+    rows: Sequence[tuple[Any, ...]], membership: Membership, submission: Submission
+) -> tuple[Annotation | None, Annotation | None]:
+    stored = [instance(Annotation, row) for row in rows]
     earlier = next((label for label in stored if label.submission_id == submission.submission_id), None)
     own = [label for label in stored if (label.annotator_id, label.solution_id) == (membership.pk, submission.solution)]
     return earlier, max(own, key=lambda label: label.revision, default=None)
@@ -173,9 +196,10 @@ def _check_base(submission: Submission, latest: Annotation | None) -> None:
         )
 
 
-def _lease_of(membership: Membership, submission: Submission) -> tuple[Lease, QueueItem]:
-    """The person's lease on the solution, locked with its item, even if the submission does not name it."""
-    held = lock_held(annotator=membership, solution=submission.solution)
+def _check_lease(
+    held: tuple[Lease, QueueItem] | None, membership: Membership, submission: Submission
+) -> tuple[Lease, QueueItem]:
+    """The person's lease on the solution and its item, even if the submission does not name it."""
     if submission.lease is not None and (held is None or submission.lease != held[0].pk):
         _refuse_lease(submission.lease, membership)
     if held is None:

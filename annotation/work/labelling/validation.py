@@ -18,12 +18,11 @@ from prm.messages import Message
 
 LENGTHS = "SELECT id, char_length(text) FROM annotation_step WHERE id = ANY(%(steps)s::bigint[])"
 
-STEPS = """
-SELECT step.id, step.position, step.alternative
-FROM annotation_step step JOIN annotation_solution solution ON solution.id = step.solution_id
-WHERE solution.id = %(solution)s AND solution.project_id = %(project)s
-ORDER BY step.position, step.alternative
-"""
+# The id, position and alternative of each step, in order.
+STEPS = """(
+    SELECT json_agg(json_build_array(step.id, step.position, step.alternative) ORDER BY step.position, step.alternative)
+    FROM annotation_step step JOIN annotation_solution solution ON solution.id = step.solution_id
+    WHERE solution.id = %(solution)s AND solution.project_id = %(project)s)"""
 
 CRITIQUES = """
 SELECT critique.step_id, count(*) FROM annotation_critique critique
@@ -37,30 +36,38 @@ WHERE entry.target_type = 'project' AND entry.target_id = %(project)s AND entry.
 ORDER BY entry.id DESC
 """
 
+StepRows = list[tuple[int, int, int]]
 Since = Callable[[], datetime | None]
 # A claim reads the scheme, and then waits up to some seconds for locks before it stores the time of the claim.
 CLAIM_WAIT = timedelta(minutes=1)
 
 
-def validate(submission: Submission, project: Project, *, since: Since, ratings_suffice: bool = False) -> int | None:
+def validate(
+    submission: Submission,
+    project: Project,
+    steps: StepRows | None = None,
+    *,
+    since: Since,
+    ratings_suffice: bool = False,
+) -> int | None:
     """The first error of a valid submission: a position, -1 for none, None if unknown.
 
     A submission must fit the current scheme, or one that the project has had since the person saw the solution
     (`since`), so that no work is lost when a manager changes the scheme. `since` is called only if the
     current scheme rejects the submission; if it returns None, only the current scheme applies. The error is that of the
-    current scheme.
+    current scheme. `steps` is the result of `STEPS`, if the caller has it.
 
     With `ratings_suffice`, answers that the project requires besides the ratings may be missing. Raises Missing
     (`solution_not_found`), DomainError (`invalid_submission`, with the place in `extra.field`).
     """
 
     def fit(scheme: LabelScheme) -> int | None:
-        return _validate(submission, project, scheme, ratings_suffice)
+        return _validate(submission, positions, scheme, ratings_suffice)
+
+    positions = _positions(project, submission.solution, steps)
 
     try:
         return fit(project.label_scheme)
-    except Missing:
-        raise
     except DomainError:
         for scheme in _earlier_schemes(project, since()):
             with suppress(DomainError):
@@ -68,7 +75,9 @@ def validate(submission: Submission, project: Project, *, since: Since, ratings_
         raise
 
 
-def validate_claimed(submission: Submission, membership: Membership, project: Project) -> int | None:
+def validate_claimed(
+    submission: Submission, membership: Membership, project: Project, steps: StepRows | None
+) -> int | None:
     """As `validate`, for a submission by the person who claimed the solution."""
 
     def claimed() -> datetime | None:
@@ -76,7 +85,7 @@ def validate_claimed(submission: Submission, membership: Membership, project: Pr
         at = leases.values_list("claimed_at", flat=True).first()
         return at and at - CLAIM_WAIT
 
-    return validate(submission, project, since=claimed)
+    return validate(submission, project, steps, since=claimed)
 
 
 def _earlier_schemes(project: Project, since: datetime | None) -> Iterator[LabelScheme]:
@@ -87,8 +96,9 @@ def _earlier_schemes(project: Project, since: datetime | None) -> Iterator[Label
         yield parse_scheme(json.loads(scheme) | {"keys": {}})
 
 
-def _validate(submission: Submission, project: Project, scheme: LabelScheme, ratings_suffice: bool) -> int | None:
-    positions = _positions(project, submission.solution)
+def _validate(
+    submission: Submission, positions: list[dict[int, int]], scheme: LabelScheme, ratings_suffice: bool
+) -> int | None:
     critiques = _critiques(submission.solution, scheme)
     first_error = check(submission, positions, scheme, critiques, ratings_suffice=ratings_suffice)
     check_spans(submission, scheme)
@@ -96,10 +106,12 @@ def _validate(submission: Submission, project: Project, scheme: LabelScheme, rat
     return first_error
 
 
-def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
+def _positions(project: Project, solution_id: int, steps: StepRows | None) -> list[dict[int, int]]:
     """For each position, the alternative of each completion by its id. Raises Missing (`solution_not_found`)."""
     positions: list[dict[int, int]] = []
-    for pk, position, alternative in fetch_all(STEPS, {"solution": solution_id, "project": project.pk}):
+    if steps is None:
+        [(steps,)] = fetch_all(f"SELECT {STEPS}", {"solution": solution_id, "project": project.pk})
+    for pk, position, alternative in steps or []:
         while len(positions) <= position:  # a position without completions stays empty
             positions.append({})
         positions[position][pk] = alternative

@@ -109,13 +109,15 @@ class Taken:
     solution: int
 
 
-def take(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
-    """Lease the next item of the lane whose turn it is. The caller has locked the membership.
+def take(rules: Rules, *, first: bool, now: datetime, until: datetime) -> Taken | None:
+    """Lease the next item of the lane whose turn it is; `first`, one that comes before all lanes.
+
+    The caller has locked the membership, and then read by `comes_first` whether there may be such an item.
 
     None if a quick search finds nothing; then use `take_thoroughly`.
     """
     values = rules.values | {"now": now, "until": until}
-    if taken := _take(FIRST, rules, values):
+    if first and (taken := _take(FIRST, rules, values)):
         return taken
     rows = fetch_all(TALLIES, values)
     lanes = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
@@ -143,5 +145,14 @@ def _take(candidates: str, rules: Rules, values: dict[str, Any], *, remember: st
 @lru_cache(maxsize=64)
 def statement(candidates: str, lasting: str, allowed: str, *, remember: str = "", wait: str = "SKIP LOCKED") -> str:
     """The statement TAKE for a way to find candidates, with the conditions that items meet ever, and those for now."""
-    parts = {"offered": OFFERED, "fresh": FRESH, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}
+    parts = _parts(lasting, allowed)
     return TAKE.format(candidates=candidates.format(**parts), remember=remember.format(**parts), wait=wait)
+
+
+def comes_first(rules: Rules) -> str:
+    """The condition that an item comes before all lanes, for a statement with the values of the rules."""
+    return f"EXISTS ({FIRST.format(**_parts(rules.lasting, rules.all))})"
+
+
+def _parts(lasting: str, allowed: str) -> dict[str, Any]:
+    return {"offered": OFFERED, "fresh": FRESH, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}

@@ -28,7 +28,7 @@ FOR NO KEY UPDATE OF annotation_queueitem, annotation_lease
 """
 
 # Read after the item is locked: the lock may have waited for the replacement of the generation.
-STATE = "SELECT state FROM annotation_generation WHERE id = %(generation)s"
+STATE = "(SELECT state FROM annotation_generation WHERE id = %(generation)s)"
 
 END = """
 WITH places AS (
@@ -176,11 +176,19 @@ def lock_held(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem
 
     The caller has locked the membership, as a renewal does, which can move the lease to another item.
     """
+    held = lock_rows(annotator=annotator, solution=solution)
+    if held is not None:
+        generation = held[1].generation
+        [(generation.state,)] = fetch_all(f"SELECT {STATE}", {"generation": generation.pk})
+    return held
+
+
+def lock_rows(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem] | None:
+    """As `lock_held`, for callers that read the `STATE` of the item's generation themselves."""
     row = fetch_one(LOCK, {"annotator": annotator.pk, "solution": solution})
     if row is None:
         return None
     lease, item, item.generation = instances(row, Lease, QueueItem, Generation)
-    [(item.generation.state,)] = fetch_all(STATE, {"generation": item.generation_id})
     return lease, item
 
 
