@@ -50,7 +50,7 @@ class Bench:
             database = self._addresses["DATABASE_URL"]
             self._execute(database, "DROP DATABASE IF EXISTS stepmark_benchmark WITH (FORCE)")
             self._execute(database, "CREATE DATABASE stepmark_benchmark")
-            addresses = self._addresses | {"DATABASE_URL": _other_database(database, "stepmark_benchmark")}
+            addresses = self._addresses | {"DATABASE_URL": other_database(database, "stepmark_benchmark")}
             self._sides[ours.NAME] = self._running.enter_context(
                 ours.stepmark(var=FOLDER / "stepmark", port=self._port, addresses=addresses, people=PEOPLE)
             )
@@ -106,7 +106,7 @@ class Bench:
             names = [name for (name,) in connection.execute("SELECT datname FROM pg_database WHERE NOT datistemplate")]
             connection.execute("CHECKPOINT")
         for name in names:
-            self._execute(_other_database(self.database, name), "VACUUM ANALYZE")
+            self._execute(other_database(self.database, name), "VACUUM ANALYZE")
 
     def loop(self, side: Side, size: int, people: int) -> Figures:
         """Run annotators in a closed loop on the pool of this size."""
@@ -136,5 +136,5 @@ class Bench:
             connection.execute(statement.encode())
 
 
-def _other_database(address: str, name: str) -> str:
+def other_database(address: str, name: str) -> str:
     return urlunsplit(urlsplit(address)._replace(path=f"/{name}"))

@@ -17,7 +17,7 @@ from benchmarks.label_studio.solutions import as_line, solution
 from benchmarks.label_studio.web import Door, await_answer
 from benchmarks.label_studio.work import Request, Task
 from launch.options import Options
-from launch.supervision import WEB_THREADS, WEB_WORKERS, programs
+from launch.supervision import WEB_THREADS, WEB_WORKERS, prepared_file, programs
 from prm.formats.record import Record, RecordAnnotation
 
 NAME = "Stepmark"
@@ -55,18 +55,20 @@ class Stepmark:
 
     name = NAME
 
-    def __init__(self, address: str, secrets: list[str], processes: list[int], environment: Mapping[str, str]) -> None:
-        self.address, self.processes = address, processes
+    def __init__(
+        self, address: str, secrets: list[str], processes: list[int], environment: Mapping[str, str], checkout: Path
+    ) -> None:
+        self.address, self.processes, self.checkout = address, processes, checkout
         self.people = [f"Token {secret}" for secret in secrets[1:]]
         self._manager = Door(address, f"Token {secrets[0]}")
-        self._environment = environment
+        self.environment = environment
 
     def make_project(self, title: str, *, policy: Mapping[str, Any] | None = None) -> str:
         """A project with all annotators as members, and one annotation for each solution."""
         slug = f"p{uuid.uuid4().hex[:12]}"
         body = {"slug": slug, "name": title, "policy": dict(policy or {})}
         self._manager.ask("POST", "/api/v1/projects/", body)
-        _ask_people("join", slug, environment=self._environment)
+        self._ask_people("join", slug)
         return slug
 
     def content(self, numbers: Iterable[int], *, labelled: bool) -> bytes:
@@ -92,15 +94,15 @@ class Stepmark:
 
     def places(self, project: str, tasks: Sequence[int]) -> list[int]:
         """The places of these tasks in the queue, from 1."""
-        return list(_ask_people("places", project, *map(str, tasks), environment=self._environment))
+        return list(self._ask_people("places", project, *map(str, tasks)))
 
     def given_out(self, count: int) -> list[int]:
         """The numbers of the first solutions in the queue, which leaves out problems reserved for measuring."""
-        return list(_ask_people("pool", str(count), environment=self._environment))
+        return list(self._ask_people("pool", str(count)))
 
     def session(self) -> tuple[str, str]:
         """Name and value of the session cookie of an annotator."""
-        name, value = _ask_people("session", environment=self._environment)
+        name, value = self._ask_people("session")
         return name, value
 
     def claim(self, project: str) -> Request:
@@ -148,6 +150,9 @@ class Stepmark:
         """The status of the response when a plain member deletes the project."""
         return Door(self.address, self.people[0]).status("DELETE", f"/api/v1/projects/{project}/")
 
+    def _ask_people(self, *arguments: str) -> Any:
+        return _ask_people(self.checkout, self.environment, *arguments)
+
 
 def _ratings(annotation: RecordAnnotation) -> list[int]:
     said = [rating.rating for place in annotation.path for rating in place.ratings]
@@ -159,28 +164,33 @@ _RECORD = msgspec.json.Decoder(Record)
 
 
 @contextmanager
-def stepmark(*, var: Path, port: int, addresses: Mapping[str, str], people: int) -> Iterator[Stepmark]:
-    """Run our platform on the servers at `addresses`, with a manager and annotators."""
+def stepmark(
+    *, var: Path, port: int, addresses: Mapping[str, str], people: int, checkout: Path = ROOT
+) -> Iterator[Stepmark]:
+    """Run the platform of a checkout on the servers at `addresses`, with a manager and annotators."""
     var.mkdir(parents=True, exist_ok=True)
     (var / "run" / "prometheus").mkdir(parents=True, exist_ok=True)
     options = Options("127.0.0.1", port, var, dict(addresses))
     environment = inherited({**addresses, "VAR_DIR": str(var), "DJANGO_SETTINGS_MODULE": "config.settings.local"})
-    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=environment, check=True)
-    secrets = _ask_people("people", str(people), environment=environment)
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=checkout, env=environment, check=True
+    )
+    prepared_file(options).touch()
+    secrets = _ask_people(checkout, environment, "people", str(people))
     chosen = [program for program in programs(options) if program.name in PROCESSES]
     with running(
         {program.name: program.command for program in chosen},
-        cwd=ROOT,
+        cwd=checkout,
         environment=environment | {name: value for one in chosen for name, value in one.environment.items()},
         logs=var / "log",
     ) as processes:
         await_answer(f"{options.address}healthz")
-        yield Stepmark(options.address.rstrip("/"), secrets, processes, environment)
+        yield Stepmark(options.address.rstrip("/"), secrets, processes, environment, checkout)
 
 
-def _ask_people(*arguments: str, environment: Mapping[str, str]) -> Any:
+def _ask_people(checkout: Path, environment: Mapping[str, str], *arguments: str) -> Any:
     done = subprocess.run(
-        [sys.executable, "-m", PEOPLE, *arguments], cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE
+        [sys.executable, "-m", PEOPLE, *arguments], cwd=checkout, env=environment, check=True, stdout=subprocess.PIPE
     )
     return json.loads(done.stdout.splitlines()[-1])
 

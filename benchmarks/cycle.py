@@ -1,0 +1,141 @@
+"""Measures a cycle of labelling, claim and submission: its rate, its latency, and processor time by part.
+
+    python -m benchmarks.cycle [--size 10000] [--people 1 16] [--seconds 8] [--rounds 3] [--against CHECKOUT] [--parts]
+
+Starts an embedded PostgreSQL and Redis (durable, as in production), the web processes and the worker of `make run` in a
+temporary folder, imports `--size` solutions, and lets annotators claim and submit without pauses. CPU is the processor
+time of the web processes and of PostgreSQL in a round, divided by its cycles; other work on the machine disturbs it
+least. `--against` runs another checkout beside this one on the same servers: each round measures both, in turn.
+
+`--parts` prints another table. It calls the same application in this process and takes a sample of its stack after each
+CLOCK_SECONDS of processor time. It also counts the statements and the round trips of each part.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+
+from benchmarks.label_studio import clients
+from benchmarks.label_studio.bench import AT_ONCE, ROOT, other_database
+from benchmarks.label_studio.ours import Stepmark, stepmark
+from launch.embedded import servers
+
+PORT = 8460
+HEAD = (
+    "| pool | annotators | checkout | cycles/s | claim p50 ms | p95 | submit p50 ms | p95 | web ms | PostgreSQL ms "
+    "| errors |"
+)
+
+
+class Stage:
+    """A running checkout with a project, and the processor time that it has used."""
+
+    def __init__(self, name: str, side: Stepmark, postmaster: int) -> None:
+        self.name, self.side = name, side
+        self._web, self._postmaster = psutil.Process(side.processes[0]), psutil.Process(postmaster)
+        self.project = ""
+
+    def fill(self, size: int) -> None:
+        self.project = self.side.make_project(f"{size}", policy={"queue": {"prefetch_depth": 1}})
+        for first in range(0, size, AT_ONCE):
+            numbers = range(first, min(size, first + AT_ONCE))
+            self.side.take_in(self.project, self.side.content(numbers, labelled=False))
+        self.side.open_queue(self.project, size)
+
+    def measure(self, people: int, seconds: float) -> dict[str, float]:
+        web, database = _seconds(self._web), _seconds(self._postmaster)
+        loop = clients.work(self.side, self.project, people=people, warm_up=0, seconds=seconds)
+        per = 1000 / loop.cycles
+        return {
+            "rate": loop.rate, "claim_p50": loop.claim_p50, "claim_p95": loop.claim_p95,
+            "submit_p50": loop.submit_p50, "submit_p95": loop.submit_p95,
+            "web": per * (_seconds(self._web) - web), "database": per * (_seconds(self._postmaster) - database),
+            "failed": loop.failed + loop.twice,
+        }  # fmt: skip
+
+
+def _seconds(root: psutil.Process) -> float:
+    """The processor time of a process and its descendants, those that have ended too."""
+    return sum(
+        sum(process.cpu_times()[:4]) if process == root else sum(process.cpu_times()[:2])
+        for process in [root, *root.children(recursive=True)]
+    )
+
+
+def _line(size: int, people: int, name: str, rounds: list[dict[str, float]]) -> str:
+    middle = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
+    cells = [f"{size:,}", str(people), name, f"{middle['rate']:.0f}"]
+    cells += [f"{middle[key]:.1f}" for key in ("claim_p50", "claim_p95", "submit_p50", "submit_p95")]
+    cells += [f"{middle[key]:.2f}" for key in ("web", "database")]
+    return f"| {' | '.join(cells)} | {sum(one['failed'] for one in rounds):.0f} |"
+
+
+def _vacuum(addresses: dict[str, str]) -> None:
+    with psycopg.connect(addresses["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+        connection.execute("CHECKPOINT")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=10_000)
+    parser.add_argument("--people", type=int, nargs="+", default=[1, 16])
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--against", type=Path)
+    parser.add_argument("--parts", action="store_true")
+    arguments = parser.parse_args()
+    checkouts = {"before": arguments.against.resolve()} if arguments.against else {}
+    checkouts["this"] = ROOT
+
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
+        root = Path(folder)
+        addresses = running.enter_context(servers(root, external={}))
+        postmaster = int((root / "postgres" / "postmaster.pid").read_text().split("\n", 1)[0])
+        stages = []
+        for at, (name, checkout) in enumerate(checkouts.items()):
+            with psycopg.connect(addresses["DATABASE_URL"], autocommit=True) as connection:
+                connection.execute(f"CREATE DATABASE {name}".encode())
+            own: dict[str, str] = addresses | {"DATABASE_URL": other_database(addresses["DATABASE_URL"], name)}
+            most = max(arguments.people)
+            side = running.enter_context(
+                stepmark(var=root / name, port=PORT + at, addresses=own, people=most, checkout=checkout)
+            )
+            stages.append(Stage(name, side, postmaster))
+            stages[-1].fill(arguments.size)
+            _vacuum(own)
+        if arguments.parts:
+            _print_parts(stages)
+            return
+        print(f"{HEAD}\n|{'---:|' * HEAD.count(' | ')}---:|", flush=True)
+        for people in arguments.people:
+            for stage in stages:
+                stage.measure(people, 1)  # warm-up
+            found: dict[str, list[Any]] = {stage.name: [] for stage in stages}
+            for _round in range(arguments.rounds):
+                for stage in stages:
+                    found[stage.name].append(stage.measure(people, arguments.seconds))
+            for name, rounds in found.items():
+                print(_line(arguments.size, people, name, rounds), flush=True)
+
+
+def _print_parts(stages: list[Stage]) -> None:
+    for stage in stages:
+        environment = os.environ | stage.side.environment | {"DATABASE_POOL": "8"}
+        command = [sys.executable, str(ROOT / "benchmarks" / "cycle_parts.py"), stage.project]
+        print(f"\n{stage.name}\n", flush=True)
+        cwd = stage.side.checkout
+        subprocess.run([*command, *stage.side.people[0].split()[1:]], cwd=cwd, env=environment, check=True)
+
+
+if __name__ == "__main__":
+    main()
