@@ -9,8 +9,9 @@ from config.postgres.base import check_idle
 
 @pytest.fixture
 def idle(transactional_db):
-    parameters = connection.get_connection_params()
-    with psycopg.connect(**{name: parameters[name] for name in ("dbname", "user", "host") if name in parameters}) as one:
+    everything = connection.get_connection_params()
+    address = {name: everything[name] for name in ("dbname", "user", "host") if name in everything}
+    with psycopg.connect(**address) as one:
         one.autocommit = True
         yield one
 
