@@ -105,7 +105,10 @@ def main() -> None:
         for at, (name, checkout) in enumerate(checkouts.items()):
             with psycopg.connect(addresses["DATABASE_URL"], autocommit=True) as connection:
                 connection.execute(f"CREATE DATABASE {name}".encode())
-            own: dict[str, str] = addresses | {"DATABASE_URL": other_database(addresses["DATABASE_URL"], name)}
+            own = {
+                "DATABASE_URL": other_database(addresses["DATABASE_URL"], name),
+                "REDIS_URL": addresses["REDIS_URL"].replace("db=0", f"db={at}"),
+            }
             most = max(arguments.people)
             side = running.enter_context(
                 stepmark(var=root / name, port=PORT + at, addresses=own, people=most, checkout=checkout)
