@@ -8,7 +8,8 @@ time of the web processes and of PostgreSQL in a round, divided by its cycles; o
 least. `--against` runs another checkout beside this one on the same servers: each round measures both, in turn.
 
 `--parts` prints another table. It calls the same application in this process and takes a sample of its stack after each
-CLOCK_SECONDS of processor time. It also counts the statements and the round trips of each part.
+CLOCK_SECONDS of processor time. It also counts the statements of each part, and measures how
+long it waits for the database.
 """
 
 import argparse

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from types import FrameType
 from typing import Any
 
@@ -81,13 +81,12 @@ def _part(frame: FrameType | None) -> str:
 
 
 class Meter:
-    """Counts samples, statements and round trips by part."""
+    """Counts samples, statements and seconds of waiting for the database by part."""
 
     def __init__(self) -> None:
         self.samples: Counter[str] = Counter()
         self.statements: Counter[str] = Counter()
-        self.trips: Counter[str] = Counter()
-        self.database: Counter[str] = Counter()
+        self.database: dict[str, float] = defaultdict(float)
 
     def sample(self, _signal: int, frame: FrameType | None) -> None:
         self.samples[_part(frame)] += 1
@@ -140,7 +139,6 @@ def main() -> None:
             return wait(connection, *args, **named)
         finally:
             part = _part(sys._getframe(1))
-            meter.trips[part] += 1
             meter.database[part] += time.perf_counter() - begun
 
     psycopg.Cursor.execute, psycopg.Connection.wait = counted, waited  # type: ignore[method-assign, assignment]
@@ -165,14 +163,13 @@ def main() -> None:
 
 
 def _print(name: str, meter: Meter, ms: float) -> None:
-    print(f"| {name} | statements | round trips | waiting ms | CPU ms |\n|---|---:|---:|---:|---:|")
+    print(f"| {name} | statements | waiting ms | CPU ms |\n|---|---:|---:|---:|")
     samples = sum(meter.samples.values())
-    for part in sorted(meter.samples | meter.trips, key=lambda part: -meter.samples[part]):
-        statements, trips = meter.statements[part] / CYCLES, meter.trips[part] / CYCLES
-        cells = [f"{number:.1f}" if number >= 0.05 else "" for number in (statements, trips)]
-        cells += [f"{1000 * meter.database[part] / CYCLES:.2f}" if trips >= 0.05 else ""]
+    for part in sorted(meter.samples | meter.statements, key=lambda part: -meter.samples[part]):
+        statements, waited = meter.statements[part] / CYCLES, 1000 * meter.database[part] / CYCLES
+        cells = [f"{statements:.1f}" if statements else "", f"{waited:.2f}" if waited else ""]
         print(f"| {part} | {' | '.join(cells)} | {ms * meter.samples[part] / samples:.2f} |")
-    cells = [f"{sum(count.values()) / CYCLES:.1f}" for count in (meter.statements, meter.trips)]
+    cells = [f"{sum(meter.statements.values()) / CYCLES:.1f}"]
     print(
         f"| all | {' | '.join(cells)} | {1000 * sum(meter.database.values()) / CYCLES:.2f} | {ms:.2f} |\n", flush=True
     )

@@ -5,7 +5,6 @@ from typing import Any
 
 import psycopg
 from django_prometheus.db.backends.postgresql import base
-from psycopg_pool import ConnectionPool
 
 
 def check_idle(connection: psycopg.Connection[Any]) -> None:
@@ -16,7 +15,7 @@ def check_idle(connection: psycopg.Connection[Any]) -> None:
     socket = select.poll()
     socket.register(connection.fileno(), select.POLLIN)
     if socket.poll(0):
-        ConnectionPool.check_connection(connection)
+        connection.execute("")
 
 
 class DatabaseWrapper(base.DatabaseWrapper):  # type: ignore[misc]  # it ships no types
