@@ -13,7 +13,7 @@ from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable, fits, whole
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
-from prm.formats.writing import Loss
+from prm.formats.writing import Loss, without_extra
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -73,7 +73,7 @@ def atif(value: Any) -> Record:
     )
 
 
-@atif.writes(not_held=("labels",))
+@atif.writes(not_held=("labels",), by_structure=without_extra)
 def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any] | Loss]:
     """The run, if it was read in this format."""
     return (

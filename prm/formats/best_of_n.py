@@ -15,6 +15,7 @@ from prm.formats.identity import KEY_DIGITS, solution_key, text_hash
 from prm.formats.reading import other_fields
 from prm.formats.record import MOST_EQUAL, Record, sampled, sampled_texts
 from prm.formats.registry import file_format
+from prm.formats.writing import always
 from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
@@ -59,7 +60,7 @@ def best_of_n(value: Any) -> Record:
     )
 
 
-@best_of_n.writes(not_held=("labels",))
+@best_of_n.writes(not_held=("labels",), by_structure=always)
 def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any]]:
     """The solution with its original ids, else with numbers made of its content."""
     line = {

@@ -13,6 +13,7 @@ from prm.formats.labels import NONE, annotator_in, error_along, index_label
 from prm.formats.reading import other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
+from prm.formats.writing import always
 from prm.vocabulary import NeutralPolicy
 
 
@@ -44,7 +45,7 @@ def big_bench_mistake(value: Any) -> Record:
     )
 
 
-@big_bench_mistake.writes_label()
+@big_bench_mistake.writes_label(by_structure=always)
 def _lines(record: Record, label: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any]]:
     steps, error = error_along(record, label)
     yield {

@@ -26,7 +26,20 @@ class Correction(NamedTuple):
     worse: str
 
 
-@exporter("preference", title=Message("export_preference"), two_classes=True, not_held=NOT_HELD)
+def has_no_pair(record: Record) -> bool:
+    """Whether no position has two steps, so that nothing depends on which texts are equal."""
+    if max(map(len, record.positions), default=0) > 1:
+        return False
+    return not [place for label in record.annotations for place in label.path if place.own_text is not None]
+
+
+@exporter(
+    "preference",
+    title=Message("export_preference"),
+    two_classes=True,
+    not_held=NOT_HELD,
+    by_structure=has_no_pair,
+)
 def preference(record: Record, neutral: NeutralPolicy) -> Iterator[dict[str, str] | Loss]:
     pairs = list(corrections(record, neutral))
     if not pairs:
@@ -35,7 +48,7 @@ def preference(record: Record, neutral: NeutralPolicy) -> Iterator[dict[str, str
         yield {"prompt": JOINT.join([record.problem, *before, ""]), "chosen": better, "rejected": worse}
 
 
-@exporter("sft", title=Message("export_sft"), two_classes=True, not_held=NOT_HELD)
+@exporter("sft", title=Message("export_sft"), two_classes=True, not_held=NOT_HELD, by_structure=has_no_pair)
 def sft(record: Record, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     texts = dict.fromkeys(JOINT.join([*pair.before, pair.better]) for pair in corrections(record, neutral))
     if not texts:

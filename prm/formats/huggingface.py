@@ -17,7 +17,7 @@ from prm.formats.parquet_rows import WRITTEN_AT_ONCE, Sink
 from prm.formats.raw import CHUNK
 from prm.formats.rows import Row
 from prm.formats.table import SCHEMA, rows
-from prm.formats.writing import ALONG_PATH, About, signed
+from prm.formats.writing import ALONG_PATH, About, always, signed
 from prm.messages import Message
 
 SPLIT_NAMES = {"pool": "train", "calibration": "validation", "holdout": "test"}
@@ -100,4 +100,5 @@ exporter(
     not_held=ALONG_PATH,
     nameless=False,
     has_card=True,
+    by_structure=always,
 )(rows)

@@ -86,6 +86,16 @@ class Tagged(NamedTuple):
         return f"{self.problem} " + "\n".join(f"{step} {end}" for step, end in zip(self.steps, ends, strict=True))
 
 
+def is_unambiguous(record: Record) -> bool:
+    """Whether no text has a mark of the format, so that `tagged` need not look for one."""
+    texts = [step.text for at in record.positions for step in at]
+    for label in record.annotations:
+        if "given" in label.native:
+            return False
+        texts += [place.own_text for place in label.path if place.own_text]
+    return "Step 1" not in record.problem and TAG not in "\n".join([record.problem, *texts])
+
+
 def tagged(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[Tagged | Loss]:
     """The rated steps of a label, numbered unless the first is "Step 1", since only that ends the problem."""
     steps, good, ends = rated_along(record, annotation, neutral)
@@ -102,7 +112,7 @@ def tagged(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy)
     yield Tagged(problem, steps, ["+" if right else "-" for right in good])
 
 
-@math_shepherd.writes_label(known_error=False, two_classes=True)
+@math_shepherd.writes_label(known_error=False, two_classes=True, by_structure=is_unambiguous)
 def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     if line := stored_line(annotation, "math_shepherd"):
         yield line

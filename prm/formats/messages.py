@@ -16,7 +16,7 @@ from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable
 from prm.formats.record import Completion, Record, as_imported
 from prm.formats.registry import file_format
-from prm.formats.writing import Loss
+from prm.formats.writing import Loss, without_extra
 from prm.messages import Message
 from prm.splitting.turns import turns_of
 from prm.vocabulary import NeutralPolicy, Rating, StepKind
@@ -109,7 +109,7 @@ def _step(message: ChatMessage, is_last: bool) -> Completion:
     return Completion(step_text(said, calls), kind=kind)
 
 
-@messages.writes()
+@messages.writes(by_structure=without_extra)
 def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any] | Loss]:
     """The run with its ratings, if it was read in this format."""
     try:

@@ -14,7 +14,7 @@ from prm.formats.labels import NONE, annotator_in, error_along, index_in, index_
 from prm.formats.reading import Unreadable
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled, stored_line
 from prm.formats.registry import file_format
-from prm.formats.writing import Loss
+from prm.formats.writing import Loss, always
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -97,7 +97,7 @@ def _code_steps(code: str) -> list[str]:
     return steps
 
 
-@mr_ben.writes_label(known_error=False)
+@mr_ben.writes_label(known_error=False, by_structure=always)
 def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     if line := stored_line(annotation, SOURCE):
         yield line

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from prm.exporters import exporter
-from prm.formats.math_shepherd import Tagged, tagged
+from prm.formats.math_shepherd import Tagged, is_unambiguous, tagged
 from prm.formats.record import Record, RecordAnnotation
 from prm.formats.writing import Loss, along_label
 from prm.vocabulary import NeutralPolicy
 
 
-@exporter("openrlhf", title="OpenRLHF", two_classes=True)
+@exporter("openrlhf", title="OpenRLHF", two_classes=True, by_structure=is_unambiguous)
 @along_label(known_error=False)
 def openrlhf(record: Record, label: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     for written in tagged(record, label, neutral):

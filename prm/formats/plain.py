@@ -21,6 +21,7 @@ from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_re
 from prm.formats.reading import Numbered, Unreadable, original_records, other_fields, parsed_records
 from prm.formats.record import MOST_EQUAL, Completion, Provenance, Record
 from prm.formats.registry import file_format
+from prm.formats.writing import always
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy, OutcomeSource, StepKind
 
@@ -119,7 +120,7 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
     )
 
 
-@plain.writes(not_held=("labels",))
+@plain.writes(not_held=("labels",), by_structure=always)
 def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any]]:
     """The solution, with several alternatives at a position as an array."""
     written = [[_native_step(completion) for completion in at] for at in record.positions if at]

@@ -29,7 +29,7 @@ from prm.formats.record import (
     stored_line,
 )
 from prm.formats.registry import file_format
-from prm.formats.writing import STEP_WISE, Loss
+from prm.formats.writing import STEP_WISE, Loss, always
 from prm.messages import Message
 from prm.vocabulary import LABEL_LANES, SPLITS, FinishReason, NeutralPolicy, RatingState, SourceKind
 
@@ -130,7 +130,7 @@ def prm800k(value: Any) -> Record:
     return record
 
 
-@prm800k.writes(nameless=False, not_held=STEP_WISE)
+@prm800k.writes(nameless=False, not_held=STEP_WISE, by_structure=always)
 def _lines(record: Record, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     """A line for each annotation, without comments and reasons."""
     if not record.annotations:

@@ -13,7 +13,7 @@ from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
-from prm.formats.writing import Loss
+from prm.formats.writing import Loss, always
 from prm.labels import GOOD
 from prm.messages import Message
 from prm.traces import Step, Trace
@@ -68,7 +68,7 @@ def prmbench(value: Any) -> Record:
     )
 
 
-@prmbench.writes_label(known_error=False, two_classes=True)
+@prmbench.writes_label(known_error=False, two_classes=True, by_structure=always)
 def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     """The process up to its first step without a rating, since the format calls a step right that it does not list."""
     steps, good, ends = rated_along(record, annotation, neutral)

@@ -13,6 +13,7 @@ from prm.formats.labels import annotator_in, error_along, index_label
 from prm.formats.reading import other_fields
 from prm.formats.record import Record, RecordAnnotation, as_imported, sampled
 from prm.formats.registry import file_format
+from prm.formats.writing import always
 from prm.traces import Trace
 from prm.vocabulary import NeutralPolicy
 
@@ -43,7 +44,7 @@ def processbench(value: Any) -> Record:
     )
 
 
-@processbench.writes_label()
+@processbench.writes_label(by_structure=always)
 def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any]]:
     steps, error = error_along(record, annotation)
     optional = {

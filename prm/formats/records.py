@@ -11,6 +11,7 @@ import msgspec
 from prm.formats.reading import Unreadable
 from prm.formats.record import Record
 from prm.formats.registry import file_format
+from prm.formats.writing import always
 from prm.messages import Message
 from prm.vocabulary import SPLITS, NeutralPolicy
 
@@ -31,6 +32,6 @@ def records(value: Any) -> Record:
     return record
 
 
-@records.writes(not_held=(), nameless=False)
+@records.writes(not_held=(), nameless=False, by_structure=always)
 def _lines(record: Record, neutral: NeutralPolicy) -> list[Record]:
     return [record]

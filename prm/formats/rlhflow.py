@@ -14,7 +14,7 @@ from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_imported, stored_line
 from prm.formats.registry import file_format
-from prm.formats.writing import Loss
+from prm.formats.writing import Loss, always
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -71,7 +71,7 @@ def _part(content: str) -> tuple[str, str, str]:
     return problem, joint, step
 
 
-@rlhflow.writes_label(known_error=False, two_classes=True)
+@rlhflow.writes_label(known_error=False, two_classes=True, by_structure=always)
 def _lines(record: Record, annotation: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     if line := stored_line(annotation, "rlhflow"):
         yield line

@@ -15,7 +15,7 @@ from prm.formats.parts import Content, step_text, text_of
 from prm.formats.reading import Unreadable, fits, whole
 from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
-from prm.formats.writing import Loss
+from prm.formats.writing import Loss, without_extra
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy, StepKind
 
@@ -79,7 +79,7 @@ def swe_agent(value: Any) -> Record:
     )
 
 
-@swe_agent.writes(not_held=("labels",))
+@swe_agent.writes(not_held=("labels",), by_structure=without_extra)
 def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any] | Loss]:
     """The run, if it was read in this format."""
     return [record.extra] if fits(record.extra, _Run) else [Loss("other_format")]

@@ -24,7 +24,7 @@ from prm.formats.reading import Numbered, on_one_line, original_records, parsed_
 from prm.formats.record import Provenance, Record, RecordAnnotation, Rejection, as_imported
 from prm.formats.registry import FORMATS, LABELS, TABLE, Format, Reader
 from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
-from prm.formats.writing import ALONG_PATH, About, Exporter, encode_parquet
+from prm.formats.writing import ALONG_PATH, About, Exporter, always, encode_parquet
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -265,8 +265,14 @@ def _encode_csv(rows: Iterable[Row], about: About) -> Iterator[bytes]:
     return csv_rows.write_rows(rows, COLUMNS)
 
 
-CSV = Exporter("csv", "CSV", rows, _encode_csv, "csv", not_held=ALONG_PATH, nameless=False)
+CSV = Exporter("csv", "CSV", rows, _encode_csv, "csv", not_held=ALONG_PATH, nameless=False, by_structure=always)
 FORMATS.add(TABLE, Format(TABLE, Message("format_table"), read, exporter=CSV), module=__name__)
 exporter(
-    "parquet", title="Parquet", suffix="parquet", encode=encode_parquet(SCHEMA), not_held=ALONG_PATH, nameless=False
+    "parquet",
+    title="Parquet",
+    suffix="parquet",
+    encode=encode_parquet(SCHEMA),
+    not_held=ALONG_PATH,
+    nameless=False,
+    by_structure=always,
 )(rows)

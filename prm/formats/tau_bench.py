@@ -14,7 +14,7 @@ from prm.formats.parts import text_of
 from prm.formats.reading import Unreadable, fits
 from prm.formats.record import Record
 from prm.formats.registry import file_format
-from prm.formats.writing import Loss
+from prm.formats.writing import Loss, without_extra
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -42,7 +42,7 @@ def tau_bench(value: Any) -> Record:
     )
 
 
-@tau_bench.writes(not_held=("labels",))
+@tau_bench.writes(not_held=("labels",), by_structure=without_extra)
 def _lines(record: Record, neutral: NeutralPolicy) -> list[dict[str, Any] | Loss]:
     """The run, if it was read in this format."""
     return [record.extra] if fits(record.extra, _Run) else [Loss("other_format")]

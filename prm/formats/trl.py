@@ -18,7 +18,7 @@ from prm.formats.path import Taken, agreed_rating, consensus_path
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Record, sampled
 from prm.formats.registry import file_format
-from prm.formats.writing import STEP_WISE, UNSTATED, Loss, encode_parquet
+from prm.formats.writing import STEP_WISE, UNSTATED, Loss, always, encode_parquet
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
@@ -99,7 +99,7 @@ def trl(value: Any) -> Record:
     )
 
 
-@trl.writes(two_classes=True, not_held=NOT_HELD)
+@trl.writes(two_classes=True, not_held=NOT_HELD, by_structure=always)
 def lines(
     record: Record, neutral: NeutralPolicy, *, stop_at_first_error: bool = True
 ) -> Iterator[dict[str, Any] | Loss]:
@@ -123,4 +123,5 @@ exporter(
     encode=encode_parquet(SCHEMA),
     two_classes=True,
     not_held=NOT_HELD,
+    by_structure=always,
 )(lines)

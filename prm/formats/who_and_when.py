@@ -13,7 +13,7 @@ from prm.formats.labels import annotator_in, index_in
 from prm.formats.reading import Unreadable, whole
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_imported
 from prm.formats.registry import file_format
-from prm.formats.writing import Loss
+from prm.formats.writing import Loss, without_extra
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy, StepKind
 
@@ -66,7 +66,7 @@ def who_and_when(value: Any) -> Record:
     )
 
 
-@who_and_when.writes_label()
+@who_and_when.writes_label(by_structure=without_extra)
 def _lines(record: Record, label: RecordAnnotation, neutral: NeutralPolicy) -> Iterator[dict[str, Any] | Loss]:
     """The run with its first error, if it was read in this format."""
     history = record.extra.get("history") if "question" in record.extra else None

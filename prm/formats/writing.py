@@ -45,6 +45,20 @@ class About(NamedTuple):
 Lines = Callable[[Record, NeutralPolicy], Iterable[Any]]
 LabelLines = Callable[[Record, RecordAnnotation, NeutralPolicy], Iterable[Any]]
 Encode = Callable[[Iterable[Any], About], Iterator[bytes]]
+Fits = Callable[[Record], bool]
+
+
+def always(record: Record) -> bool:
+    return True
+
+
+def never(record: Record) -> bool:
+    return False
+
+
+def without_extra(record: Record) -> bool:
+    """For formats that write the line that `extra` holds: none of them can express a record without it."""
+    return not record.extra
 
 
 def along_label(*, known_error: bool) -> Callable[[LabelLines], Lines]:
@@ -94,6 +108,10 @@ class Exporter:
     its split nor the kind of its labels, so a file has only the pool unless other splits are requested, and labels of
     one kind unless the request allows several. With `two_classes` the policy on neutral steps matters. A file of a
     format that `has_card` contains the card of its dataset.
+
+    `by_structure` says of a record whether the number of its rows and its losses depend only on its structure: the
+    kinds of its completions; what each label says except its texts, times and marks; the agreed rating of each step.
+    Records of one structure are then counted by one dry run.
     """
 
     name: str
@@ -106,6 +124,7 @@ class Exporter:
     nameless: bool = True
     two_classes: bool = False
     has_card: bool = False
+    by_structure: Fits = never
 
     @property
     def content_type(self) -> str:

@@ -33,7 +33,7 @@ from prm.formats.processbench import processbench
 from prm.formats.record import Completion, PathPosition, Rating, Rejection
 from prm.formats.registry import FORMATS
 from prm.formats.trl import trl
-from prm.formats.writing import Loss
+from prm.formats.writing import Loss, never
 from tests.real_data import real_data
 from tests.unit.annotation.labels.datasets.test_snapshots import lines, rated, solution, take_in
 
@@ -455,7 +455,9 @@ def test_a_newer_writer_is_planned_anew(project, manager, of_each_split, monkeyp
 
     snapshot = freeze(project, manager)
     trl_format = FORMATS.get("trl")
-    monkeypatch.setattr(trl_format, "exporter", replace(trl_format.exporter, lines=newer, version="test-newer"))
+    monkeypatch.setattr(
+        trl_format, "exporter", replace(trl_format.exporter, lines=newer, version="test-newer", by_structure=never)
+    )
     plan = plan_export(snapshot, "trl", splits=ALL)
     assert (plan.solutions, plan.left_out) == (20, {"unrated": 20})
     assert len(lines([exported(snapshot, "trl", splits=ALL)])) == 20
