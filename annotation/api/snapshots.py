@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import Row, read_body, read_query
-from annotation.api.downloads import download
+from annotation.api.downloads import download, in_part
 from annotation.api.job_rows import JobRow
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
@@ -207,7 +207,7 @@ class Download(APIView):
         )
         file = download(content, name=export_name(snapshot, query.format), content_type=content_type(query.format))
         file["ETag"] = etag
-        return file
+        return in_part(request, file)
 
 
 class Card(APIView):

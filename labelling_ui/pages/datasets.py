@@ -8,9 +8,11 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.http import quote_etag
 from django.utils.translation import gettext_lazy as _
 
 from annotation.api.downloads import download as streamed
+from annotation.api.downloads import in_part
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.wording import in_words as in_reader_words
 from annotation.labels.datasets.dataset_cards import dataset_card
@@ -18,7 +20,7 @@ from annotation.labels.datasets.export_jobs import request_export
 from annotation.labels.datasets.filters import describe_filters as filter_phrases
 from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.labels.datasets.presets import PRESETS
-from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name
+from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name, export_tag
 from annotation.labels.datasets.snapshot_preview import preview_snapshot
 from annotation.labels.datasets.snapshots import size_of_snapshot
 from annotation.models import ExportJob, Membership, Project, Snapshot
@@ -142,22 +144,17 @@ def download(request: HttpRequest, member: Membership, snapshot_id: int, format:
         raise Http404("There is no such format.")
     splits = [split for split in request.GET.getlist("splits") if split in SPLITS]
     mixed_kinds = request.GET.get("mixed_kinds", "refuse")
+    options: dict[str, Any] = {"neutral": member.project.policies.neutral, "splits": splits, "mixed_kinds": mixed_kinds}
     try:
-        content = deliver_snapshot(
-            by=signed_in(request),
-            snapshot=snapshot,
-            format=format,
-            via="page",
-            neutral=member.project.policies.neutral,
-            splits=splits,
-            mixed_kinds=mixed_kinds,
-        )
+        content = deliver_snapshot(by=signed_in(request), snapshot=snapshot, format=format, via="page", **options)
     except (Forbidden, Missing):
         raise
     except DomainError as error:
         messages.error(request, in_reader_words(error.message))
         return redirect("snapshot", member.project.slug, snapshot.pk)
-    return streamed(content, name=export_name(snapshot, format), content_type=content_type(format))
+    file = streamed(content, name=export_name(snapshot, format), content_type=content_type(format))
+    file["ETag"] = quote_etag(export_tag(snapshot, format, options))
+    return in_part(request, file)
 
 
 @project_page(MANAGER)
