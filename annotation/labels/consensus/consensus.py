@@ -28,6 +28,10 @@ def consensus_of(annotations: Sequence[RecordAnnotation], fit: Fit | None = None
     - If people chose different paths, only votes along the agreed path count, because the others rated the same
       completion after different steps.
     """
+    if fit is None and len(annotations) == 1:
+        [only] = annotations
+        rated = sorted(_rated(only))
+        return [Consensus(*at, *ALONE[rating], votes=1, adjudicated=only.adjudicates) for at, rating in rated]
     votes_on_path: dict[Place, list[tuple[str, int]]] = defaultdict(list)
     elsewhere: dict[Place, list[tuple[str, int]]] = defaultdict(list)
     settled: dict[Place, int] = {}
@@ -131,8 +135,6 @@ def _last_decided(annotation: RecordAnnotation) -> float:
 def _by_shares(step: Place, votes: list[tuple[str, int]], settled: int | None) -> Consensus:
     if settled is not None:
         return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
-    if len(votes) == 1:
-        return Consensus(*step, *ALONE[votes[0][1]], votes=1)
     return Consensus(*step, *_shares([rating for _, rating in votes]), votes=len(votes))
 
 

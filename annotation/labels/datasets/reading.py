@@ -1,14 +1,14 @@
 """Reads solutions with their labels, many at a time and as plain rows, because a snapshot reads tens per solution."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
 
-from annotation.core.statements import fetch_named
+from annotation.core.statements import fetch_all, fetch_named
 from annotation.labels.annotators.batches import is_set_aside
 from annotation.labels.consensus.consensus import person_of
 from annotation.models import Annotation
@@ -81,8 +81,9 @@ JOIN annotation_problem problem ON problem.id = solution.problem_id
 WHERE rating.annotation_id = ANY(%(ids)s) AND rating.rating IS NOT NULL
 ORDER BY rating.annotation_id, rating.ordinal, rating.id
 """
+_Fetch = Callable[[str, Mapping[str, Any]], list[Any]]
 Places = dict[int, tuple[int, int]]  # of steps: position and alternative
-Rows = Sequence[Any]  # named tuples of one of the statements above
+Rows = Sequence[Any]  # of one of the statements above: tuples of the most frequent ones, else named tuples
 
 
 class Texts(NamedTuple):
@@ -125,12 +126,12 @@ def read_solutions(ids: Sequence[int], *, batches_set_aside: bool, texts: Texts 
     Labels of one time are in the order of revision, source and pseudonym, which is the same in every installation.
     Without `batches_set_aside`, no label is set aside.
     """
-    steps, critiques = _by_first_column(STEPS, ids), _by_first_column(CRITIQUES, ids)
-    places = {step.id: (step.position, step.alternative) for rows in steps.values() for step in rows}
+    steps, critiques = _by_first_column(STEPS, ids, fetch_all), _by_first_column(CRITIQUES, ids)
+    places = {pk: (position, alternative) for rows in steps.values() for _, pk, position, alternative, *_ in rows}
     rows_of = _by_first_column(LABELS, ids)
     label_ids = [row.id for rows in rows_of.values() for row in rows]
     aside = _set_aside(label_ids) if batches_set_aside else set()
-    paths, ratings = _by_first_column(PATH, label_ids), _by_first_column(RATINGS, label_ids)
+    paths, ratings = _by_first_column(PATH, label_ids, fetch_all), _by_first_column(RATINGS, label_ids, fetch_all)
 
     def label(row: Any) -> Label:
         path = _path(paths.get(row.id, ()), ratings.get(row.id, ()), places, texts)
@@ -169,19 +170,18 @@ def _set_aside(label_ids: Sequence[int]) -> set[int]:
     return set(Annotation.objects.filter(is_set_aside(), pk__in=label_ids).values_list("pk", flat=True))
 
 
-def _by_first_column(statement: str, ids: Sequence[int]) -> Mapping[int, Rows]:
+def _by_first_column(statement: str, ids: Sequence[int], fetch: _Fetch = fetch_named) -> Mapping[int, Rows]:
     """The rows of a statement, grouped by its first column, by which they are sorted."""
-    return {key: list(rows) for key, rows in groupby(fetch_named(statement, {"ids": ids}), itemgetter(0))}
+    return {key: list(rows) for key, rows in groupby(fetch(statement, {"ids": ids}), itemgetter(0))}
 
 
 def _record(solution: Any, steps: Rows, critiques: Rows) -> Record:
     critiques_of = {step: [row.text for row in rows] for step, rows in groupby(critiques, attrgetter("step_id"))}
     positions: list[list[Completion]] = []
-    for step in steps:
-        while len(positions) <= step.position:
+    for _, pk, position, _, text, kind, added in steps:
+        while len(positions) <= position:
             positions.append([])
-        completion = Completion(step.text, step.kind, added=step.added, critiques=critiques_of.get(step.id, []))
-        positions[step.position].append(completion)
+        positions[position].append(Completion(text, kind, added, critiques_of.get(pk, [])))
     return Record(
         problem=solution.problem,
         positions=positions,
@@ -244,36 +244,27 @@ def _hint(row: Any, stated: dict[str, Any]) -> HintDraw | None:
 
 def _path(path: Rows, ratings: Rows, places: Places, texts: Texts) -> list[PathPosition]:
     positions = {}
-    for row in path:
-        chosen = None if row.chosen_id is None else places[row.chosen_id][1]
-        positions[row.position] = PathPosition(
-            row.position, chosen, row.own_text, row.dwell_ms, [], _object(row.native)
-        )
-    for row in ratings:
-        position, alternative = places[row.step_id]
+    for _, position, chosen_id, own_text, dwell_ms, native in path:
+        chosen = None if chosen_id is None else places[chosen_id][1]
+        positions[position] = PathPosition(position, chosen, own_text, dwell_ms, [], _object(native))
+    for _, step_id, state, value, flagged, accepted, error_type, comment, dimensions, spans in ratings:
+        position, alternative = places[step_id]
         if position not in positions:
             positions[position] = PathPosition(position)
-        dimensions = _object(row.dimensions)
-        if not texts.critiques:
-            dimensions.pop("critique", None)
-        rating = Rating(
-            alternative,
-            row.state,
-            row.rating,
-            row.flagged,
-            row.error_type,
-            comment=row.comment if texts.comments else "",
-            accepted=row.accepted,
-            dimensions=dimensions,
-            spans=_spans(row.spans, comments=texts.comments),
-        )
+        rating = Rating(alternative, state, value, flagged, error_type, accepted=accepted)
+        if texts.comments:
+            rating.comment = comment
+        if dimensions != "{}":
+            rating.dimensions = json.loads(dimensions)
+            if not texts.critiques:
+                rating.dimensions.pop("critique", None)
+        if spans != "[]":
+            rating.spans = _spans(spans, comments=texts.comments)
         positions[position].ratings.append(rating)
     return [positions[position] for position in sorted(positions)]
 
 
 def _spans(text: str, *, comments: bool) -> list[Span]:
-    if text == "[]":
-        return []
     spans = msgspec.json.decode(text, type=list[Span])
     return spans if comments else [Span(span.start, span.end, span.error_type) for span in spans]
 

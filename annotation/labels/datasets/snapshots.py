@@ -18,6 +18,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.core import audit
+from annotation.core.collecting import collecting_seldom
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
 from annotation.labels.consensus.fits import choose_fit
@@ -30,6 +31,7 @@ from prm.formats.record import Record
 from prm.messages import Message
 
 CHANGED = "snapshot.changed"
+COLLECT_EVERY = 4000  # solutions
 
 log = structlog.get_logger(__name__)
 
@@ -51,8 +53,12 @@ def create_snapshot(
     parsed = parse_filters(filters)
     fit = choose_fit(by=by, project=project, filters=parsed)
     tally, sides = Tally(), Counter[str]()
-    with one_moment(), closing(stream_records(project=project, filters=parsed, fit=fit)) as stream:
-        sha256 = _write(tally.of(_watched(stream, on_record)))
+    with (
+        one_moment(),
+        collecting_seldom(every=COLLECT_EVERY) as collect,
+        closing(stream_records(project=project, filters=parsed, fit=fit)) as stream,
+    ):
+        sha256 = _write(tally.of(_watched(_collecting(stream, collect), on_record)))
         if not sha256:
             raise DomainError(Message("nothing_to_snapshot"))
         graded_sha256 = _write(_by_side(graded_records(project, parsed), sides)) if parsed.graded else ""
@@ -109,6 +115,12 @@ def changed_snapshots(project: Project, *, since: datetime) -> int:
     """The number of snapshots whose file did not match its hash since then."""
     entries = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
     return entries.values("target_id").distinct().count()
+
+
+def _collecting(records: Iterable[Record], collect: Callable[[], None]) -> Iterator[Record]:
+    for record in records:
+        collect()
+        yield record
 
 
 def _watched(records: Iterable[Record], on_record: Callable[[int], None]) -> Iterator[Record]:
