@@ -107,7 +107,7 @@ def index_words(project: Project) -> None:
     """Let searches find the project's solutions, as an import does."""
     for solution in project.solutions.select_related("problem"):
         words = words_of_solution([solution.problem.text, *solution.steps.values_list("text", flat=True)])
-        SolutionWords.objects.create(solution=solution, words=" ".join(words))
+        SolutionWords.objects.create(solution=solution, words=b" ".join(words).decode())
 
 
 class GenerationFactory(DjangoModelFactory):

@@ -10,7 +10,7 @@ from annotation.models import SolutionWords, Step
 MOST_CHARACTERS = 200_000  # of a solution: its words are then smaller than the 1 MB that a text search vector holds
 SHORTEST_PREFIX = 2
 LONGEST_WORD = 64  # a longer one is divided
-_SIGNS = {code: " " for code in range(128) if not chr(code).isalnum()}
+_ASCII = b"".join(chr(code).lower().encode() if chr(code).isalnum() else b" " for code in range(128)) + bytes(128)
 _IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]{{1,{LONGEST_WORD}}}")
 _TERM = re.compile(r'"([^"]+)"?|(\S+)')
@@ -18,16 +18,17 @@ _TERM = re.compile(r'"([^"]+)"?|(\S+)')
 
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case: letters and digits between signs, and each ideograph by itself."""
-    text = text.lower()
-    words = text.translate(_SIGNS).split() if text.isascii() else []  # four times as fast
-    if words and max(map(len, words)) <= LONGEST_WORD:
-        return words
-    return _WORD.findall(text)
+    return _WORD.findall(text.lower())
 
 
-def words_of_solution(texts: Iterable[str]) -> frozenset[str]:
-    """The distinct words of a problem and its steps, as the search index holds them."""
-    return frozenset(words_of("\n".join(texts)[:MOST_CHARACTERS]))
+def words_of_solution(texts: Iterable[str]) -> frozenset[bytes]:
+    """The distinct words of a problem and its steps in UTF-8, as the search index holds them."""
+    text = "\n".join(texts)[:MOST_CHARACTERS]
+    if text.isascii():  # ten times as fast
+        words = frozenset(text.encode().translate(_ASCII).split())
+        if max(map(len, words), default=0) <= LONGEST_WORD:
+            return words
+    return frozenset(word.encode() for word in words_of(text))
 
 
 def matching(query: str) -> Q:

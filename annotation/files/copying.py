@@ -1,6 +1,6 @@
 """Writes many new rows with PostgreSQL's COPY, with keys from the tables' own sequences."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -37,6 +37,9 @@ class NewRows:
 
     def add(self, model: Model, *values: Any) -> None:
         self._rows[model].append(values)
+
+    def extend(self, model: Model, rows: Iterable[Sequence[Any]]) -> None:
+        self._rows[model].extend(rows)
 
     def write(self) -> None:
         """COPY all rows inside the running transaction."""
@@ -86,5 +89,5 @@ class _WordsDumper(Dumper):
     format = Format.BINARY
     oid = adapters.types["tsvector"].oid
 
-    def dump(self, words: frozenset[str]) -> bytes:
-        return len(words).to_bytes(4) + b"".join([word.encode() + b"\0\0\0" for word in words])
+    def dump(self, words: frozenset[bytes]) -> bytes:
+        return len(words).to_bytes(4) + b"\0\0\0".join([*words, b""])

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from django.db import connection
@@ -78,7 +79,8 @@ class _Problem(NamedTuple):
 class _Solution:
     """A stored solution, with the `fields` of a record that it stores, its completions by position and their ids.
 
-    `is_new` if this import added it, so that an equal record is a further sample.
+    `is_new` if this import added it, so that an equal record is a further sample. `added` are the completions and ids
+    of one that was just added: most get no label that needs them by position.
     """
 
     id: int
@@ -87,6 +89,16 @@ class _Solution:
     is_new: bool
     completions: dict[int, list[Completion]] = field(default_factory=lambda: defaultdict(list))
     keys: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    added: tuple[list[list[Completion]], list[int]] | None = None
+
+    def find_added(self) -> None:
+        """Sort the completions and ids of a solution that was just added by position."""
+        if self.added:
+            (positions, ids), self.added = self.added, None
+            unused = iter(ids)
+            for position, at in enumerate(positions):
+                self.completions[position] = [*at]
+                self.keys[position] = list(islice(unused, len(at)))
 
 
 def wait_for_others(project: Project) -> None:
@@ -190,7 +202,7 @@ class _Chunk:
         fresh = self._labels.fresh(record, solution.id if solution else None)
         if solution is None:
             solution = self._solutions[problem.id, content] = self._add_solution(record, problem, content)
-            steps = self._add_steps(record, solution)
+            self._add_steps(record, solution)
         elif self._is_sample(record, solution):
             self._count(solution, solution.multiplicity + record.multiplicity)
             return REPEATED
@@ -198,9 +210,9 @@ class _Chunk:
             self._count(solution, max(solution.multiplicity, record.multiplicity))
             if not fresh:
                 return DUPLICATE
-            steps = self._match_steps(record, solution)
         if not fresh:
             return NEW
+        steps = self._match_steps(record, solution)
         stored = problem.fields | solution.fields
         differing = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
         added = [self._labels.add(label, solution=solution.id, steps=steps, differing=differing) for label in fresh]
@@ -265,23 +277,20 @@ class _Chunk:
         self._rows.add(SolutionWords, solution.id, words_of_solution(texts))
         return solution
 
-    def _add_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:
-        """Add the steps of a new solution; returns their ids."""
-        add = self._rows.add
-        keys = iter(self._rows.keys(Step, sum(map(len, record.positions))))
-        for position, at in enumerate(record.positions):
-            here = solution.keys[position]
-            for alternative, (completion, key) in enumerate(zip(at, keys, strict=False)):
-                text, kind, added = completion.text, completion.kind, completion.added
-                add(Step, key, solution.id, position, alternative, text, kind, added)
-                here.append(key)
-                for ordinal, critique in enumerate(completion.critiques):
-                    add(Critique, key, ordinal, critique)
-            solution.completions[position] = [*at]
-        return [solution.keys[position] for position in range(len(record.positions))]
+    def _add_steps(self, record: Record, solution: _Solution) -> None:
+        """Add the steps of a new solution."""
+        steps = [(place, one, step) for place, at in enumerate(record.positions) for one, step in enumerate(at)]
+        keys, pk = self._rows.keys(Step, len(steps)), solution.id
+        numbered = zip(keys, steps, strict=True)
+        self._rows.extend(Step, [(key, pk, at, one, s.text, s.kind, s.added) for key, (at, one, s) in numbered])
+        for key, (_, _, step) in zip(keys, steps, strict=True):
+            for ordinal, critique in enumerate(step.critiques):
+                self._rows.add(Critique, key, ordinal, critique)
+        solution.added = record.positions, keys
 
     def _match_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:
-        """The ids of the record's completions in a stored solution, which gets those that it lacks."""
+        """The ids of the record's completions in its solution, which gets those that it lacks."""
+        solution.find_added()
         matched = []
         for position, at in enumerate(record.positions):
             keys, used = solution.keys[position], set[int]()
