@@ -1,40 +1,73 @@
 """python -m research.audits: audits of the default model on sandbox problems of fresh seeds, as tables in Markdown.
 
-Each seed draws its own problems, trains the default configuration on labelled solutions and on the grades of unread
-ones, and audits the model on the holdout. Shares are pooled over seeds.
+Each seed draws its own problems of a world, trains the default configuration on labelled solutions and on the grades of
+unread ones, and audits the model on the holdout. Shares are pooled over seeds. The last table swaps one group of
+features at a time between a solution and its edited copy, which shows the features that an edit moves.
 """
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
+from random import Random
 
 import msgspec
+import torch
 
 from prm.audits import AUDITS, Subject, run_audits
+from prm.audits.gaming import HARMLESS
 from prm.audits.report import AuditReport
 from prm.audits.subject import Scoring
 from prm.config import TrainConfig
+from prm.encoding import encode
 from prm.evaluation.metrics import format_metric
-from prm.labels import without_labels
-from prm.sandbox import WorldConfig, generate
+from prm.features import MEASURES, compute_features
+from prm.labels import first_error, without_labels
+from prm.sandbox import generate
 from prm.scoring import Scorer
-from prm.traces import write_traces
+from prm.scoring.readers import LocalReader
+from prm.simulation.worlds import WORLDS
+from prm.traces import Trace, write_traces
 from prm.training import train
 
 POOL, LABELLED, CALIBRATION, HOLDOUT = 1000, 400, 150, 160
-AUDITED = ("gaming", "length", "position", "calibration")
+AUDITED = ("outcome", "gaming", "length", "long", "position", "calibration")
 SHARES = ("accepted right solutions, now rejected", "rejected wrong solutions, now accepted")
+GROUPS = ("middle states", "last states", "separator", "statistics of numbers", "statistics of signs")
+HEAD = "| seed | step AUROC | position alone | length alone | F1 |\n|---:|---:|---:|---:|---:|"
+Flips = dict[str, list[list[bool]]]  # by edit, one row per solution: all features, then each group alone and left out
 
 
-def audit_seed(seed: int, names: Sequence[str], folder: Path) -> AuditReport:
-    """Train the default model on the pool of one seed and audit it on its holdout."""
-    pool = list(generate(WorldConfig(), split="pool", n=POOL, seed=seed))
+@dataclass(frozen=True)
+class Audited:
+    """The audits of one model, and the verdicts that groups of features flip."""
+
+    seed: int
+    report: AuditReport
+    flips: Flips
+
+
+def audit_seed(
+    world: str,
+    seed: int,
+    names: Sequence[str],
+    folder: Path,
+    *,
+    base: str = "tiny",
+    copies: Callable[[Sequence[Trace]], list[Trace]] = lambda labelled: [],
+) -> Audited:
+    """Train the default model on the pool of one seed and audit it on its holdout.
+
+    `copies` returns more labelled solutions, made from those of the pool.
+    """
+    config = WORLDS[world].config
+    pool = list(generate(config, split="pool", n=POOL, seed=seed))
     graded = [msgspec.structs.replace(without_labels(one, one.steps), alternatives=[]) for one in pool[LABELLED:]]
-    held = generate(WorldConfig(), split="calibration", n=CALIBRATION, seed=seed)
-    write_traces(folder / "train.jsonl", [*pool[:LABELLED], *graded, *held])
-    train(data=folder / "train.jsonl", out=folder / "model", config=TrainConfig(seed=seed))
+    held = generate(config, split="calibration", n=CALIBRATION, seed=seed)
+    write_traces(folder / "train.jsonl", [*pool[:LABELLED], *copies(pool[:LABELLED]), *graded, *held])
+    train(data=folder / "train.jsonl", out=folder / "model", config=TrainConfig(base=base, seed=seed))
     scorer = Scorer.load(folder / "model")
     far_sighted = Scorer(scorer.reader, scorer.judges, manifest=scorer.manifest, long="window")
 
@@ -42,7 +75,7 @@ def audit_seed(seed: int, names: Sequence[str], folder: Path) -> AuditReport:
         return lambda some: list(by.score(some))
 
     assert scorer.manifest is not None
-    traces = list(generate(WorldConfig(), split="holdout", n=HOLDOUT, seed=seed))
+    traces = list(generate(config, split="holdout", n=HOLDOUT, seed=seed))
     subject = Subject(
         traces=traces,
         scores=scoring(scorer)(traces),
@@ -52,21 +85,86 @@ def audit_seed(seed: int, names: Sequence[str], folder: Path) -> AuditReport:
         temperature=scorer.manifest.temperature,
         seed=seed,
     )
-    return run_audits(subject, model="default", data=f"sandbox, seed {seed}", names=names)
+    report = run_audits(subject, model="default", data=f"{world}, seed {seed}", names=names)
+    return Audited(seed, report, flips_by_group(scorer, traces))
 
 
-def print_seed(seed: int, report: AuditReport) -> None:
-    """The metrics and verdicts of one seed."""
+def flips_by_group(scorer: Scorer, traces: Sequence[Trace]) -> Flips:
+    """The accepted right solutions that an edit makes rejected, by the features that take the edited values.
+
+    Only edits that keep the number of steps can swap features.
+    """
+    reader, readout, manifest = scorer.reader, scorer.readout, scorer.manifest
+    assert isinstance(reader, LocalReader)
+    assert readout is not None
+    assert manifest is not None
+    backbone, width = reader.backbone, reader.backbone.width
+    ends = [width, 2 * width, 3 * width, 3 * width + len(MEASURES), 3 * width + 2 * len(MEASURES)]
+    columns = list(zip([0, *ends], ends, strict=False))
+
+    def read(trace: Trace) -> torch.Tensor:
+        items = encode([trace], backbone.tokenizer, backbone.layout, backbone.context)
+        return compute_features(backbone, items, manifest.config.token_budget, manifest.config.features)
+
+    def accepts(rows: torch.Tensor) -> bool:
+        with torch.no_grad():
+            scores = torch.sigmoid(readout.step_logits(rows) / manifest.temperature).mean(0)
+        return bool((scores >= manifest.threshold).all())
+
+    flips: Flips = {name: [] for name in HARMLESS}
+    for number, trace in enumerate(traces):
+        if first_error(trace) != -1 or not accepts(own := read(trace)):
+            continue
+        for name, (edit, _) in HARMLESS.items():
+            edited = edit(trace, Random(number))
+            if edited is None or len(edited.steps) != len(trace.steps):
+                continue
+            other = read(edited)
+            row = [not accepts(other)]
+            for start, end in columns:
+                alone, without = own.clone(), other.clone()
+                alone[:, start:end], without[:, start:end] = other[:, start:end], own[:, start:end]
+                row += [not accepts(alone), not accepts(without)]
+            flips[name].append(row)
+    return flips
+
+
+def print_seed(one: Audited) -> None:
+    """The metrics of one seed."""
+    report = one.report
     metrics = (report.step_auroc, report.index_auroc, report.length_auroc, report.processbench_f1)
-    verdicts = ", ".join(f"{one.audit} {one.verdict}" for one in report.findings)
-    print(f"| {seed} | {' | '.join(map(format_metric, metrics))} | {verdicts} |", flush=True)
+    print(f"| {one.seed} | {' | '.join(map(format_metric, metrics))} |", flush=True)
 
 
-def print_shares(reports: Sequence[AuditReport]) -> None:
+def print_verdicts(all_audited: Sequence[Audited]) -> None:
+    """The verdict of every check of every audit, by seed."""
+    checks: dict[tuple[str, str], list[str]] = {}
+    for one in all_audited:
+        for finding in one.report.findings:
+            for check in finding.checks:
+                checks.setdefault((finding.audit, check.rule), []).append(check.verdict)
+    head = " | ".join(str(one.seed) for one in all_audited)
+    print(f"\n| audit | rule | {head} |\n|---|---|{'---|' * len(all_audited)}")
+    for (audit, rule), verdicts in checks.items():
+        print(f"| {audit} | {rule} | {' | '.join(verdicts)} |")
+
+
+def print_flips(all_audited: Sequence[Audited]) -> None:
+    """The share of verdicts that each group of features flips, over all seeds."""
+    print(f"\n| edit | solutions | all features | {' | '.join(GROUPS)} |\n|---|---:|---:|{'---:|' * len(GROUPS)}")
+    for name in HARMLESS:
+        rows = [row for one in all_audited for row in one.flips[name]]
+        if rows:
+            whole, *parts = (sum(column) / len(rows) for column in zip(*rows, strict=True))
+            pairs = (f"{alone:.0%} / {without:.0%}" for alone, without in zip(parts[::2], parts[1::2], strict=True))
+            print(f"| {name} | {len(rows)} | {whole:.0%} | {' | '.join(pairs)} |")
+
+
+def print_shares(all_audited: Sequence[Audited]) -> None:
     """The shares of verdicts that edits change, over all seeds."""
     counts: dict[tuple[str, str], list[tuple[float, int]]] = {}
-    for report in reports:
-        for finding in report.findings:
+    for one in all_audited:
+        for finding in one.report.findings:
             for figure in finding.figures:
                 if figure.name in SHARES and figure.value.value is not None:
                     counts.setdefault((figure.group, figure.name), []).append((figure.value.value, figure.n))
@@ -79,6 +177,13 @@ def print_shares(reports: Sequence[AuditReport]) -> None:
         print(f"| {group}: {name} | {n} | {share:.0%} [{low:.0%}, {high:.0%}] | {each} |")
 
 
+def print_all(all_audited: Sequence[Audited]) -> None:
+    """Every table of some seeds."""
+    print_verdicts(all_audited)
+    print_shares(all_audited)
+    print_flips(all_audited)
+
+
 def wilson(share: float, n: int) -> tuple[float, float]:
     """The 95 % interval of a share of `n` (Wilson 1927)."""
     z = 1.96
@@ -88,18 +193,20 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[500, 501, 502])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1300, 1400])
+    parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=["sandbox", "rare-errors"])
     parser.add_argument("--only", nargs="+", default=list(AUDITED), help="these audits")
     options = parser.parse_args()
     for name in options.only:
         AUDITS.check(name)
-    print("| seed | step AUROC | position alone | length alone | F1 | verdicts |\n|---:|---:|---:|---:|---:|---|")
-    reports = []
-    for seed in options.seeds:
-        with tempfile.TemporaryDirectory() as folder:
-            reports.append(audit_seed(seed, options.only, Path(folder)))
-        print_seed(seed, reports[-1])
-    print_shares(reports)
+    for world in options.worlds:
+        print(f"\n## {world}\n\n{HEAD}")
+        all_audited = []
+        for seed in options.seeds:
+            with tempfile.TemporaryDirectory() as folder:
+                all_audited.append(audit_seed(world, seed, options.only, Path(folder)))
+            print_seed(all_audited[-1])
+        print_all(all_audited)
 
 
 if __name__ == "__main__":
