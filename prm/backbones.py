@@ -245,8 +245,11 @@ def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
     """Make the backbone's tunable parameters require gradients: all ("full"), adapters ("lora") or none.
 
     Tunable parameters are in float32, frozen ones in the backbone's compute type. Raises TrainingError if the backbone
-    does not support adapters.
+    does not support adapters, ModelFileError if a choice needs its layers and it has no list of them.
     """
+    for choice in ("compile", "gradient_checkpointing", "shard"):
+        if getattr(config, choice) and not backbone.layers:
+            raise ModelFileError(Message("no_list_of_layers", choice=choice, name=backbone.name))
     backbone.model.to(torch.float32 if config.lane == "full" else backbone.compute)
     if config.lane == "lora":
         _add_adapters(backbone, config)
@@ -286,8 +289,6 @@ def tunable_parameters(backbone: Backbone) -> dict[str, nn.Parameter]:
 
 def _wrap_layers(backbone: Backbone, config: TrainConfig) -> None:
     """Compile each layer once for all lengths, or store only its inputs for the backward pass."""
-    if not backbone.layers:
-        raise ModelFileError(Message("no_list_of_layers", name=backbone.name))
     if config.compile:
         keep_out_of_compiled_layers()
     for layer in backbone.layers:

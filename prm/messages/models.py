@@ -42,7 +42,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_heads_to_explain": "a scorer without labels has no heads to explain",
     "no_labelled_step_in_file": "{training}: no solution in the pool has a labelled step",
     "no_linear_head": "{name} has no linear head named score or classifier",
-    "no_list_of_layers": "backbone {name!r} has no list of layers to compile or checkpoint",
+    "no_list_of_layers": "`{choice}`: backbone {name!r} has no list of layers. Leave `{choice}` out.",
     "no_outcome_score": "trace {id!r} has no outcome score: train with an outcome weight above 0",
     "no_reusable_cache": "{name!r} has no key-value cache that a session could reuse",
     "no_solution_for_costs": "no solution has steps and fits the context, so there is nothing to compare costs on",

@@ -20,7 +20,7 @@ from prm.simulation.plan import FULL, TABLE, Plan
         ({"lane": "all"}, "`lane`: Invalid enum value 'all'"),
         ({"base": "tiny"}, "`base` is set in the policy as `backbone`"),
         ({"neutral": "drop"}, "`neutral` is set in the policy as `neutral`"),
-        ({"shard": True}, "shard requires the full lane"),
+        ({"shard": True}, '`shard` requires `lane` "full"'),
     ],
 )
 def test_a_choice_that_the_library_does_not_take_is_named(choices, reason):
