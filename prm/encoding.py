@@ -39,11 +39,12 @@ _TOKENISING = Lock()  # a fast tokenizer fails in a second thread while one of i
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Ids before the problem, after it, and after each step, the same in training and scoring."""
+    """Ids before the problem, after it, after each step, and between two steps, the same in training and scoring."""
 
     start: tuple[int, ...]
     problem_end: tuple[int, ...]
     step_end: tuple[int, ...]
+    between: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, tokenizer: Any, *, template: Template = "plain", system: str = "", separator: str = "") -> "Layout":
@@ -141,11 +142,12 @@ def lay_out(pieces: Pieces, layout: Layout, context: int) -> Encoded:
     """Problem and steps with their separators, up to the last step that fits `context` tokens."""
     problem, *steps = pieces
     ids = [*layout.start, *problem, *layout.problem_end]
-    spans = []
+    spans: list[tuple[int, int]] = []
     for step in steps:
-        end = len(ids) + len(step) + len(layout.step_end)
+        start = len(ids) + (len(layout.between) if spans else 0)
+        end = start + len(step) + len(layout.step_end)
         if end > context:
             break
-        spans.append((len(ids), end))
-        ids += [*step, *layout.step_end]
+        ids += [*(layout.between if spans else ()), *step, *layout.step_end]
+        spans.append((start, end))
     return Encoded(tuple(ids) if spans else (), tuple(spans), len(steps))

@@ -155,8 +155,9 @@ class Costs(msgspec.Struct):
 class Outside(msgspec.Struct):
     """A model that was trained elsewhere, with one head of `layers` linear layers on the state at the end of a step.
 
-    `kind` is "token_classification" or "process_reward"; the head's class `good` is p(the step is right). The token ids
-    are those before the problem, after it, and after each step. `source` is the name of the imported folder.
+    `kind` is "token_classification", "process_reward" or "token_logits" (the head is two rows of the output layer); the
+    head's class `good` is p(the step is right). The token ids are those before the problem, after it, after each step,
+    and between two steps. `source` is the name of the imported folder.
     """
 
     kind: str
@@ -166,6 +167,7 @@ class Outside(msgspec.Struct):
     start: tuple[int, ...]
     problem_end: tuple[int, ...]
     step_end: tuple[int, ...]
+    between: tuple[int, ...] = ()
 
 
 class Manifest(msgspec.Struct):

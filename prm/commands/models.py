@@ -60,6 +60,11 @@ def add(commands: Any) -> None:
     adopt.add_argument("--out", type=Path, required=True, help="the model folder to write")
     adopt.add_argument("--separator", default="\n", help="a token classifier's end-of-step token (default: a line end)")
     adopt.add_argument("--good", type=at_least(0), default=1, help="a token classifier's class of correct steps")
+    adopt.add_argument(
+        "--answers",
+        choices=("math_shepherd", "rlhflow"),
+        help="the layout of a causal LM that answers each step with + or -",
+    )
     adopt.set_defaults(run=adopt_model)
     calibrate = commands.add_parser("calibrate", help="fit a model's threshold to solutions of another kind")
     calibrate.add_argument("--model", type=Path, required=True, help="model folder; it stays as it is")
@@ -129,7 +134,9 @@ def adopt_model(options: argparse.Namespace) -> None:
     """Convert a model from elsewhere to a model folder of this library."""
     from prm.portable.importing import adopt
 
-    manifest = adopt(options.source, options.out, separator=options.separator, good=options.good)
+    manifest = adopt(
+        options.source, options.out, separator=options.separator, good=options.good, answers=options.answers
+    )
     say(f"{options.out}: {manifest.outside.kind if manifest.outside else 'a model of this library'}")
 
 

@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str | tuple[str, str]] = {
     "address_unusable": "{host}:{port} cannot be used: {error}",
     "answer_count_differs": ("{url} returned {n} text, expected {asked}", "{url} returned {n} texts, expected {asked}"),
-    "architecture_not_supported": "{name}/config.json, field `architectures`: expected …{classifier} or {reward}, got {architecture}. You can also import a folder that this library trained or exported",
+    "architecture_not_supported": "{name}/config.json, field `architectures`: expected one of {known}, got {architecture}. You can also import a folder that this library trained or exported. A causal LM that answers each step with + or - needs `answers`: math_shepherd or rlhflow.",
     "backbone_not_causal": "backbone {name!r} is not causal: later tokens change the states of earlier ones",
     "backbone_not_converted": "{name} cannot be converted: {error}. Run the command again; if it fails again, install the versions of torch and transformers in requirements.txt.",
     "backbone_not_in_process": "this needs the backbone in the same process, but the scorer uses a server",
@@ -41,7 +41,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "model_not_trained": "{name} is not a trained model",
     "no_heads_to_explain": "a scorer without labels has no heads to explain",
     "no_labelled_step_in_file": "{training}: no solution in the pool has a labelled step",
-    "no_linear_head": "{name} has no linear head named score or classifier",
+    "no_linear_head": "{name} has no linear head named {names}",
     "no_list_of_layers": "`{choice}`: backbone {name!r} has no list of layers. Leave `{choice}` out.",
     "no_outcome_score": "trace {id!r} has no outcome score: train with an outcome weight above 0",
     "no_reusable_cache": "{name!r} has no key-value cache that a session could reuse",

@@ -1,8 +1,9 @@
 """Imports a model as a model folder of this library: checked, copied, and with its origin in the manifest.
 
-It reads a model folder of this library, an exported folder, and a Hugging Face token classifier on the end of a step,
-including the layout of Qwen2.5-Math-PRM. A classifier that this library exported names its own text layout. Nothing is
-unpickled and no code is run: weights must be safetensors, and only data files are copied.
+It reads a model folder of this library, an exported folder, a Hugging Face token classifier on the end of a step,
+including the layout of Qwen2.5-Math-PRM, and causal LMs that answer each step with "+" or "-". A classifier that this
+library exported names its own text layout. Nothing is unpickled and no code is run: weights must be safetensors, and
+only data files are copied.
 """
 
 import shutil
@@ -10,7 +11,7 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import torch
@@ -20,6 +21,7 @@ from torch import Tensor
 from prm.backbones import Backbone, load_backbone
 from prm.checkpoint import save_model
 from prm.config import TrainConfig
+from prm.encoding import Layout
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.files import write_json
@@ -42,12 +44,19 @@ PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"}
 CLASSIFIER, REWARD = "ForTokenClassification", "Qwen2ForProcessRewardModel"
 QWEN_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
 QWEN_STEP = "<extra_0>"
+Answers = Literal["math_shepherd", "rlhflow"]
+SHEPHERD_STEP = "ки"
+PLAIN_LOGITS = {"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"}  # neither scaled nor capped
 
 
-def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: int = 1) -> Manifest:
+def adopt(
+    source: Path | str, out: Path | str, *, separator: str = "\n", good: int = 1, answers: Answers | None = None
+) -> Manifest:
     """Create a model folder at `out` from another folder; raises ModelFileError with the reason.
 
     `separator` ends each step of a token classifier, as in its training; `good` is its class of correct steps.
+    `answers` is the layout of a causal LM whose logits of "+" and "-" are the score: Math-Shepherd's model reads them
+    at the tag `ки` after a step, and RLHFlow's where the assistant answers each step of the user.
     """
     source, out = Path(source), Path(out)
     if not source.is_dir():
@@ -69,7 +78,7 @@ def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: i
         elif (source / ABOUT_FILE).exists():
             _adopt_exported(source, partial)
         else:
-            _adopt_outside(source, partial, separator, good)
+            _adopt_outside(source, partial, separator, good, answers)
         adopted = Scorer.load(partial, device="cpu").manifest  # raises if it cannot be loaded
         assert adopted is not None, "every model folder has a manifest"
         partial.replace(out)
@@ -108,39 +117,42 @@ def _adopt_exported(source: Path, out: Path) -> None:
     save_model(out, {f"{head.part}.{name}": tensor for name, tensor in tensors.items()}, manifest)
 
 
-def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
+def _adopt_outside(source: Path, out: Path, separator: str, good: int, answers: Answers | None) -> None:
     started = time.monotonic()
     config = _config(source)
     architecture = str((config.get("architectures") or [""])[0])
-    if not (architecture.endswith(CLASSIFIER) or architecture == REWARD):
+    if not (architecture in PLAIN_LOGITS if answers else architecture.endswith(CLASSIFIER) or architecture == REWARD):
         raise ModelFileError(
             Message(
                 "architecture_not_supported",
                 name=source.name,
                 architecture=architecture or Message("nothing"),
-                classifier=CLASSIFIER,
-                reward=REWARD,
+                known=", ".join(sorted(PLAIN_LOGITS)) if answers else f"…{CLASSIFIER}, {REWARD}",
             )
         )
     _copy_backbone(source, out / BACKBONE)
     backbone = load_backbone(str(out / BACKBONE), device="cpu", headless=True)
-    tensors = _head_layers(source)
+    tensors = _answer_head(source, backbone) if answers else _head_layers(source)
+    good = 0 if answers else good
     classes = len(tensors[f"{len(tensors) // 2 - 1}.bias"])
     if not 0 <= good < classes:
         raise ModelFileError(Message("good_class_out_of_range", n=classes, name=source.name, good=good))
     placed = _own_layout(config)
     if placed:
-        layout = placed.start, placed.problem_end, placed.step_end
+        layout = Layout(placed.start, placed.problem_end, placed.step_end)
+    elif answers:
+        layout = _shepherd_layout(backbone) if answers == "math_shepherd" else _rlhflow_layout(backbone)
     else:
         layout = _reward_layout(backbone) if architecture == REWARD else _classifier_layout(backbone, separator)
     outside = Outside(
-        kind="process_reward" if architecture == REWARD else "token_classification",
+        kind="token_logits" if answers else "process_reward" if architecture == REWARD else "token_classification",
         source=source.name,
         layers=len(tensors) // 2,
         good=good,
-        start=layout[0],
-        problem_end=layout[1],
-        step_end=layout[2],
+        start=layout.start,
+        problem_end=layout.problem_end,
+        step_end=layout.step_end,
+        between=layout.between,
     )
     manifest = Manifest(
         base=f"./{BACKBONE}",
@@ -179,7 +191,7 @@ def _head_layers(source: Path) -> dict[str, Tensor]:
         tensors |= _read(path, only=("score.", "classifier."))[0]
     weights = sorted(name for name in tensors if name.endswith("weight"))
     if not weights or any(tensors[name].dim() != 2 for name in weights):
-        raise ModelFileError(Message("no_linear_head", name=source.name))
+        raise ModelFileError(Message("no_linear_head", name=source.name, names="score or classifier"))
     layers: dict[str, Tensor] = {}
     for number, name in enumerate(weights):
         weight = tensors[name].float()
@@ -188,30 +200,75 @@ def _head_layers(source: Path) -> dict[str, Tensor]:
     return layers
 
 
-Ids = tuple[int, ...]
+def _answer_head(source: Path, backbone: Backbone) -> dict[str, Tensor]:
+    """The output layer's rows of "+" and "-", as a linear head with these two classes."""
+    tensors: dict[str, Tensor] = {}
+    for path in sorted(source.glob("*.safetensors")):
+        tensors |= _read(path, only=("lm_head.weight", "model.embed_tokens.weight"))[0]
+    tied = backbone.model.config.tie_word_embeddings
+    weight = tensors.get("model.embed_tokens.weight" if tied else "lm_head.weight")
+    if weight is None:
+        raise ModelFileError(Message("no_linear_head", name=source.name, names="lm_head"))
+    rows = [backbone.tokenizer(sign, add_special_tokens=False)["input_ids"][-1] for sign in "+-"]
+    return {"0.weight": weight[rows].float(), "0.bias": torch.zeros(2)}
 
 
-def _classifier_layout(backbone: Backbone, separator: str) -> tuple[Ids, Ids, Ids]:
+def _shepherd_layout(backbone: Backbone) -> Layout:
+    """The layout on the model card of Math-Shepherd's PRM: `problem step ки`, a line end, `step ки`, and so on."""
+    tokenizer = backbone.tokenizer
+    start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
+    line, space = _ids(tokenizer, "\n"), _ids(tokenizer, " ")
+    if tokenizer.convert_ids_to_tokens(_ids(tokenizer, "a"))[0] != "a":  # it begins each text with a space itself
+        return Layout(start, (), _ids(tokenizer, SHEPHERD_STEP), line[-1:])
+    return Layout(start, space, _ids(tokenizer, " " + SHEPHERD_STEP), line)
+
+
+def _rlhflow_layout(backbone: Backbone) -> Layout:
+    """The layout of RLHFlow's code: each step is the user's message, the first after the problem and a space.
+
+    The assistant answers "+" to each. The state before that answer is the step's.
+    """
+    tokenizer = backbone.tokenizer
+    texts = ["\ue000first\ue000", "\ue000second\ue000"]
+    messages = [
+        {"role": role, "content": text} for step in texts for role, text in (("user", step), ("assistant", "+"))
+    ]
+    try:
+        text = tokenizer.apply_chat_template(messages, tokenize=False)
+        before, _, rest = text.partition(texts[0])
+        around, after, _ = rest.partition(texts[1])
+        to_answer, plus, to_step = around.rpartition("+")
+    except Exception as error:  # no template, or one that rejects a role: Jinja's own errors
+        raise ModelFileError(Message("chat_template_unusable", error=str(error).partition("\n")[0])) from None
+    if not (after and plus and to_answer):
+        raise ModelFileError(Message("chat_template_unusable", error=Message("chat_template_drops_messages")))
+    return Layout(
+        _ids(tokenizer, before), _ids(tokenizer, " "), _ids(tokenizer, to_answer), _ids(tokenizer, plus + to_step)
+    )
+
+
+def _ids(tokenizer: Any, text: str) -> tuple[int, ...]:
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _classifier_layout(backbone: Backbone, separator: str) -> Layout:
     """The layout of TRL's PRM trainer: the problem, then each step followed by the separator."""
     tokenizer = backbone.tokenizer
-    ending = tuple(tokenizer(separator, add_special_tokens=False)["input_ids"])
+    ending = _ids(tokenizer, separator)
     if not ending:
         raise ModelFileError(Message("separator_without_token", separator=separator))
     start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
-    return start, (), ending
+    return Layout(start, (), ending)
 
 
-def _reward_layout(backbone: Backbone) -> tuple[Ids, Ids, Ids]:
+def _reward_layout(backbone: Backbone) -> Layout:
     """The layout on the model card of Qwen2.5-Math-PRM: a chat with `<extra_0>` after each step of the answer."""
-
-    def ids(text: str) -> Ids:
-        return tuple(backbone.tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    step_end = ids(QWEN_STEP)
+    tokenizer = backbone.tokenizer
+    step_end = _ids(tokenizer, QWEN_STEP)
     if len(step_end) != 1:
         raise ModelFileError(Message("token_unknown", token=QWEN_STEP))
     start = f"<|im_start|>system\n{QWEN_SYSTEM}<|im_end|>\n<|im_start|>user\n"
-    return ids(start), ids("<|im_end|>\n<|im_start|>assistant\n"), step_end
+    return Layout(_ids(tokenizer, start), _ids(tokenizer, "<|im_end|>\n<|im_start|>assistant\n"), step_end)
 
 
 def _copy_backbone(source: Path, out: Path) -> None:

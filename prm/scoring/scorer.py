@@ -80,7 +80,7 @@ class Scorer:
         reader = LocalReader(backbone, config.features, config.token_budget, share_prefix)
         if manifest.outside is not None:
             outside = manifest.outside
-            backbone.layout = Layout(outside.start, outside.problem_end, outside.step_end)
+            backbone.layout = Layout(outside.start, outside.problem_end, outside.step_end, outside.between)
             backbone.model.to(backbone.compute).requires_grad_(False)
             judges = outside_judges(outside, tensors, backbone.device, model_dir)
             return cls(reader, judges, manifest=manifest, long=long)

@@ -76,7 +76,7 @@ class Session:
             raise ScoringError(Message("session_closed"))
         [[_, ids]] = tokenise([Trace("", "", [Step(step) if isinstance(step, str) else step])], self._reader.tokenizer)
         steps = [*self._steps, (*ids, *self._reader.layout.step_end)]
-        lengths = [len(ids) for ids in steps]
+        lengths = [len(ids) + len(self._reader.layout.between) for ids in steps]
         start = window_starts(len(self._problem.ids), lengths, self._reader.context, self._long)[-1]
         score = UNSCORED if start is None else self._read(steps, start)
         self._steps = steps
@@ -102,9 +102,10 @@ class Session:
 
     def _read(self, steps: list[tuple[int, ...]], start: int) -> StepScore:
         """Read the last step from the cache, or from the problem on if the window has moved."""
-        cached, fresh = (self._cached, steps[-1:]) if start == self._start else (self._problem_only, steps[start:])
+        cached, begin = (self._cached, len(steps) - 1) if start == self._start else (self._problem_only, start)
         assert cached is not None, "a step fits only if the problem does"
-        self._cached, [rows] = extend_text(self._reader.backbone, cached, [_side_by_side(fresh)], self._reader.features)
+        fresh = _side_by_side(steps[begin:], self._reader.layout.between, leading=begin > start)
+        self._cached, [rows] = extend_text(self._reader.backbone, cached, [fresh], self._reader.features)
         self._start = start
         [score] = self._judges.step_scores(rows[-1:], [start > 0])
         if self._familiarity is not None:
@@ -112,10 +113,12 @@ class Session:
         return score
 
 
-def _side_by_side(steps: list[tuple[int, ...]]) -> Encoded:
+def _side_by_side(steps: list[tuple[int, ...]], between: tuple[int, ...], *, leading: bool) -> Encoded:
+    """The steps with the ids between them, and before the first one too if `leading`."""
     spans: list[tuple[int, int]] = []
     ids: list[int] = []
     for step in steps:
+        ids += between if spans or leading else ()
         spans.append((len(ids), len(ids) + len(step)))
         ids += step
     return Encoded(tuple(ids), tuple(spans), len(steps))

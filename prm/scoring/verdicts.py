@@ -76,7 +76,8 @@ def outside_judges(outside: Outside, tensors: dict[str, Tensor], device: torch.d
     """Judge by softmax over the classes of one small head, on the state of the token that ends a step.
 
     TRL's PRM trainer produces a token classifier with a linear head; Qwen2.5-Math-PRM uses the same state with two
-    linear layers and a ReLU between (Zhang et al. 2025, section 3). Neither has an ensemble, so scores have no spread.
+    linear layers and a ReLU between (Zhang et al. 2025, section 3). Math-Shepherd and RLHFlow compare the logits of "+"
+    and "-" there, which is a linear head too. None has an ensemble, so scores have no spread.
     Raises ModelFileError if the tensors are not the head's.
     """
     try:

@@ -59,7 +59,8 @@ def windows(pieces: Pieces, layout: Layout, context: int, long: Long) -> list[Wi
     """The windows of one tokenised solution (problem first, then its steps), in order; empty if no step fits."""
     problem, *steps = pieces
     frame = len(layout.start) + len(problem) + len(layout.problem_end)
-    starts = window_starts(frame, [len(step) + len(layout.step_end) for step in steps], context, long)
+    around = len(layout.between) + len(layout.step_end)
+    starts = window_starts(frame, [len(step) + around for step in steps], context, long)
     cut = []
     for start, scored in groupby(range(len(steps)), key=starts.__getitem__):
         if start is not None:

@@ -60,7 +60,7 @@ def chatting(backbone_folders, tmp_path: Path) -> Path:
 def test_a_chat_template_lays_out_what_qwens_model_card_does(chatting: Path) -> None:
     backbone = load_backbone(str(chatting), device="cpu")
     layout = Layout.of(backbone.tokenizer, template="chat", system=QWEN_SYSTEM, separator=QWEN_STEP)
-    assert (layout.start, layout.problem_end, layout.step_end) == _reward_layout(backbone)
+    assert layout == _reward_layout(backbone)
 
 
 def test_a_model_is_scored_in_the_layout_that_it_was_trained_in(chatting: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoTokenizer, Qwen2Config, Qwen2ForTokenClassification
+from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen2Config, Qwen2ForTokenClassification
 
 from prm.errors import ModelFileError
 from prm.portable.importing import adopt
@@ -94,6 +94,88 @@ def test_a_process_reward_model_scores_without_its_code(tmp_path, classifier, ba
     assert score.mean == pytest.approx(expected, abs=1e-5)
 
 
+LLAMA_CHAT = (
+    "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>\n\n"
+    "{{ m.content | trim }}<|eot_id|>{% endfor %}"
+)
+
+
+def answering(folder, family, backbone_folders):
+    """A causal LM of random weights, large enough that "+" and "-" differ."""
+    model = AutoModelForCausalLM.from_pretrained(backbone_folders[family]).eval()
+    tokenizer = AutoTokenizer.from_pretrained(backbone_folders[family])
+    tokenizer.chat_template = LLAMA_CHAT
+    tokenizer.add_special_tokens(
+        {"additional_special_tokens": ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"]}
+    )
+    torch.manual_seed(3)
+    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 2:
+                parameter.mul_(6)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return tokenizer, model
+
+
+@torch.no_grad()
+def by_math_shepherd(tokenizer, model, trace):
+    """The code on the card of peiyi9979/math-shepherd-mistral-7b-prm; this tokenizer adds no first token itself."""
+    good_token, bad_token, step_tag = "+", "-", "ки"
+    candidate_tokens = [tokenizer.encode(token)[-1] for token in (good_token, bad_token)]
+    output = "\n".join(f"{step.text} {step_tag}" for step in trace.steps)
+    input_id = torch.tensor([[tokenizer.bos_token_id, *tokenizer.encode(f"{trace.problem} {output}")]])
+    logits = model(input_id).logits[:, :, candidate_tokens]
+    scores = logits.softmax(dim=-1)[:, :, 0]
+    tag = tokenizer.encode(f" {step_tag}")  # one token in its vocabulary, several here: the last one counts
+    ends = [i for i in range(len(input_id[0])) if input_id[0, i + 1 - len(tag) : i + 1].tolist() == tag]
+    return scores[0, ends].tolist()
+
+
+@torch.no_grad()
+def by_rlhflow(tokenizer, model, trace):
+    """The scoring loop of RLHFlow/RLHF-Reward-Modeling, math-rm: one conversation for each step."""
+    candidate_tokens = [tokenizer.encode("+")[-1], tokenizer.encode("-")[-1]]
+    conversation, scores = [], []
+    for k, step in enumerate(trace.steps):
+        text = trace.problem + " " + step.text if k == 0 else step.text
+        conversation.append({"content": text, "role": "user"})
+        conversation.append({"content": "+", "role": "assistant"})
+        text = tokenizer.apply_chat_template(conversation, tokenize=False)
+        logits = model(torch.tensor([tokenizer.encode(text, add_special_tokens=False)])).logits[:, -3, candidate_tokens]
+        scores.append(logits.softmax(dim=-1)[0, 0].item())
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("answers", "family", "by_its_code"),
+    [
+        ("math_shepherd", "mistral", by_math_shepherd),
+        ("rlhflow", "llama", by_rlhflow),
+        ("rlhflow", "qwen2", by_rlhflow),
+    ],
+)
+def test_a_model_that_answers_plus_or_minus_scores_as_its_code_does(
+    answers, family, by_its_code, tmp_path, backbone_folders
+):
+    loaded = answering(tmp_path / "source", family, backbone_folders)
+    manifest = adopt(tmp_path / "source", tmp_path / "model", answers=answers)
+    assert (manifest.outside.kind, manifest.outside.layers) == ("token_logits", 1)
+    scorer = Scorer.load(tmp_path / "model", device="cpu")
+    for trace, score in zip(TRACES, scorer.score(TRACES), strict=True):
+        expected = by_its_code(*loaded, trace)
+        assert max(expected) - min(expected) > 0.01, "else equal scores say nothing"
+        assert score.mean == pytest.approx(expected, abs=1e-5)
+        with scorer.session(trace.problem) as session:
+            assert [session.append(step).mean for step in trace.steps] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_model_that_answers_needs_an_architecture_with_plain_logits(classifier, tmp_path):
+    with pytest.raises(ModelFileError, match=r"expected one of LlamaForCausalLM, .* got Qwen2ForTokenClassification"):
+        adopt(classifier, tmp_path / "model", answers="rlhflow")
+
+
 def pickled(folder):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
 
@@ -140,7 +222,7 @@ def without_config(folder):
         ),
         (linked, "vocab.txt is a link"),
         (torn, "corrupt|Error"),
-        (generator, "expected …ForTokenClassification or .*, got Qwen2ForCausalLM"),
+        (generator, r"expected one of …ForTokenClassification, .*, got Qwen2ForCausalLM\. .* needs `answers`"),
         (nameless, "field `architectures`: expected .*, got nothing"),
         (beheaded, "no linear head named score or classifier"),
         (without_a_layer, "has no weights for .*up_proj"),
