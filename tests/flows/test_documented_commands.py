@@ -121,13 +121,17 @@ def smaller(command: str, policy_url: str) -> list[str]:
 
 
 def test_the_launchers_run_a_command_that_the_library_understands(monkeypatch: pytest.MonkeyPatch) -> None:
-    torchrun, slurm, job = re.findall(r"^```(?:bash|yaml)\n(.*?)^```", GUIDES[1].read_text(), re.MULTILINE | re.DOTALL)
+    torchrun, slurm, job, sky = re.findall(
+        r"^```(?:bash|yaml)\n(.*?)^```", GUIDES[1].read_text(), re.MULTILINE | re.DOTALL
+    )
     [container] = yaml.safe_load(job)["spec"]["template"]["spec"]["containers"]
     learned = [container["command"][1:]]
-    for script in (torchrun, slurm):
+    numbers = {"$SLURM_JOB_NUM_NODES": "2", "$SKYPILOT_NUM_NODES": "2", "$SKYPILOT_NODE_RANK": "1"}
+    for script in (torchrun, slurm, yaml.safe_load(sky)["run"]):
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-        line = script.replace("\\\n", "").splitlines()[-1].replace("$SLURM_JOB_NUM_NODES", "2")
-        launched = get_args_parser().parse_args(shlex.split(line.removeprefix("srun "))[1:])
+        line = script.replace("\\\n", "").splitlines()[-1].removeprefix("srun ")
+        words = [numbers.get(word, word) for word in shlex.split(line)]
+        launched = get_args_parser().parse_args(words[1:])
         assert (launched.module, launched.training_script, launched.nnodes) == (True, "prm", "2")
         learned.append(launched.training_script_args)
     monkeypatch.setattr("prm.commands.train.data_file", Path)
