@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from prm.attention import keep_out_of_compiled_layers, route_attention
-from prm.config import Precision, TrainConfig
+from prm.config import Precision, Quantization, TrainConfig
 from prm.encoding import Layout
 from prm.errors import ModelFileError, TrainingError
 from prm.messages import Message
@@ -107,12 +108,14 @@ def load_backbone(
     context: int | None = None,
     packing: bool = True,
     precision: Precision = "auto",
+    quantization: Quantization = "none",
     headless: bool = False,
 ) -> Backbone:
     """Load "tiny", a local folder, or a hub name; never remote code or pickled weights.
 
-    `device` defaults to CUDA if available. On a CPU, or in "float32", weights are float32, else as stored. A `headless`
-    backbone is the decoder alone and predicts no tokens. Raises ModelFileError with the reason.
+    `device` defaults to CUDA if available. On a CPU, or in "float32", weights are float32, else as stored; beside
+    quantized layers they have the type of the matrix products. A `headless` backbone is the decoder alone and predicts
+    no tokens. Raises ModelFileError with the reason.
     """
     from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
@@ -121,6 +124,7 @@ def load_backbone(
     source = str(TINY) if name_or_path == "tiny" else name_or_path
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    quantized = _quantized(quantization, _compute_type(torch.device(device), precision), device)
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         kind: Any = AutoModel if headless else AutoModelForCausalLM
@@ -128,8 +132,8 @@ def load_backbone(
             source,
             trust_remote_code=False,
             use_safetensors=True,
-            dtype=torch.float32 if device == "cpu" or precision == "float32" else "auto",
             output_loading_info=True,
+            **quantized or {"dtype": torch.float32 if device == "cpu" or precision == "float32" else "auto"},
         )
     except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise ModelFileError(
@@ -139,10 +143,47 @@ def load_backbone(
         missing = sorted(report["missing_keys"])
         raise ModelFileError(Message("backbone_weights_missing", name=name_or_path, missing=missing[0], n=len(missing)))
     backbone = wrap_backbone(
-        name_or_path, model.to(device), tokenizer, context=context, packing=packing, precision=precision
+        name_or_path,
+        model if quantized else model.to(device),
+        tokenizer,
+        context=context,
+        packing=packing,
+        precision=precision,
     )
+    if quantized:
+        _keep_gradients(model)
     _check_causal(backbone)
     return backbone
+
+
+def _quantized(quantization: Quantization, compute: torch.dtype, device: str) -> dict[str, Any]:
+    """The arguments that load a model with quantized linear layers; none if they stay as they are."""
+    if quantization == "none":
+        return {}
+    if find_spec("bitsandbytes") is None:
+        raise ModelFileError(Message("quantization_needs_package"))
+    from transformers import BitsAndBytesConfig
+
+    if quantization == "4bit":
+        scheme = BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=compute,
+        )
+    else:  # with a threshold, one token's outliers would change how the others are rounded, later ones too
+        scheme = BitsAndBytesConfig(load_in_8bit=True, llm_int8_threshold=0.0)
+    return {"quantization_config": scheme, "device_map": {"": device}, "dtype": compute}
+
+
+def _keep_gradients(model: Any) -> None:
+    """Leave quantized layers in training mode, which changes nothing else.
+
+    On a CPU, bitsandbytes packs the others again at their first pass, and then loses gradients silently.
+    """
+    for layer in model.modules():
+        if type(layer).__module__.startswith("bitsandbytes"):
+            layer.train()
 
 
 def load_configured(
@@ -155,6 +196,7 @@ def load_configured(
         context=config.context,
         packing=config.packing,
         precision=config.precision,
+        quantization=config.quantization,
         headless=headless,
     )
     backbone.layout = layout_of(backbone.tokenizer, config)
@@ -250,7 +292,8 @@ def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
     for choice in ("compile", "gradient_checkpointing", "shard"):
         if getattr(config, choice) and not backbone.layers:
             raise ModelFileError(Message("no_list_of_layers", choice=choice, name=backbone.name))
-    backbone.model.to(torch.float32 if config.lane == "full" else backbone.compute)
+    if config.quantization == "none":  # else it was loaded so
+        backbone.model.to(torch.float32 if config.lane == "full" else backbone.compute)
     if config.lane == "lora":
         _add_adapters(backbone, config)
     for name, parameter in backbone.model.named_parameters():

@@ -15,6 +15,7 @@ ClassBalance = Literal["none", "inverse", "effective", "held"]
 Template = Literal["plain", "chat"]
 Feature = Literal["middle", "last", "numbers", "separator", "statistics"]
 Precision = Literal["auto", "float32", "bfloat16"]
+Quantization = Literal["none", "4bit", "8bit"]
 Optimizer = Literal["adamw", "adafactor", "sgd"]
 Schedule = Literal["constant", "linear", "cosine"]
 FEATURES: tuple[Feature, ...] = get_args(Feature)
@@ -30,17 +31,18 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     `neutral` maps the neutral rating. A training batch has `batch_steps` steps in the heads lane and `batch_tokens`
     tokens in the others. `token_budget` is the number of tokens, including padding, in one forward pass without
     gradient. `packing` packs documents instead of padding them if the backbone's family allows it. `precision` of the
-    backbone is bfloat16 under "auto" if CUDA supports it, else float32. `gradient_checkpointing` recomputes each layer
-    in the backward pass instead of storing its activations. `compile` compiles the layers with torch, which takes
-    minutes. `context` is in tokens, None for the backbone's own. `part_tokens` is the maximum of one pass with
-    gradient, None for a whole batch. `processes` is the number that the command starts, "auto" for one per GPU; `shard`
-    distributes the layers over them. `validation_share` of the pool is set aside if there are too few calibration
-    solutions. Adapters have the scale `lora_alpha` / `lora_rank` (None is 2), and are in every linear layer or those
-    that `lora_targets` names; `lora_rank_pattern` gives layers another rank, by the end of their name or a regular
-    expression (peft's `rank_pattern`). The `optimizer` "sgd" has a momentum of 0.9. Learning rates are peaks: they rise
-    over the share `warmup` of all steps, then follow the `schedule`. `patience` counts epochs without a better
-    validation loss. `checkpoint_seconds` is the most work that a crash can lose. `trackers` receive the curves:
-    "tensorboard" (files in the folder), "wandb", "mlflow" or registered ones.
+    backbone is bfloat16 under "auto" if CUDA supports it, else float32. `quantization` stores the linear layers of the
+    lora lane's frozen backbone in 4 bits (NF4, as in QLoRA) or 8; it needs the package bitsandbytes.
+    `gradient_checkpointing` recomputes each layer in the backward pass instead of storing its activations. `compile`
+    compiles the layers with torch, which takes minutes. `context` is in tokens, None for the backbone's own.
+    `part_tokens` is the maximum of one pass with gradient, None for a whole batch. `processes` is the number that the
+    command starts, "auto" for one per GPU; `shard` distributes the layers over them. `validation_share` of the pool is
+    set aside if there are too few calibration solutions. Adapters have the scale `lora_alpha` / `lora_rank` (None is
+    2), and are in every linear layer or those that `lora_targets` names; `lora_rank_pattern` gives layers another rank,
+    by the end of their name or a regular expression (peft's `rank_pattern`). The `optimizer` "sgd" has a momentum of
+    0.9. Learning rates are peaks: they rise over the share `warmup` of all steps, then follow the `schedule`.
+    `patience` counts epochs without a better validation loss. `checkpoint_seconds` is the most work that a crash can
+    lose. `trackers` receive the curves: "tensorboard" (files in the folder), "wandb", "mlflow" or registered ones.
 
     The objective: with 2 `classes` it learns "no error" against "error", with 3 the posterior of good, neutral and bad,
     and `neutral` then defines p(no error). `process_weight` is the weight of the step labels' cross-entropy, and
@@ -76,6 +78,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     token_budget: int = 8192
     packing: bool = True
     precision: Precision = "auto"
+    quantization: Quantization = "none"
     gradient_checkpointing: bool = False
     compile: bool = False
     context: int | None = None
@@ -153,6 +156,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(Message("system_prompt_without_chat"))
         if self.shard and self.lane != "full":
             raise ValueError(Message("shard_outside_full_lane"))
+        if self.quantization != "none" and self.lane != "lora":
+            raise ValueError(Message("quantization_outside_lora_lane"))
         if self.shard and self.optimizer == "adafactor":
             raise ValueError(Message("shard_with_adafactor"))
 

@@ -137,7 +137,7 @@ def _training(scorer: "Scorer", data: Path) -> "Training":
     from prm.training import train
 
     trained = scorer.manifest.config if scorer.manifest else TrainConfig(base=scorer.backbone.name)
-    config = msgspec.structs.replace(trained, lane="heads", shard=False)
+    config = msgspec.structs.replace(trained, lane="heads", shard=False, quantization="none")
 
     def learn(traces: Sequence[Trace]) -> "Scoring":
         with TemporaryDirectory() as folder:

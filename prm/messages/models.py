@@ -58,6 +58,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "output_folder_not_empty": "{out} exists and is not an empty folder: choose another folder",
     "outside_weights_differ": "{model_dir} has different weights from its manifest: no {error}",
     "package_not_downloaded": "pip cannot download {package}: {error}. Check the network, or put the packages in a folder and set PIP_FIND_LINKS to it.",
+    "quantization_needs_package": "`quantization` needs the package bitsandbytes. Install it: pip install 'stepmark-prm[quantized]'",
+    "quantized_not_exported": '{model} has a quantized backbone, which other tools do not load with its scores. Train it with `quantization` "none" to export it.',
     "separator_without_token": "the tokenizer has no token for the separator {separator!r}",
     "server_serves_other_model": "{url} serves {names}, not {served!r}: set the backbone to one of them",
     "session_closed": "the session is closed",

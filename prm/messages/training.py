@@ -20,6 +20,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "no_labelled_step_in_pool": "no solution in the pool has a labelled step",
     "nothing_to_learn_by_weights": "process_weight and outcome_weight are both 0, so there is nothing to learn",
     "outcome_weight_needs_both_kinds": "outcome_weight is above 0, so the pool needs solutions with right and with wrong final answers",
+    "quantization_outside_lora_lane": '`quantization` requires `lane` "lora": only frozen weights can be quantized.',
     "robustness_out_of_range": "robustness must be in [0, 1]",
     "setting_below_one": "{name} must be at least 1",
     "setting_negative": "{name} must be 0 or more, and finite",

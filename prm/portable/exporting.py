@@ -17,7 +17,7 @@ from prm.config import FEATURES
 from prm.errors import ModelFileError
 from prm.files import write_atomic, write_json
 from prm.heads import Readout
-from prm.manifest import Manifest, file_sha256
+from prm.manifest import Manifest, file_sha256, read_manifest
 from prm.messages import Message
 from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Description, Head
 from prm.scoring import Scorer
@@ -54,7 +54,12 @@ def check_new_folder(out: Path) -> None:
 
 
 def load_trained(model: Path) -> tuple[Scorer, Manifest, Readout]:
-    """A trained model; raises ModelFileError for one that was imported from another tool."""
+    """A trained model; raises ModelFileError for one that was imported from another tool, or has a quantized backbone.
+
+    Quantized weights merge with adapters only after another rounding, which would change the scores.
+    """
+    if read_manifest(model).config.quantization != "none":
+        raise ModelFileError(Message("quantized_not_exported", model=model))
     scorer = Scorer.load(model, device="cpu", share_prefix="never")
     if scorer.manifest is None or scorer.readout is None:
         raise ModelFileError(Message("imported_model_is_its_export", model=model))

@@ -131,7 +131,8 @@ class Arithmetic:
         decoder, config = backbone.model.get_decoder(), backbone.model.config.get_text_config()
         outside = {id(backbone.model.get_input_embeddings().weight)}
         matrices = [p for name, p in decoder.named_parameters() if p.ndim == 2 and "lora_" not in name]
-        weights = sum(p.numel() for p in matrices if id(p) not in outside)
+        shapes = [getattr(p, "quant_state", p).shape for p in matrices if id(p) not in outside]  # 4 bits are packed
+        weights = sum(shape.numel() for shape in shapes)
         head = backbone.model.get_output_embeddings().weight.numel() if predictions else 0
         heads = getattr(config, "num_attention_heads", 0)  # none in a state-space model
         per_head = getattr(config, "head_dim", None) or config.hidden_size // max(1, heads)

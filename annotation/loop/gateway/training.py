@@ -33,7 +33,7 @@ def learns_from_grades(policy: ProjectPolicy) -> bool:
 
 def shadow_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
     """The configuration of a model that is only measured: heads on cached features in place of the policy's lane."""
-    return training_config(policy, seed=seed) | {"lane": "heads", "shard": False}
+    return training_config(policy, seed=seed) | {"lane": "heads", "shard": False, "quantization": "none"}
 
 
 def check_training(choices: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from prm.config import TrainConfig
             {"lane": "full", "shard": True, "optimizer": "adafactor"},
             r"`shard` requires `optimizer` \"adamw\" or \"sgd\"",
         ),
+        ({"lane": "full", "quantization": "4bit"}, r"`quantization` requires `lane` \"lora\""),
         ({"optimizer": "lion"}, r"Invalid enum value 'lion' - at `\$.optimizer`"),
         ({"warmup": 1.0}, r"warmup must be in \[0, 1\)"),
         ({"lora_rank_pattern": {"q_proj": 0}}, "lora_rank_pattern.q_proj must be at least 1"),
