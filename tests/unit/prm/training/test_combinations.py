@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -19,7 +20,7 @@ from prm.config import Progress, TrainConfig
 from prm.errors import ModelFileError
 from prm.manifest import WEIGHTS_FILE, read_manifest
 from prm.traces import write_traces
-from prm.training import train
+from prm.training import run, train
 from tests.unit.prm.small_world import make_traces
 
 ALONE, TOGETHER, SHARDED = "alone", "together", "sharded"
@@ -53,11 +54,11 @@ def traced_only() -> Iterator[list[int]]:
     ran: list[int] = []
 
     def backend(graph: Any, inputs: Any) -> Any:
-        def run(*values: Any) -> Any:
+        def replay(*values: Any) -> Any:
             ran.append(1)
             return graph(*values)
 
-        return run
+        return replay
 
     real = torch.compile
     torch.compile = lambda forward, **options: real(forward, **options, backend=backend)
@@ -76,8 +77,9 @@ def follow(data: Path, folder: Path, base: Path, combinations: Iterable[tuple[st
             ran.clear()
             reports: list[Progress] = []
             config = TrainConfig(base=str(base), **CHOICES | settings)
-            train(data=data, out=folder / name, config=config, report=reports.append)
-            assert bool(ran) == config.compile, name
+            with patch.object(run, "shard_layers", wraps=run.shard_layers) as sharding:
+                train(data=data, out=folder / name, config=config, report=reports.append)
+            assert (bool(ran), sharding.called) == (config.compile, config.shard), name
             told[name] = len(reports)
     return told
 
