@@ -65,13 +65,8 @@ class Backbone:
 
     @cached_property
     def token_classes(self) -> Tensor:
-        """NUMBER, SIGN or OTHER of each token of the vocabulary, [tokens], from its decoded text.
-
-        A number has a decimal digit; a sign has one of SIGNS and neither letters nor digits. Any tokenizer fits.
-        """
-        tokens = [[token] for token in range(self.model.get_input_embeddings().weight.shape[0])]
-        texts = self.tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return torch.tensor([_token_class(text) for text in texts], device=self.device)
+        """The class of each token of the vocabulary, [tokens]."""
+        return classify_tokens(self.tokenizer, self.model.get_input_embeddings().weight.shape[0]).to(self.device)
 
     def logits(self, states: Tensor) -> Tensor:
         """The logits of the next token, [rows, vocabulary] in float32, from the last states [rows, width]."""
@@ -257,6 +252,17 @@ def own_context(config: Any) -> int:
     by_layer = [part for part in rope.values() if isinstance(part, dict)]
     long = [part for part in (rope, *by_layer) if part.get("rope_type") == "longrope"]
     return min([own, *(part["original_max_position_embeddings"] for part in long)])
+
+
+def classify_tokens(tokenizer: Any, count: int) -> Tensor:
+    """NUMBER, SIGN or OTHER of the first `count` tokens, [tokens], from their decoded texts.
+
+    A number has a decimal digit; a sign has one of SIGNS and neither letters nor digits. Any tokenizer fits.
+    """
+    texts = tokenizer.batch_decode(
+        [[token] for token in range(count)], skip_special_tokens=True, clean_up_tokenization_spaces=False
+    )
+    return torch.tensor([_token_class(text) for text in texts])
 
 
 def _token_class(text: str) -> int:

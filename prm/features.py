@@ -10,7 +10,7 @@ Numbers and signs carry the result.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from prm.backbones import NUMBER, SIGN, Backbone
 from prm.config import FEATURES, Feature
-from prm.encoding import Encoded
+from prm.encoding import Encoded, Layout
 from prm.packing import fill_batches, pack, pad
 
 MEASURES = (
@@ -40,15 +40,27 @@ STATISTICS = (*(f"{name}_{measure}" for name in CLASSES for measure in MEASURES)
 LOGIT_CELLS = 1 << 26  # logits held at once, 256 MB: vocabularies reach 150k
 
 
-def feature_width(backbone: Backbone, features: Sequence[Feature]) -> int:
-    """The number of columns of these features; "statistics" are the last len(STATISTICS) of them."""
-    widths = {"numbers": 2 * backbone.width, "statistics": len(STATISTICS)}
-    return sum(widths.get(feature, backbone.width) for feature in features)
+def feature_width(width: int, features: Sequence[Feature]) -> int:
+    """The number of columns of these features of states of this width; "statistics" are the last of them."""
+    widths = {"numbers": 2 * width, "statistics": len(STATISTICS)}
+    return sum(widths.get(feature, width) for feature in features)
 
 
 def heads_width(width: int, features: Sequence[Feature]) -> int:
     """How many of `width` columns of these features the heads read: all but the last, UNREAD ones."""
     return width - ("statistics" in features) * len(UNREAD)
+
+
+class Predictor(Protocol):
+    """What "numbers" and "statistics" need besides the states: the part of a backbone that knows the vocabulary."""
+
+    @property
+    def layout(self) -> Layout: ...
+    @property
+    def token_classes(self) -> Tensor: ...
+    @property
+    def vocabulary(self) -> int: ...
+    def logits(self, states: Tensor) -> Tensor: ...
 
 
 @dataclass(frozen=True)
@@ -96,7 +108,7 @@ def decode(backbone: Backbone, features: Sequence[Feature], **inputs: Any) -> tu
 
 
 def describe_steps(
-    backbone: Backbone | None, reading: Reading, spans: Sequence[tuple[int, int]], features: Sequence[Feature]
+    backbone: Predictor | None, reading: Reading, spans: Sequence[tuple[int, int]], features: Sequence[Feature]
 ) -> Tensor:
     """Features of the steps at `spans`, rows of the reading: [steps, width].
 
@@ -137,7 +149,7 @@ def compute_features(
     `after_batch` is called with the number of finished traces and may raise to stop.
     """
     offsets = row_offsets(encoded)
-    rows = torch.zeros(offsets[-1], feature_width(backbone, features))
+    rows = torch.zeros(offsets[-1], feature_width(backbone.width, features))
     done = 0
     with torch.no_grad():
         for batch in fill_batches([len(e.ids) for e in encoded], token_budget, packed=backbone.packed):
@@ -169,7 +181,7 @@ def _step_positions(spans: Sequence[tuple[int, int]], device: torch.device) -> t
     return torch.where(inside, positions, starts), inside
 
 
-def _own_classes(backbone: Backbone, reading: Reading, positions: Tensor, inside: Tensor) -> Tensor:
+def _own_classes(backbone: Predictor, reading: Reading, positions: Tensor, inside: Tensor) -> Tensor:
     """The token classes at `positions`, -1 outside a step's own tokens, which end before its separator."""
     own = inside.sum(1, keepdim=True) - len(backbone.layout.step_end)
     place = torch.arange(inside.shape[1], device=inside.device)
@@ -188,7 +200,7 @@ def _pool(states: Tensor, positions: Tensor, where: Tensor) -> Tensor:
 
 
 def _predictions(
-    backbone: Backbone, reading: Reading, positions: Tensor, inside: Tensor
+    backbone: Predictor, reading: Reading, positions: Tensor, inside: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Per token of each step, in nats: surprisal, entropy of its prediction, and gap to the most probable token.
 
@@ -206,7 +218,7 @@ def _predictions(
 
 
 @torch.no_grad()
-def _statistics(backbone: Backbone, reading: Reading, positions: Tensor, classes: Tensor) -> Tensor:
+def _statistics(backbone: Predictor, reading: Reading, positions: Tensor, classes: Tensor) -> Tensor:
     """[steps, len(STATISTICS)]; "excess" is surprisal minus entropy. `classes` are -1 outside the step's own tokens."""
     content = classes >= 0
     surprisal, entropy, gap = _predictions(backbone, reading, positions, content)

@@ -177,7 +177,7 @@ class Bench:
         encoded = encode(self.holdout, backbone.tokenizer, backbone.layout, backbone.context)
         self.offsets = row_offsets(encoded)
         self.features = compute_features(backbone, encoded, TrainConfig().token_budget, FEATURES)
-        sizes = {feature: feature_width(backbone, (feature,)) for feature in FEATURES}
+        sizes = {feature: feature_width(backbone.width, (feature,)) for feature in FEATURES}
         self.blocks = dict(zip(FEATURES, self.features.split(list(sizes.values()), dim=1), strict=True))
         self.draws = draws_of(len({trace.problem_id for trace in self.holdout}), bootstrap, seed=0)
         self.measured: dict[bytes, dict[str, Samples]] = {}

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, folder: Path) -> Agreement:
 
     backbone = load_backbone(str(folder_of), device=options.device)
     backbone.model.requires_grad_(True)
-    heads = Heads(4, feature_width(backbone, STATES), 16, 0.0)
+    heads = Heads(4, feature_width(backbone.width, STATES), 16, 0.0)
     on_device = good.to(backbone.device)
     loss = _loss(heads.to(backbone.device), step_features(backbone, documents, STATES), on_device)
     loss.backward()

@@ -209,7 +209,7 @@ other problems:
 {aurocs}
 ## Scoring
 
-{_SERVING.format(step=placed.step_end[0]) if layout == "process_reward" else _LOADING}
+{_SERVING if layout == "process_reward" else _LOADING}
 A text is the ids {list(placed.start)}, the problem, the ids {list(placed.problem_end)}, and each step followed by the
 id {placed.step_end[0]}. Problem and steps are tokenised separately. A step's score is p(right) at its last id; below
 {placed.threshold:.4f} it counts as an error.
@@ -225,8 +225,10 @@ _LOADING = f"""`AutoModelForTokenClassification` loads the folder. This code com
 _SERVING = """vLLM loads the folder without remote code:
 
 ```sh
-vllm serve . --runner pooling --pooler-config '{{"pooling_type": "STEP", "step_tag_id": {step}}}'
+vllm serve . --dtype float32 --runner pooling --pooler-config '{"pooling_type": "ALL"}'
 ```
 
-Send token ids to `/pooling`; the second number of each step is p(right).
+Send token ids to `/pooling`. The response has a row for each token, and the second number at a step's last id is
+p(right). With "STEP" instead of "ALL", vLLM turns off chunked prefill and the prefix cache. Without `--dtype`, it
+computes a float32 model in float16.
 """

@@ -20,6 +20,8 @@ from prm.heads import Readout
 from prm.manifest import Manifest, file_sha256, read_manifest
 from prm.messages import Message
 from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Description, Head
+from prm.portable.marking import Marks
+from prm.portable.vllm_plugin import ARCHITECTURE
 from prm.scoring import Scorer
 
 README = "README.md"
@@ -40,7 +42,7 @@ def export_folder(model: Path | str, out: Path | str) -> Description:
     tensors = {name: tensor.contiguous() for name, tensor in readout.get_submodule(part).state_dict().items()}
     header = {HEADER: msgspec.json.encode(_head(scorer, part)).decode()}
     save_file(tensors, out / HEADS_FILE, header)
-    write_atomic(out / README, _readme(manifest, card_of(model, manifest)).encode())
+    write_atomic(out / README, _readme(manifest, card_of(model, manifest), _marks(backbone)).encode())
     checksums = {path.name: file_sha256(path) for path in sorted(out.iterdir())}
     described = Description(manifest, checksums)
     write_json(out / ABOUT_FILE, described)
@@ -111,8 +113,32 @@ def _merge_adapters(model: Any) -> None:
         model._hf_peft_config_loaded = False
 
 
-def _readme(manifest: Manifest, card: str) -> str:
-    """The card, and how to score without this library."""
+def _marks(backbone: Backbone) -> Marks | None:
+    """The marks of the texts that vLLM scores; None if the vocabulary has too few special tokens."""
+    try:
+        return Marks.of(backbone.layout, backbone.tokenizer.all_special_ids)
+    except ModelFileError:
+        return None
+
+
+def _readme(manifest: Manifest, card: str, marks: Marks | None) -> str:
+    """The card, and how to score without this library and with vLLM."""
+    served = ""
+    if marks is not None:
+        layout = marks.layout
+        problem_end, step_end = [*layout.problem_end[:-1], marks.problem], [*layout.step_end[:-1], marks.step]
+        served = f"""
+## Scoring with vLLM
+
+`pip install stepmark-prm` in vLLM's environment adds the model class:
+
+```sh
+vllm serve . --dtype float32 --runner pooling --hf-overrides '{{"architectures": ["{ARCHITECTURE}"]}}'
+```
+
+Send token ids to `/pooling`: {list(layout.start)}, the problem, {problem_end}, and each step followed by {step_end}.
+Problem and steps are tokenised separately. The response has [p(error), p(no error)] of each step.
+"""
     code = REFERENCE.read_text().partition('"""\n\n')[2].strip()
     return f"""---
 library_name: transformers
@@ -136,4 +162,4 @@ if __name__ == "__main__":
 
 A step that is not plain reasoning begins with its kind: `[tool_call] search(...)`. A score below
 {manifest.threshold:.4f} counts as an error; a solution's score is the product of its step scores.
-"""
+{served}"""

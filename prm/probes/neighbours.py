@@ -269,7 +269,7 @@ def moved_by(scorer: Scorer, rows: Tensor) -> dict[str, Tensor]:
         if feature == "statistics" and feature in scorer.features:
             moves |= {name: parts[:, start + k] for k, name in enumerate(STATISTICS[: -len(UNREAD)])}
         elif feature in scorer.features:
-            width = feature_width(scorer.backbone, (feature,))
+            width = feature_width(scorer.backbone.width, (feature,))
             moves[f"{feature} states"] = parts[:, start : start + width].sum(1)
             start += width
     return moves

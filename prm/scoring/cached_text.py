@@ -129,6 +129,6 @@ def _describe(
     """Each text's step features; `offsets` are the rows of the texts' first tokens."""
     spans = [(at + start, at + end) for at, text in zip(offsets, texts, strict=True) for start, end in text.spans]
     if not spans:
-        return [reading.last.new_zeros(0, feature_width(backbone, features), dtype=torch.float32)] * len(texts)
+        return [reading.last.new_zeros(0, feature_width(backbone.width, features), dtype=torch.float32)] * len(texts)
     per_text = [len(text.spans) for text in texts]
     return list(describe_steps(backbone, reading, spans, features).split(per_text))

@@ -66,7 +66,7 @@ class LocalReader:
             if item.spans:
                 places.setdefault(item, []).append(index)
             else:
-                yield index, torch.zeros(0, feature_width(self.backbone, self.features))
+                yield index, torch.zeros(0, feature_width(self.backbone.width, self.features))
         while places:
             try:
                 for item, rows in self._read(list(places)):

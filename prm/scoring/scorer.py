@@ -87,7 +87,7 @@ class Scorer:
         prepare_tuning(backbone, msgspec.structs.replace(config, compile=False, gradient_checkpointing=False))
         _fill(backbone, tensors, model_dir)
         backbone.model.requires_grad_(False)
-        readout = Readout(config, heads_width(feature_width(backbone, config.features), config.features))
+        readout = Readout(config, heads_width(feature_width(backbone.width, config.features), config.features))
         fill_readout(readout, {n: t for n, t in tensors.items() if not n.startswith(BACKBONE)}, model_dir)
         readout.to(backbone.device)
         return cls(reader, trained_judges(readout, manifest), manifest=manifest, readout=readout, long=long)

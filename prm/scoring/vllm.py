@@ -1,16 +1,23 @@
-"""Scores over a vLLM server, which returns the last states of the tokens; the heads run in this process.
+"""Scores over a vLLM server; the heads run in this process.
 
-The server runs the backbone as a pooling model that returns the last layer's state of each token:
+A model whose heads use only the last states of an untuned backbone, TrainConfig(lane="heads", features=("last",
+"separator")) or one of the two, needs plain vLLM, which returns the last layer's state of each token:
 
-    vllm serve BACKBONE --runner pooling --convert embed \\
+    vllm serve BACKBONE --dtype float32 --runner pooling --convert embed \\
         --pooler-config '{"task": "token_embed", "use_activation": false}'
 
-It returns nothing else, so it serves only models whose heads use these states: TrainConfig(lane="heads",
-features=("last", "separator")), or one of the two. Steps are sent as token ids, so the tokens are exactly ours.
+Any other model is exported, and this library is installed beside vLLM, where it returns the features of each step
+(`prm.portable.vllm_model`):
+
+    vllm serve EXPORTED --dtype float32 --runner pooling \\
+        --hf-overrides '{"architectures": ["StepmarkProcessRewardModel"]}'
+
+Steps are sent as token ids, so the tokens are exactly ours.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +28,16 @@ from torch import Tensor
 from transformers import AutoConfig, AutoTokenizer
 
 from prm.backbones import TINY, layout_of, own_context
-from prm.checkpoint import load_model
+from prm.checkpoint import BACKBONE, load_model
 from prm.config import Feature
 from prm.encoding import Encoded, Layout
 from prm.errors import ModelFileError, ScoringError
-from prm.features import Reading, describe_steps
+from prm.features import Reading, describe_steps, feature_width, heads_width
 from prm.heads import Readout
 from prm.manifest import base_of
 from prm.messages import Message
 from prm.packing import fill_batches
+from prm.portable.marking import Marks
 from prm.scoring.scorer import Scorer
 from prm.scoring.verdicts import fill_readout, trained_judges
 from prm.scoring.windows import Long
@@ -51,7 +59,7 @@ class _Models(msgspec.Struct):
 
 
 class _Pooled(msgspec.Struct):
-    """One text in the response to POST /pooling: the states of its tokens as base64 of little-endian float32."""
+    """One text in the response to POST /pooling: its rows as base64 of little-endian float32."""
 
     index: int
     data: bytes
@@ -74,22 +82,27 @@ def load_over_vllm(
 
     `served` is the backbone's name there, required if the server has several. The tokenizer and shape are read from the
     backbone in the model's manifest, but not its weights: the caller must ensure that the server has the same.
-    `timeout` in seconds is for one request. Raises ModelFileError for a model that needs more than last states, and
+    `timeout` in seconds is for one request. Raises ModelFileError for a model that was imported from another tool, and
     ScoringError for an unexpected response.
     """
     manifest, tensors = load_model(model_dir)
     config = manifest.config
-    if config.lane != "heads" or not SERVED.issuperset(config.features):
-        raise ModelFileError(
-            Message("not_servable_by_vllm", model_dir=model_dir, lane=config.lane, features=", ".join(config.features))
-        )
+    if manifest.outside is not None:
+        raise ModelFileError(Message("not_servable_by_vllm", model_dir=model_dir))
     tokenizer, shape = _tokenizer_and_shape(base_of(model_dir, manifest))
-    width = shape.hidden_size
-    readout = fill_readout(Readout(config, width * len(config.features)), tensors, model_dir)
+    columns = feature_width(shape.hidden_size, config.features)
+    readout = Readout(config, heads_width(columns, config.features))
+    fill_readout(readout, {n: t for n, t in tensors.items() if not n.startswith(BACKBONE)}, model_dir)
     server = Server(url, api_key=api_key, timeout=timeout, retries=0, error=ScoringError)
     model = _served(server, served)
     context = min(n for n in (own_context(shape), config.context, model.max_model_len) if n is not None)
-    reader = VllmReader(server, model.id, tokenizer, layout_of(tokenizer, config), context, width, config.features)
+    layout = layout_of(tokenizer, config)
+    common = (server, model.id, tokenizer, layout, context, config.features)
+    reader: VllmReader = (
+        StateReader(*common, shape.hidden_size)
+        if config.lane == "heads" and SERVED.issuperset(config.features)
+        else FeatureReader(*common, columns, Marks.of(layout, tokenizer.all_special_ids))
+    )
     return Scorer(reader, trained_judges(readout, manifest), manifest=manifest, readout=readout, long=long)
 
 
@@ -104,36 +117,42 @@ def _served(server: Server, name: str | None) -> _Model:
 
 
 @dataclass(frozen=True)
-class VllmReader:
-    """A backbone on a server; `width` is the size of a state. A request has at most `token_budget` tokens."""
+class VllmReader(ABC):
+    """A backbone on a server, which returns rows of `width` numbers. A request has at most `token_budget` tokens."""
 
     server: Server
     served: str
     tokenizer: Any
     layout: Layout
     context: int
-    width: int
     features: Sequence[Feature]
-    token_budget: int = 8192
+    width: int
+    token_budget: int = field(default=8192, kw_only=True)
+
+    @property
+    def columns(self) -> int:
+        """The number of columns of the step features."""
+        return self.width
 
     def read(self, encoded: Sequence[Encoded]) -> Iterator[tuple[int, Tensor]]:
         """Index and step features of each item, request by request."""
         for index, item in enumerate(encoded):
             if not item.spans:
-                yield index, torch.zeros(0, self.width * len(self.features))
+                yield index, torch.zeros(0, self.columns)
         for batch in fill_batches([len(item.ids) for item in encoded], self.token_budget, packed=True):
-            for index, states in zip(batch, self._states([encoded[i].ids for i in batch]), strict=True):
-                item = encoded[index]
-                reading = Reading(torch.tensor(item.ids), torch.arange(len(item.ids)) - 1, states, None)
-                yield index, describe_steps(None, reading, item.spans, self.features)
+            yield from zip(batch, self._read([encoded[i] for i in batch]), strict=True)
 
-    def _states(self, texts: list[tuple[int, ...]]) -> list[Tensor]:
-        """The last layer's states of each text, [tokens, width]."""
+    @abstractmethod
+    def _read(self, items: Sequence[Encoded]) -> Iterable[Tensor]:
+        """The step features of each item, in one request."""
+
+    def _rows(self, texts: Sequence[Sequence[int]], counts: Sequence[int], task: str) -> list[Tensor]:
+        """The server's rows for each text, [count, width]."""
         question = {
             "model": self.served,
             "input": texts,
-            "task": "token_embed",
-            "use_activation": False,  # else every state is scaled to length 1
+            "task": task,
+            "use_activation": False,  # else states are scaled to length 1, and features become scores
             "encoding_format": "base64",
             "embed_dtype": "float32",
             "endianness": "little",
@@ -141,27 +160,53 @@ class VllmReader:
         answers = sorted(self.server.ask("/pooling", _Pooling, question).data, key=lambda answer: answer.index)
         if [answer.index for answer in answers] != list(range(len(texts))):
             raise ScoringError(Message("answer_count_differs", n=len(answers), url=self.server.url, asked=len(texts)))
-        return [self._decoded(answer.data, len(text)) for answer, text in zip(answers, texts, strict=True)]
+        return [self._decoded(answer.data, count) for answer, count in zip(answers, counts, strict=True)]
 
-    def _decoded(self, data: bytes, tokens: int) -> Tensor:
-        if len(data) != tokens * self.width * 4:
+    def _decoded(self, data: bytes, count: int) -> Tensor:
+        if len(data) != count * self.width * 4:
             raise ScoringError(
                 Message(
                     "state_size_differs",
                     url=self.server.url,
                     n=len(data),
-                    tokens=tokens,
-                    expected=tokens * self.width * 4,
+                    rows=count,
+                    expected=count * self.width * 4,
                     width=self.width,
                 )
             )
-        states = torch.from_numpy(np.frombuffer(data, "<f4").reshape(tokens, self.width).copy())
-        if not states.isfinite().all():
+        rows = torch.from_numpy(np.frombuffer(data, "<f4").reshape(count, self.width).copy())
+        if not rows.isfinite().all():
             raise ScoringError(Message("states_not_finite", url=self.server.url))
-        if tokens and ((states.norm(dim=1) - 1).abs() < NORM_TOLERANCE).all():
-            start = """--pooler-config '{"use_activation": false}'"""
-            raise ScoringError(Message("states_scaled", url=self.server.url, start=start))
-        return states
+        return rows
+
+
+@dataclass(frozen=True)
+class StateReader(VllmReader):
+    """The untuned backbone in plain vLLM, which returns the last layer's state of each token."""
+
+    @property
+    def columns(self) -> int:
+        return feature_width(self.width, self.features)
+
+    def _read(self, items: Sequence[Encoded]) -> Iterable[Tensor]:
+        texts = [item.ids for item in items]
+        for item, states in zip(items, self._rows(texts, [len(ids) for ids in texts], "token_embed"), strict=True):
+            if len(states) and ((states.norm(dim=1) - 1).abs() < NORM_TOLERANCE).all():
+                start = """--pooler-config '{"use_activation": false}'"""
+                raise ScoringError(Message("states_scaled", url=self.server.url, start=start))
+            reading = Reading(torch.tensor(item.ids), torch.arange(len(item.ids)) - 1, states, None)
+            yield describe_steps(None, reading, item.spans, self.features)
+
+
+@dataclass(frozen=True)
+class FeatureReader(VllmReader):
+    """The exported model in a vLLM with this library, which returns the features of each step."""
+
+    marks: Marks
+
+    def _read(self, items: Sequence[Encoded]) -> Iterable[Tensor]:
+        texts = [self.marks.mark(item) for item in items]
+        return self._rows(texts, [len(item.spans) for item in items], "token_classify")
 
 
 def _tokenizer_and_shape(base: str) -> tuple[Any, Any]:

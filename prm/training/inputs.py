@@ -93,7 +93,7 @@ class Reader:
 
     @property
     def _width(self) -> int:
-        return feature_width(self.backbone, self.features)
+        return feature_width(self.backbone.width, self.features)
 
     def _key(self, item: Encoded) -> bytes:
         read = msgspec.msgpack.encode((item.ids, item.spans, self.features))

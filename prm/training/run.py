@@ -140,7 +140,7 @@ class Training:
         arithmetic = Arithmetic.of(backbone, predictions="statistics" in config.features)
         torch.manual_seed(config.seed)
         prepare_tuning(backbone, config)
-        readout = Readout(config, heads_width(feature_width(backbone, config.features), config.features))
+        readout = Readout(config, heads_width(feature_width(backbone.width, config.features), config.features))
         lane = self._lane(backbone, readout, lessons, arithmetic)
         if lane is None:
             return None

@@ -27,12 +27,12 @@ def encoded(backbone: Backbone, traces: list[Trace]) -> list[Encoded]:
 
 def test_any_choice_of_features_is_those_columns_of_all(backbone: Backbone, encoded: list[Encoded]) -> None:
     everything = compute_features(backbone, encoded, BUDGET, FEATURES)
-    widths = [feature_width(backbone, (name,)) for name in FEATURES]
+    widths = [feature_width(backbone.width, (name,)) for name in FEATURES]
     columns = dict(zip(FEATURES, everything.split(widths, dim=1), strict=True))
     for count in (1, 2, 3):
         for chosen in combinations(FEATURES, count):
             found = compute_features(backbone, encoded, BUDGET, chosen)
-            assert found.shape[1] == feature_width(backbone, chosen)
+            assert found.shape[1] == feature_width(backbone.width, chosen)
             torch.testing.assert_close(found, torch.cat([columns[name] for name in chosen], dim=1))
             torch.testing.assert_close(found, compute_features(backbone, encoded, BUDGET, chosen[::-1]))
 

@@ -25,7 +25,7 @@ def make_scorer(
 ) -> Scorer:
     """A scorer whose every feature moves its scores."""
     backbone = load_backbone(str(folder), device="cpu", context=context)
-    width = feature_width(backbone, FEATURES)
+    width = feature_width(backbone.width, FEATURES)
     weights = torch.randn(width, HEADS, generator=torch.Generator().manual_seed(0)).double() / width**0.5
 
     def judge(rows: Tensor) -> Probabilities:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from prm.__main__ import main
 from prm.backbones import Backbone, load_backbone
 from prm.config import TrainConfig
+from prm.encoding import Encoded
 from prm.errors import ModelFileError, ScoringError
+from prm.features import step_features
+from prm.portable.classifiers import export_classifier
+from prm.portable.importing import adopt
+from prm.portable.marking import Marks
 from prm.scores import read_scores
 from prm.scoring import Scorer
 from prm.scoring.vllm import load_over_vllm
@@ -29,19 +36,33 @@ from tests.unit.prm.small_world import make_traces
 Answer = tuple[int, Any]
 
 
-def pooling(backbone: Backbone, question: dict[str, Any]) -> Answer:
-    """POST /pooling as vLLM documents it, for task token_embed in base64."""
-    assert question["task"] == "token_embed"
+def states_of(backbone: Backbone, ids: list[int], normalised: bool) -> Tensor:
+    """Task token_embed of plain vLLM."""
+    states = backbone.model.get_decoder()(torch.tensor([ids]), use_cache=False).last_hidden_state[0]
+    return torch.nn.functional.normalize(states, dim=1) if normalised else states
+
+
+def features_of(scorer: Scorer, ids: list[int], activated: bool) -> Tensor:
+    """Task token_classify of vLLM with this library and the exported model."""
+    assert not activated
+    backbone = scorer.backbone
+    marks = Marks.of(backbone.layout, backbone.tokenizer.all_special_ids)
+    restored = marks.restore(torch.tensor(ids), torch.arange(len(ids))).tolist()
+    spans = tuple(marks.spans(ids))
+    return step_features(backbone, [Encoded(tuple(restored), spans, len(spans))], scorer.features)
+
+
+def pooling(task: str, rows_of: Callable[[list[int], bool], Tensor], question: dict[str, Any]) -> Answer:
+    """POST /pooling as vLLM documents it, for this task in base64."""
+    assert question["task"] == task
     assert (question["encoding_format"], question["embed_dtype"], question["endianness"]) == (
         "base64", "float32", "little",
     )  # fmt: skip
     data = []
     for index, ids in enumerate(question["input"]):
         with torch.no_grad():
-            states = backbone.model.get_decoder()(torch.tensor([ids]), use_cache=False).last_hidden_state[0]
-        if question["use_activation"]:
-            states = torch.nn.functional.normalize(states, dim=1)
-        packed = base64.b64encode(states.numpy().astype("<f4").tobytes()).decode()
+            rows = rows_of(ids, question["use_activation"])
+        packed = base64.b64encode(rows.numpy().astype("<f4").tobytes()).decode()
         data.append({"index": index, "object": "pooling", "data": packed})
     count = sum(map(len, question["input"]))
     return 200, {
@@ -61,7 +82,7 @@ class Server:
         self.models = ["base"]
         self.context = 512
         self.questions: list[dict[str, Any]] = []
-        self.answer: Callable[[dict[str, Any]], Answer] = lambda question: pooling(backbone, question)
+        self.answer: Callable[[dict[str, Any]], Answer] = partial(pooling, "token_embed", partial(states_of, backbone))
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -97,7 +118,7 @@ def server(backbone_folders: dict[str, Path]) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def model(backbone_folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that vLLM can serve."""
+    """A model that plain vLLM can serve."""
     return trained(backbone_folders, tmp_path_factory.mktemp("served"), features=("last", "separator"))
 
 
@@ -135,13 +156,27 @@ def test_the_command_scores_over_a_server(model: Path, server: Server, tmp_path:
     assert all(score.unscored == 0 for score in read_scores(tmp_path / "out"))
 
 
-@pytest.mark.parametrize("choices", [{}, {"features": ("statistics",)}, {"lane": "lora", "features": ("last",)}])
-def test_models_that_need_more_than_last_states_are_refused_with_the_way_out(
+@pytest.mark.parametrize(
+    "choices",
+    [{}, {"features": ("middle",)}, {"lane": "lora", "features": ("last",)}, {"lane": "full"}],
+)
+def test_models_that_need_more_than_last_states_read_the_features_of_each_step(
     choices: dict[str, Any], backbone_folders: dict[str, Path], tmp_path: Path, server: Server
 ) -> None:
     model = trained(backbone_folders, tmp_path, **choices)
-    with pytest.raises(ModelFileError, match=r"vLLM cannot serve .*train it with lane 'heads' and features"):
-        load_over_vllm(model, server.url)
+    local = Scorer.load(model, device="cpu")
+    server.answer = partial(pooling, "token_classify", partial(features_of, local))
+    remote = load_over_vllm(model, server.url)
+    traces = [*make_traces(6, seed=4), Trace("long", "Add.", [Step("x" * 400), Step("y" * 200)])]
+    for found, expected in zip(remote.score(traces), local.score(traces), strict=True):
+        assert_same(found, expected)
+
+
+def test_a_model_of_another_tool_is_refused_with_the_way_out(model: Path, tmp_path: Path, server: Server) -> None:
+    export_classifier(model, tmp_path / "out", layout="process_reward", data=model.parent / "data.jsonl")
+    adopt(tmp_path / "out", tmp_path / "adopted")
+    with pytest.raises(ModelFileError, match="serve its original folder in vLLM"):
+        load_over_vllm(tmp_path / "adopted", server.url)
 
 
 def change(**changes: Any) -> Callable[[Answer], Answer]:
