@@ -88,7 +88,7 @@ def test_vllms_process_reward_model_finds_its_weights_and_configuration(exported
     tensors, config = load_file(out / "model.safetensors"), json.loads((out / "config.json").read_text())
     assert config["architectures"] == ["Qwen2ForProcessRewardModel"]
     assert "auto_map" not in config
-    assert """--pooler-config '{"pooling_type": "ALL"}'""" in (out / "README.md").read_text(), "STEP splits no long text"
+    assert """--pooler-config '{"pooling_type": "ALL"}'""" in (out / "README.md").read_text(), "STEP splits no text"
     with torch.device("meta"):
         decoder = Qwen2Model(Qwen2Config(**config)).state_dict()
     width = config["hidden_size"]
