@@ -316,7 +316,7 @@ def _add_adapters(backbone: Backbone, config: TrainConfig) -> None:
     ranks = config.lora_rank_pattern
     adapters = LoraConfig(
         r=config.lora_rank,
-        rank_pattern=ranks,
+        rank_pattern={**ranks},  # peft adds entries for fused experts
         lora_alpha=config.lora_alpha or 2 * config.lora_rank,
         alpha_pattern={} if config.lora_alpha else {layer: 2 * rank for layer, rank in ranks.items()},
         target_modules=list(config.lora_targets) or "all-linear",

@@ -102,7 +102,7 @@ def _merge_adapters(model: Any) -> None:
     from peft.tuners.tuners_utils import BaseTunerLayer
 
     adapted = [(name, layer) for name, layer in model.named_modules() if isinstance(layer, BaseTunerLayer)]
-    for name, layer in adapted:
+    for name, layer in reversed(adapted):  # peft nests the adapters of fused experts: the inner ones first
         layer.get_base_layer().float()
         layer.merge()
         parent, _dot, own = name.rpartition(".")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 import torch
-from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer, MixtralConfig, MixtralForCausalLM
 
 from prm.config import TrainConfig
 from prm.encoding import render_step
@@ -32,6 +32,7 @@ FAMILIES = {
     "llama": {"lane": "lora", "classes": 3, "neutral": "negative"},
     "qwen2": {"lane": "full", "features": ("last", "statistics"), "context": 200},
     "half": {},
+    "mixtral": {"lane": "lora", "context": 300},  # a mixture of experts, whose adapters peft nests
 }
 TRACES = [*make_traces(6, seed=9), *AWKWARD]
 
@@ -41,12 +42,19 @@ def root(tmp_path_factory, backbone_folders):
     """A folder for each family, with a trained `model` and what was exported of it in `out`."""
     root = tmp_path_factory.mktemp("exported")
     AutoModelForCausalLM.from_pretrained(backbone_folders["llama"]).to(torch.bfloat16).save_pretrained(root / "base")
-    AutoTokenizer.from_pretrained(backbone_folders["llama"]).save_pretrained(root / "base")
+    tokenizer = AutoTokenizer.from_pretrained(backbone_folders["llama"])
+    tokenizer.save_pretrained(root / "base")
+    torch.manual_seed(0)
+    shape = {"vocab_size": len(tokenizer), "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
+    experts = MixtralConfig(num_attention_heads=2, num_key_value_heads=1, num_local_experts=4, **shape)
+    MixtralForCausalLM(experts).save_pretrained(root / "experts")
+    tokenizer.save_pretrained(root / "experts")
+    bases = {"tiny": "tiny", "half": root / "base", "mixtral": root / "experts"}
     for family, choices in FAMILIES.items():
         folder = root / family
         folder.mkdir()
         write_traces(folder / "data.jsonl", make_traces(24, seed=3))
-        base = {"tiny": "tiny", "half": root / "base"}.get(family) or backbone_folders[family]
+        base = bases.get(family) or backbone_folders[family]
         config = TrainConfig(base=str(base), heads=3, hidden=8, epochs=1, **choices)
         train(data=folder / "data.jsonl", out=folder / "model", config=config, report=lambda progress: None)
         export_folder(folder / "model", folder / "out")
