@@ -1,7 +1,11 @@
 """A distilled export loads in other tools, with the scores that this library computes from it after `adopt`."""
 
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -23,6 +27,8 @@ from prm.traces import Step, Trace, write_traces
 from prm.training import train
 from tests.unit.prm.small_world import make_traces
 
+ROOT = Path(__file__).parents[4]
+TOOLS = Path(os.environ.get("STEPMARK_LOADERS", ROOT / "var" / "loaders"))
 TRACES = [*make_traces(4, seed=9), Trace(id="kinds", problem="A <step> here.", steps=[Step("look(1)", "tool_call")])]
 
 
@@ -79,6 +85,35 @@ def test_the_pipeline_of_transformers_reads_the_classifier(exported):
     ends = [token for token in tagged if token["word"] == "<step>"]
     right = [token["score"] if token["entity"] == "right" else 1 - token["score"] for token in ends]
     assert right == pytest.approx(scores_of(adopted)[0], abs=1e-5)
+
+
+def test_trl_scores_and_trains_the_classifier(exported, tmp_path):
+    if not (TOOLS / "trl").exists():
+        pytest.skip(f"TRL is not in {TOOLS}: see tests/loaders/requirements.txt")
+    out, adopted = exported["tiny", "token_classification"]
+    rows = [
+        {
+            "prompt": trace.problem + "<problem>",
+            "completions": [step.text for step in trace.steps],
+            "labels": [True] * len(trace.steps),
+        }
+        for trace in TRACES[:4]
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    quiet = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "TRL_EXPERIMENTAL_SILENCE": "1", "PYTHONPATH": str(TOOLS)}
+    script = ROOT / "tests" / "loaders" / "continue_in_trl.py"
+    done = subprocess.run(
+        [sys.executable, str(script), str(out), str(tmp_path / "rows.jsonl")],
+        env={**os.environ, **quiet},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    answer = json.loads(done.stdout.splitlines()[-1])
+    assert answer["steps"] == 1
+    for theirs, mine in zip(answer["scores"], scores_of(adopted)[:4], strict=True):
+        assert theirs == pytest.approx(mine, abs=1e-5)
 
 
 @pytest.mark.parametrize("family", ["tiny", "qwen2"])
