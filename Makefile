@@ -15,8 +15,8 @@ unexport PYTHONDONTWRITEBYTECODE
 IN := .venv/bin/python -m
 EXTRAS := gpu s3
 PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin
-# Three processes on two cores: many tests wait for a process that they started.
-PYTEST := pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+# Four processes on two cores: many tests wait for a process that they started.
+PYTEST := pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
 # mypy reads the settings, which ask for addresses; it uses none of them.
 UNUSED_SERVERS := DATABASE_URL=postgresql:/// REDIS_URL=redis://unused
 
