@@ -10,6 +10,7 @@ from annotation.models import SolutionWords, Step
 MOST_CHARACTERS = 200_000  # of a solution: its words are then smaller than the 1 MB that a text search vector holds
 SHORTEST_PREFIX = 2
 LONGEST_WORD = 64  # a longer one is divided
+MOST_NAMED = 1000  # solutions with all words of a query that the statement of a list names one by one
 _ASCII = b"".join(chr(code).lower().encode() if chr(code).isalnum() else b" " for code in range(128)) + bytes(128)
 _IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]{{1,{LONGEST_WORD}}}")
@@ -36,6 +37,9 @@ def matching(query: str) -> Q:
 
     A term is a word, the beginning of one, or a phrase in quotation marks. The index finds its words. A term with signs
     or several words also has to stand in one of the texts as it is.
+
+    This reads the index, because PostgreSQL cannot estimate how many texts have the beginning of a word: for a rare one
+    it would read all solutions in the order of the list.
     """
     found, condition = [], Q()
     for phrase, plain in _TERM.findall(query):
@@ -49,7 +53,8 @@ def matching(query: str) -> Q:
             condition &= Q(problem__text__icontains=term) | Q(Exists(steps))
     if found:
         rows = SolutionWords.objects.filter(_HasWords(F("words"), Value(" & ".join(found))))
-        condition &= Q(pk__in=rows.values("solution"))
+        few = list(rows.values_list("solution", flat=True)[: MOST_NAMED + 1])
+        condition &= Q(pk__in=few if len(few) <= MOST_NAMED else rows.values("solution"))
     return condition
 
 

@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 
+from annotation.core import solution_search
 from annotation.core.solution_search import matching, words_of
 from annotation.files.record_import import import_records
 from annotation.models import SolutionWords
@@ -71,8 +72,10 @@ def stored(module_db):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("named", [0, solution_search.MOST_NAMED])
 @pytest.mark.parametrize("query", QUERIES)
-def test_a_query_matches_words_of_the_problem_and_its_steps(stored, query):
+def test_a_query_matches_words_of_the_problem_and_its_steps(stored, query, named, monkeypatch):
+    monkeypatch.setattr(solution_search, "MOST_NAMED", named)
     matched = stored.solutions.filter(matching(query)).values_list("external_id", flat=True)
     assert sorted(matched) == QUERIES[query].split()
 
