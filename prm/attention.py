@@ -16,7 +16,8 @@ from torch.nn.functional import scaled_dot_product_attention
 
 ATTENTION = "stepmark"
 PACKED_FAMILIES = frozenset(
-    {"cohere", "gemma", "gemma2", "gemma3_text", "granite", "llama", "mistral", "phi", "phi3", "qwen2", "qwen3"}
+    {"cohere", "gemma", "gemma2", "gemma3_text", "gpt_neox", "granite", "llama", "mistral", "mixtral", "phi", "phi3"}
+    | {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe"}
 )  # tested: in these, only attention passes information between tokens
 VARLEN_SIZES = 256  # the largest head size of the variable-length kernel
 

@@ -17,12 +17,16 @@ from transformers import (
     GemmaForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
     GraniteConfig,
     GraniteForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
+    MixtralConfig,
+    MixtralForCausalLM,
     Phi3Config,
     Phi3ForCausalLM,
     PhiConfig,
@@ -30,8 +34,12 @@ from transformers import (
     PreTrainedTokenizerFast,
     Qwen2Config,
     Qwen2ForCausalLM,
+    Qwen2MoeConfig,
+    Qwen2MoeForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
+    Qwen3MoeConfig,
+    Qwen3MoeForCausalLM,
 )
 
 from prm.backbones import Backbone, load_backbone
@@ -40,6 +48,7 @@ from prm.traces import Trace
 from tests.unit.prm.small_world import make_traces
 
 WINDOW = 24  # shorter than any solution here, so that a window which is not kept shows
+EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "decoder_sparse_step": 1}
 FAMILIES = {
     "llama": (LlamaConfig, LlamaForCausalLM, {"tie_word_embeddings": False}),
     "qwen2": (Qwen2Config, Qwen2ForCausalLM, {"tie_word_embeddings": True}),
@@ -75,6 +84,10 @@ FAMILIES = {
     "phi3": (Phi3Config, Phi3ForCausalLM, {"sliding_window": WINDOW, "resid_pdrop": 0.1}),
     "granite": (GraniteConfig, GraniteForCausalLM, {"logits_scaling": 4.0, "attention_multiplier": 0.5}),
     "cohere": (CohereConfig, CohereForCausalLM, {"logit_scale": 0.25}),
+    "gpt_neox": (GPTNeoXConfig, GPTNeoXForCausalLM, {"attention_dropout": 0.1}),
+    "mixtral": (MixtralConfig, MixtralForCausalLM, {"num_local_experts": 4, "sliding_window": WINDOW}),
+    "qwen2_moe": (Qwen2MoeConfig, Qwen2MoeForCausalLM, {"moe_intermediate_size": 32, **EXPERTS}),
+    "qwen3_moe": (Qwen3MoeConfig, Qwen3MoeForCausalLM, {"moe_intermediate_size": 32, "head_dim": 16, **EXPERTS}),
     "gpt2": (GPT2Config, GPT2LMHeadModel, {}),
 }
 SEPARATED = {"llama"}  # families whose vocabulary has our separators
