@@ -342,6 +342,7 @@ def test_the_end_of_the_queue_says_so(workbench: Page) -> None:
         workbench.keyboard.press("Enter")
     expect(workbench.get_by_role("heading", name="Nothing left to label")).to_be_visible()
     expect(workbench.get_by_role("link", name="Back to the project")).to_be_visible()
+    expect(saved(workbench)).to_be_visible()
     assert Annotation.objects.count() == 3
 
 
