@@ -234,8 +234,12 @@ class Client:
     # Labels out
 
     def create_snapshot(self, project: str, filters: Mapping[str, Any] | None = None) -> Row:
-        """Freeze the labels that match the filters. The same labels and filters give the same snapshot."""
-        return self.post(_path(project, "snapshots/"), {"filters": filters or {}}, repeatable=True)
+        """Freeze the labels that match the filters, and wait for it.
+
+        The same labels and filters give the same snapshot. Raises JobError if no label matches.
+        """
+        job = self.post(_path(project, "exports/"), {"filters": filters or {}})
+        return _object(self._send("GET", f"snapshots/{self.wait(job)['snapshot']}/"))
 
     def download(self, snapshot: Row, path: str | os.PathLike[str], *, format: str = "records", **query: Any) -> Path:
         """Write a snapshot to a file in an export format.

@@ -1,4 +1,4 @@
-"""Snapshots: make one, inspect it, download it, read its dataset card."""
+"""Snapshots: inspect one, download it, read its dataset card."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
@@ -27,9 +27,8 @@ from annotation.labels.datasets.comparing import Change, SnapshotDiff, diff_snap
 from annotation.labels.datasets.contamination import find_benchmark, request_check, take_upload
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import MixedKinds, plan_export
-from annotation.labels.datasets.presets import PRESETS, preset_filters
+from annotation.labels.datasets.presets import PRESETS
 from annotation.labels.datasets.snapshot_export import content_type, deliver_snapshot, export_name, export_tag
-from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
 from prm.contamination import ContaminationReport
 from prm.exporters import EXPORTERS
@@ -62,11 +61,6 @@ PresetName = Annotated[
         extra_json_schema={"enum": ["", *PRESETS]},
     ),
 ]
-
-
-class SnapshotToCreate(msgspec.Struct):
-    preset: PresetName = ""
-    filters: Filters = {}
 
 
 class Refusal(msgspec.Struct):
@@ -142,7 +136,7 @@ class DownloadQuery(CardQuery, kw_only=True):
 class Snapshots(PagedView):
     """The snapshots of a project."""
 
-    scopes = {"GET": "read", "POST": "export"}
+    scopes = {"GET": "read"}
 
     @extend_schema(operation_id="list_snapshots", request=None, responses=Page[SnapshotRow])
     def get(self, request: Request, slug: str) -> Response:
@@ -150,16 +144,6 @@ class Snapshots(PagedView):
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         snapshots = Snapshot.objects.filter(project=project).select_related("project", "fit")
         return self.page_of(snapshots, request, SnapshotRow.of)
-
-    @extend_schema(operation_id="create_snapshot", request=SnapshotToCreate, responses={201: SnapshotRow})
-    def post(self, request: Request, slug: str) -> Response:
-        """Make a snapshot of the labels that match the filters. Managers only."""
-        project = find_project(request.user, slug)
-        body = read_body(request, SnapshotToCreate)
-        filters = preset_filters(project, body.preset, body.filters)
-        return Response(
-            SnapshotRow.of(create_snapshot(by=caller(request), project=project, filters=filters)), status=201
-        )
 
 
 class SnapshotDetail(APIView):

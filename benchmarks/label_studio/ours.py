@@ -78,10 +78,7 @@ class Stepmark:
     def take_in(self, project: str, content: bytes) -> None:
         """Import: upload the file, and wait until a worker has imported it."""
         kind, body = _as_form(content)
-        job = self._manager.ask("POST", f"/api/v1/projects/{project}/imports/", body, kind=kind)
-        while job["state"] not in ("done", "failed", "cancelled"):
-            time.sleep(LOOK_SECONDS)
-            job = self._manager.ask("GET", f"/api/v1/projects/{project}/jobs/import/{job['id']}/")
+        job = self._ended(self._manager.ask("POST", f"/api/v1/projects/{project}/imports/", body, kind=kind))
         if job["state"] != "done" or job["rejected"] or job["duplicates"]:
             raise SystemExit(f"The import ended otherwise than expected: {job}")
 
@@ -133,8 +130,7 @@ class Stepmark:
 
     def freeze(self, project: str) -> int:
         """Create a snapshot; returns its id."""
-        made = self._manager.ask("POST", f"/api/v1/projects/{project}/snapshots/", {"filters": {}})
-        return int(made["id"])
+        return int(self._ended(self._manager.ask("POST", f"/api/v1/projects/{project}/exports/", {}))["snapshot"])
 
     def ratings(self, project: str) -> dict[int, list[int]]:
         """The ratings of every labelled solution, by its number, in the order of its steps."""
@@ -149,6 +145,13 @@ class Stepmark:
     def delete_as_member(self, project: str) -> int:
         """The status of the response when a plain member deletes the project."""
         return Door(self.address, self.people[0]).status("DELETE", f"/api/v1/projects/{project}/")
+
+    def _ended(self, job: Any) -> Any:
+        """The job at its end."""
+        while job["state"] not in ("done", "failed", "cancelled"):
+            time.sleep(LOOK_SECONDS)
+            job = self._manager.ask("GET", f"/api/v1/projects/{job['project']}/jobs/{job['kind']}/{job['id']}/")
+        return job
 
     def _ask_people(self, *arguments: str) -> Any:
         return _ask_people(self.checkout, self.environment, *arguments)

@@ -7,7 +7,8 @@ import pytest
 
 from annotation.core.membership.tokens import issue_token
 from annotation.files import import_body
-from annotation.models import Lease, Scope
+from annotation.labels.datasets.export_jobs import run_export
+from annotation.models import ExportJob, Lease, Scope
 from stepmark import ApiError, Client
 from stepmark import client as module
 from tests.factories import UserFactory
@@ -20,6 +21,17 @@ def client(live_server):
     _token, secret = issue_token(by=UserFactory(is_staff=True), name="program", scopes=Scope.values)
     with Client(live_server.url, secret) as client:
         yield client
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """The server makes an export as soon as it is asked for."""
+
+    def do(task, args, _queue):
+        if task == ExportJob.TASK:
+            run_export(*args)
+
+    monkeypatch.setattr("annotation.core.jobs._send", do)
 
 
 @pytest.fixture
@@ -40,7 +52,7 @@ def project(client, tmp_path, monkeypatch, settings):
     return project
 
 
-def test_label_skip_and_take_the_labels_out(client, project, tmp_path):
+def test_label_skip_and_take_the_labels_out(client, project, worker, tmp_path):
     first = client.claim(project)
     assert client.heartbeat(first)["expires_at"] >= first["lease"]["expires_at"]
     receipt = client.submit(project, first, [-1], comment="No.")
@@ -72,7 +84,7 @@ def test_solutions_are_posted_and_projects_are_read(client, project):
     assert client.project(project) == changed
 
 
-def test_what_the_api_rejects_is_an_error_with_its_code(client, project, tmp_path):
+def test_what_the_api_rejects_is_an_error_with_its_code(client, project, worker, tmp_path):
     with pytest.raises(ApiError) as error:
         client.train(project)
     assert (error.value.code, error.value.extra["labelled"], error.value.status) == ("too_few_labels", 0, 400)

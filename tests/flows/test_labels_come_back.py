@@ -6,6 +6,7 @@ import uuid
 import pytest
 from rest_framework.test import APIClient
 
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Solution
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
@@ -116,10 +117,10 @@ def export(project, annotator, client_of):
     solutions = Solution.objects.order_by("problem__text_hash", "content_hash")
     order = list(solutions.values_list("pk", flat=True))
     manager = client_of("manager")
-    made = manager.post(f"/api/v1/projects/{project.slug}/snapshots/", {"filters": {}}, format="json").json()
+    made = create_snapshot(by=None, project=project, filters={})
 
     def download(format):
-        answer = manager.get(f"/api/v1/snapshots/{made['id']}/download/?format={format}")
+        answer = manager.get(f"/api/v1/snapshots/{made.pk}/download/?format={format}")
         lines = [json.loads(line) for line in b"".join(answer.streaming_content).splitlines()]
         return {names[solution]: line for solution, line in zip(order, lines, strict=True)}
 

@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 from annotation.core.membership.members import add_member
 from annotation.files.import_body import run_import
 from annotation.files.record_import import import_records
+from annotation.labels.datasets.export_jobs import run_export
 from annotation.models import ImportJob, Problem, Snapshot
 from prm.formats.trl import trl
 
@@ -60,6 +61,13 @@ def body(response):
     return b"".join(response.streaming_content)
 
 
+def freeze(api, filters):
+    """The job of an export without files, at its end."""
+    started = api.post("/api/v1/projects/project/exports/", {"filters": filters}, format="json").json()
+    run_export(started["id"])
+    return api.get(f"/api/v1/projects/project/jobs/export/{started['id']}/").json()
+
+
 def test_upload_watch_freeze_download(api):
     started = upload(api, json.dumps(LINE).encode() + b"\n{}\n")
     assert started.status_code == 202
@@ -75,15 +83,13 @@ def test_upload_watch_freeze_download(api):
     assert [json.loads(line)["line"] for line in body(refused).splitlines()] == [2]
     assert api.post(where + "cancel/").json()["code"] == "job_over"
 
-    frozen = api.post("/api/v1/projects/project/snapshots/", {"filters": {"source_kinds": ["consensus"]}})
-    assert frozen.status_code == 201
-    assert frozen.json()["counts"]["solutions"] == 1
-    where = f"/api/v1/snapshots/{frozen.json()['id']}/"
-    assert api.get(where).json()["sha256"] == frozen.json()["sha256"]
-    assert len(api.get("/api/v1/projects/project/snapshots/").json()["results"]) == 1
+    where = f"/api/v1/snapshots/{freeze(api, {'source_kinds': ['consensus']})['snapshot']}/"
+    frozen = api.get(where).json()
+    assert frozen["counts"]["solutions"] == 1
+    assert api.get("/api/v1/projects/project/snapshots/").json()["results"] == [frozen]
     trl = api.get(where + "download/?format=trl&neutral=drop")
     assert json.loads(body(trl)) == {"prompt": "p", "completions": ["a", "b"], "labels": [True, False]}
-    sha = frozen.json()["sha256"][:12]
+    sha = frozen["sha256"][:12]
     assert trl["Content-Disposition"] == f'attachment; filename="project-{sha}-trl.jsonl"'
     native = json.loads(body(api.get(where + "download/")))
     assert native["label"]["finish_reason"] == "found_error"
@@ -110,9 +116,10 @@ def test_bad_uploads(api, content, fields, code):
 def test_bad_requests(api):
     project = "/api/v1/projects/project"
     assert api.post(f"{project}/imports/", {}, format="multipart").json()["extra"]["field"] == "file"
-    assert api.post(f"{project}/snapshots/", {"filters": {"splits": ["x"]}}).json()["code"] == "invalid_filters"
-    assert api.post(f"{project}/snapshots/", {"filters": []}).json()["extra"]["field"] == "filters"
-    assert api.post(f"{project}/snapshots/", {}).json()["code"] == "nothing_to_snapshot"
+    assert api.post(f"{project}/exports/", {"filters": {"splits": ["x"]}}).json()["code"] == "invalid_filters"
+    assert api.post(f"{project}/exports/", {"filters": []}).json()["extra"]["field"] == "filters"
+    assert api.post(f"{project}/snapshots/", {"filters": {}}).status_code == 405
+    assert freeze(api, {})["failure"] == "nothing_to_snapshot"
     assert api.get(job_address(99)).status_code == 404
     assert api.get(f"/api/v1/snapshots/{10**30}/").status_code == 404
 
@@ -136,18 +143,18 @@ def test_a_download_tells_what_it_leaves_out_and_refuses_an_empty_file(api, proj
         by=None,
     )
     splits = Counter(Problem.objects.values_list("split", flat=True))
-    made = api.post("/api/v1/projects/project/snapshots/", {"filters": {}}, format="json").json()
+    where = f"/api/v1/snapshots/{freeze(api, {})['snapshot']}/"
+    made = api.get(where).json()
     told = {one["format"]: one for one in made["exports"]}
     assert (told["trl"]["splits"], told["trl"]["solutions"]) == (["pool"], splits["pool"])
     assert told["trl"]["left_out"] == {name: splits[name] for name in ("calibration", "holdout")}
     assert told["csv"]["left_out"] == {}
-    where = f"/api/v1/snapshots/{made['id']}/"
     assert len(body(api.get(where + "download/?format=trl")).splitlines()) == splits["pool"]
     held = api.get(where + "download/?format=trl&splits=holdout&splits=calibration")
     assert len(body(held).splitlines()) == 40 - splits["pool"]
     assert f"{splits['holdout']} holdout solutions" in api.get(where + "card/").content.decode()
-    none = api.post("/api/v1/projects/project/snapshots/", {"filters": {"splits": ["holdout"]}}, format="json").json()
-    refused = api.get(f"/api/v1/snapshots/{none['id']}/download/?format=trl&splits=pool")
+    none = freeze(api, {"splits": ["holdout"]})["snapshot"]
+    refused = api.get(f"/api/v1/snapshots/{none}/download/?format=trl&splits=pool")
     assert (refused.status_code, refused.json()["code"]) == (400, "empty_export")
     assert refused.json()["extra"] == {"left_out": {"holdout": splits["holdout"]}}
 
@@ -156,7 +163,7 @@ def test_who_may(api, annotator, project):
     job = ImportJob.objects.create(project=project, filename="f", path="f")
     snapshot = Snapshot.objects.create(project=project, sha256="0" * 64, path="gone.jsonl", counts={})
     assert upload(annotator, b"{}").status_code == 403
-    assert annotator.post("/api/v1/projects/project/snapshots/", {}).status_code == 403
+    assert annotator.post("/api/v1/projects/project/exports/", {}).status_code == 403
     assert annotator.get(job_address(job.pk)).status_code == 403
     assert annotator.get(job_address(job.pk) + "rejections/").status_code == 403
     assert annotator.post(job_address(job.pk) + "cancel/").status_code == 403

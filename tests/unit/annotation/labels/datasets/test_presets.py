@@ -56,7 +56,7 @@ def test_a_program_and_the_shell_name_a_preset(project, manager, settings, tmp_p
     judged(project)
     client = Client()
     client.force_login(manager)
-    address = f"/api/v1/projects/{project.slug}/snapshots/"
+    address = f"/api/v1/projects/{project.slug}/exports/"
     body = {"preset": "archive", "filters": {"critiques": "left_out"}}
     made = client.post(address, json.dumps(body), content_type="application/json").json()
     assert made["filters"] == {

@@ -15,7 +15,7 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.api.snapshots import SnapshotToCreate
+from annotation.api.exports import ExportToStart
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import create_project
@@ -310,7 +310,7 @@ def test_the_minimum_posterior_drops_solutions_with_an_uncertain_step(project):
 
 
 def test_the_api_and_the_command_name_every_filter(capsys):
-    [described] = [field.type for field in msgspec.structs.fields(SnapshotToCreate) if field.name == "filters"]
+    [described] = [field.type for field in msgspec.structs.fields(ExportToStart) if field.name == "filters"]
     named = described.__metadata__[0].description
     with pytest.raises(SystemExit):
         call_command("export_snapshot", "--help")
