@@ -51,3 +51,27 @@ def test_a_manager_corrects_what_the_columns_hold(page_for, tmp_path):
     page.wait_for_url("**/imports/*/")
     [label] = ImportJob.objects.get().import_options.mapping.labels
     assert (label.base, label.none, label.source.kind, label.source.name) == (1, ["N/A"], "model_judge", "judge-1")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_selected_is_typed_over_although_the_preview_is_drawn_again(page_for, tmp_path):
+    people = manager_world.create_people()
+    page = page_for(people["manager"])
+    page.goto(reverse("import", args=[manager_world.create_empty_project(people).slug]))
+    file = tmp_path / "runs.csv"
+    file.write_bytes(CSV)
+    page.get_by_label("Files").set_input_files(file)
+    page.get_by_label("Format").select_option("table")
+    page.get_by_label("Content of Wrong step").select_option("first_error")
+    none = page.get_by_label("Value for “no error”")
+    expect(none).to_have_value("-1, N/A")
+    held = []
+    page.route("**/import/preview/", lambda route: held.append(route))
+    with page.expect_request("**/import/preview/"):
+        page.get_by_label("Number of the first step").select_option("1")
+    none.select_text()
+    with page.expect_response("**/import/preview/"):
+        held.pop().continue_()
+    expect(page.get_by_label("Number of the first step").locator("[selected]")).to_have_text("1")
+    page.keyboard.insert_text("none")
+    expect(none).to_have_value("none")

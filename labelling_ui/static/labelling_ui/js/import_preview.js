@@ -32,10 +32,14 @@
 
   function put(html) {
     const at = [...place.querySelectorAll("select, input")].indexOf(document.activeElement);
-    const name = document.activeElement?.name;
+    const { name, selectionStart, selectionEnd } = document.activeElement ?? {};
     place.innerHTML = html;
     const again = place.querySelectorAll("select, input")[at];
-    if (again && again.name === name) again.focus();
+    if (again && again.name === name) {
+      again.focus();
+      // What was selected to be typed over must not stay beside what is typed.
+      if (Number.isInteger(selectionStart)) again.setSelectionRange(selectionStart, selectionEnd);
+    }
     status.textContent = place.querySelector("[data-status]")?.dataset.status ?? "";
     document.dispatchEvent(new CustomEvent("stepmark:shown"));
   }
