@@ -54,10 +54,15 @@ def create(page: Page) -> None:
     page.get_by_role("button", name="Create and label").click()
 
 
-def label_the_first_step(page: Page) -> None:
-    """The workbench is open; one key finds the first error in the first step, and one button sends it."""
-    page.wait_for_url("**/label/")
+def workbench_opens(page: Page, slug: str) -> None:
+    """A solution is shown, so that no claim is still running when a test ends."""
+    page.wait_for_url(f"**/p/{slug}/label/")
     expect(step(page, 1)).to_be_visible()
+
+
+def label_the_first_step(page: Page, slug: str) -> None:
+    """The workbench is open; one key finds the first error in the first step, and one button sends it."""
+    workbench_opens(page, slug)
     page.keyboard.press("e")
     page.get_by_role("button", name="Submit").click()
 
@@ -81,7 +86,7 @@ def test_a_file_becomes_a_project_and_its_first_label(page: Page, file: Path) ->
     assert not violations(page)
     photograph(page, "file")
     create(page)
-    label_the_first_step(page)
+    label_the_first_step(page, "own-runs")
     expect(page.get_by_text("1 today")).to_be_visible()
     project = Project.objects.get()
     assert (project.slug, project.scheme, project.solutions.count()) == ("own-runs", {}, 2)
@@ -103,7 +108,7 @@ def test_a_pasted_text_is_shown_while_it_is_typed_and_split_as_asked(page: Page)
     page.get_by_role("textbox", name="Guidelines").fill("Be **fair**.")
     template(page, "every_step").check()
     create(page)
-    page.wait_for_url("**/p/halves/label/")
+    workbench_opens(page, "halves")
     project = Project.objects.get()
     assert (project.current_guidelines.text, project.scheme) == ("Be **fair**.", {"stop_at_first_error": False})
 
@@ -126,7 +131,7 @@ def test_an_example_chooses_its_template_until_a_person_does(
     page.get_by_role("textbox", name="Clauses of your policy").fill("2.1 | Never delete without asking.")
     photograph(page, "clauses")
     create(page)
-    page.wait_for_url("**/p/code-changes/label/")
+    workbench_opens(page, "code-changes")
     project = Project.objects.get()
     assert project.label_scheme.clause_names == ["2.1"]
     assert "clauses of the policy" in project.current_guidelines.text
@@ -187,7 +192,7 @@ def test_a_failed_import_creates_nothing_and_keeps_what_was_typed(page: Page, tm
     photograph(page, "passwords")
     assert page.locator("code.secret").count() == 2
     page.get_by_role("link", name="Continue").click()
-    page.wait_for_url("**/p/mine/label/")
+    workbench_opens(page, "mine")
     members = Membership.objects.filter(project__slug="mine").values_list("user__username", "role")
     assert set(members) == {("manager", "manager"), ("ana", "annotator"), ("ben", "annotator")}
 

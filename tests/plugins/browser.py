@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
-from django.core.handlers.wsgi import WSGIHandler
-from django.core.signals import request_finished, request_started
 from django.db import connections
 from django.test import Client
 from django_vite.core.asset_loader import DjangoViteAssetLoader
@@ -87,26 +85,9 @@ def _no_request_outlives_its_test(request: pytest.FixtureRequest, no_task_outliv
     if "live_server" not in request.fixturenames:
         yield
         return
-    answering: set[int] = set()
-
-    def began(sender: object, **_: object) -> None:
-        if _is_server(sender):
-            answering.add(threading.get_ident())
-
-    def ended(sender: object, **_: object) -> None:
-        if _is_server(sender):
-            answering.discard(threading.get_ident())
-
-    request_started.connect(began)
-    request_finished.connect(ended)
     yield
-    until(lambda: not answering)
-    request_started.disconnect(began)
-    request_finished.disconnect(ended)
-
-
-def _is_server(sender: object) -> bool:
-    return isinstance(sender, type) and issubclass(sender, WSGIHandler)
+    # A thread serves each connection. A request that was only just sent has its thread before Django hears of it.
+    until(lambda: not any("process_request_thread" in thread.name for thread in threading.enumerate()))
 
 
 @pytest.fixture
