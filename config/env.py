@@ -99,12 +99,19 @@ def _faults_of(read: Callable[[], object]) -> list[str]:
 
 
 def database() -> dict[str, Any]:
-    """Django's DATABASES entry from DATABASE_URL; with DATABASE_POOL (web processes only) it has a connection pool."""
-    url = _address("DATABASE_URL")
+    """Django's DATABASES entry from DATABASE_URL.
+
+    With DATABASE_POOL (web processes only) it has a connection pool. Such a process uses PGBOUNCER_URL if that is set:
+    a pooler that gives a session only for a transaction.
+    """
+    pool_size = env.int("DATABASE_POOL", 0)
+    is_shared = bool(pool_size and env.str("PGBOUNCER_URL", ""))
+    name = "PGBOUNCER_URL" if is_shared else "DATABASE_URL"
+    url = _address(name)
     try:
         parts = {name: str(value) for name, value in conninfo_to_dict(url).items()}
     except Exception as error:
-        raise ImproperlyConfigured(f"DATABASE_URL is not a PostgreSQL address: {error}") from None
+        raise ImproperlyConfigured(f"{name} is not a PostgreSQL address: {error}") from None
     entry: dict[str, Any] = {
         "ENGINE": "config.postgres",
         "NAME": parts.pop("dbname", ""),
@@ -113,10 +120,11 @@ def database() -> dict[str, Any]:
         "HOST": parts.pop("host", ""),
         "PORT": parts.pop("port", ""),
         "CONN_HEALTH_CHECKS": True,
+        "TRANSACTION_POOLING": is_shared,
         # Without a threshold psycopg prepares no statement, not even on request (`annotation.core.statements`).
-        "OPTIONS": {"connect_timeout": "5", "prepare_threshold": 5} | parts,
+        "OPTIONS": {"connect_timeout": "5", "prepare_threshold": None if is_shared else 5} | parts,
     }
-    if pool_size := env.int("DATABASE_POOL", 0):
+    if pool_size:
         # During an outage the pool would retry at growing intervals and reconnect minutes late. With a short timeout
         # it gives up soon, and the next request makes it retry.
         entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 5, "reconnect_timeout": 3}

@@ -15,7 +15,12 @@ _held = threading.local()
 
 @contextmanager
 def advisory_lock(name: str, number: int = 0) -> Iterator[bool]:
-    """Hold the lock for the block; yields False at once if this session or another one already holds it."""
+    """Hold the lock for the block; yields False at once if this session or another one already holds it.
+
+    Raises RuntimeError outside a transaction behind PGBOUNCER_URL, which would give the session to others.
+    """
+    if connection.settings_dict["TRANSACTION_POOLING"] and not connection.in_atomic_block:
+        raise RuntimeError(f"The lock {name!r} needs a session of its own, which PGBOUNCER_URL does not give.")
     key = (name, number)
     held: set[tuple[str, int]] = _held.__dict__.setdefault("keys", set())
     if key in held:  # PostgreSQL would grant its own session the same lock twice

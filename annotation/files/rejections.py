@@ -7,6 +7,7 @@ import msgspec
 from django.db.models import Sum
 from django.db.models.functions import Length
 
+from annotation.core.reading import read_rows
 from annotation.files.opening import open_content
 from annotation.models import ImportJob, ImportRejection
 from prm.formats.mapping import Mapping
@@ -67,12 +68,12 @@ def store_rejections(job: ImportJob, rejected: Sequence[Numbered], original: Ori
 def rejected_lines(job: ImportJob) -> Iterator[bytes]:
     """Yield the rejections of a job as JSON Lines of `{line, field, reason, excerpt}`."""
     rows = job.rejections.order_by("line", "pk")
-    for row in rows.values("line", "field", "reason", "excerpt").iterator():
+    for row in read_rows(rows.values("line", "field", "reason", "excerpt")):
         yield msgspec.json.encode(row | {"reason": str(row["reason"])}) + b"\n"
 
 
 def original_lines(job: ImportJob) -> Iterator[bytes]:
     """Yield the rejected records as in the file, one per line, to fix and import again."""
     rows = job.rejections.filter(original__isnull=False).order_by("line", "pk")
-    for original in rows.values_list("original", flat=True).iterator(chunk_size=50):
+    for original in read_rows(rows.values_list("original", flat=True), at_once=50):
         yield bytes(original or b"") + b"\n"

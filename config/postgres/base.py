@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend with metrics, and a pool that does not ask the server at each request."""
+"""Django's PostgreSQL backend with metrics, a pool that does not ask the server at each request, and for poolers."""
 
 import select
 from typing import Any
@@ -28,3 +28,9 @@ class DatabaseWrapper(base.DatabaseWrapper):  # type: ignore[misc]  # it ships n
         if pool is not None:
             pool._check = check_idle
         return pool
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        """A cursor; behind a pooler a named one, whose rows stay at the server, only lasts inside a transaction."""
+        if name and self.settings_dict["TRANSACTION_POOLING"] and self.connection.autocommit:
+            name = None
+        return super().create_cursor(name)

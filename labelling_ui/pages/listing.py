@@ -17,6 +17,7 @@ from django.shortcuts import render
 
 from annotation.api.downloads import download
 from annotation.core.bounds import read_choice
+from annotation.core.reading import read_rows
 from annotation.labels.list_filters import ListFilter
 from annotation.models import Project
 from labelling_ui.pages.columns import Column
@@ -25,7 +26,6 @@ from labelling_ui.words import ALL
 from prm.formats.csv_rows import guard
 
 ROWS_A_PAGE = 50
-CHUNK = 2000
 MOST_COUNTED = 10_000  # of a longer list, the number of rows is an estimate
 Lookup = str | Callable[[QuerySet[Any], Any], QuerySet[Any]]
 
@@ -209,8 +209,8 @@ class Listing(Table):
 
     def downloaded(self, columns: Sequence[Column]) -> Iterable[Sequence[Any]]:
         if all(isinstance(c.source, str) and _is_stored(self.all, c.path) for c in columns):
-            return self.all.values_list(*[c.path for c in columns]).iterator(chunk_size=CHUNK)
-        return ([c.value(row) for c in columns] for row in self.all.iterator(chunk_size=CHUNK))
+            return read_rows(self.all.values_list(*[c.path for c in columns]))
+        return ([c.value(row) for c in columns] for row in read_rows(self.all))
 
 
 class _Keys:

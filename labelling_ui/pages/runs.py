@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
+from annotation.core.reading import read_rows
 from annotation.core.wording import in_words
 from annotation.loop.registry import forecast_gate
 from annotation.loop.resuming import can_resume
@@ -130,7 +131,7 @@ def artefact(request: HttpRequest, member: Membership, number: int, area: str, n
 
 
 def _lines(run: TrainingRun) -> Iterator[str]:
-    for point in run.points.order_by("pk").iterator():
+    for point in read_rows(run.points.order_by("pk")):
         figures = {
             "loss": point.loss, "held": point.held_loss, "tokens/s": point.tokens_per_second, "use": point.utilisation
         }  # fmt: skip

@@ -92,6 +92,20 @@ def test_pool_only_where_asked_for(monkeypatch):
     assert "CONN_MAX_AGE" not in entry
 
 
+def test_only_the_web_goes_through_a_pooler_and_prepares_nothing_there(monkeypatch):
+    monkeypatch.setenv("PGBOUNCER_URL", "postgresql://stepmark@pooler:6432/stepmark")
+    monkeypatch.delenv("DATABASE_POOL", raising=False)
+    own = env.database()
+    assert (own["TRANSACTION_POOLING"], own["OPTIONS"]["prepare_threshold"]) == (False, 5)
+    monkeypatch.setenv("DATABASE_POOL", "8")
+    shared = env.database()
+    assert (shared["HOST"], shared["PORT"], shared["TRANSACTION_POOLING"]) == ("pooler", "6432", True)
+    assert shared["OPTIONS"]["prepare_threshold"] is None
+    monkeypatch.setenv("PGBOUNCER_URL", "mysql://pooler")
+    with pytest.raises(ImproperlyConfigured, match="PGBOUNCER_URL is not a PostgreSQL address"):
+        env.database()
+
+
 def test_address_that_is_none(monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "mysql://host/name")
     with pytest.raises(ImproperlyConfigured, match="DATABASE_URL is not a PostgreSQL address"):
