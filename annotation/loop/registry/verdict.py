@@ -1,5 +1,8 @@
 """The gate's decision, as a pure function of a measurement."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
 from annotation.models.model_version import Verdict
 from prm.evaluation import Comparison
 from prm.evaluation.sequential import boundary, detectable_gain
@@ -30,77 +33,96 @@ def decide(
     rival = Message("model_number", n=champion) if champion is not None else Message("zero_label_baseline")
     names = {"challenger": Message("model_number_capital", n=challenger), "rival": rival}
     if measured is None or measured.error is None or solutions < least:
-        promote = champion is None
         known = (
             Message("too_few_known_holdout_solutions", n=solutions, least=least)
             if solutions < least
             else Message("no_holdout_domain_with_both_kinds")
         )
-        rejected = Message("gate_power_too_low", known=known, **names)
+        code = "promoted_unmeasured" if champion is None else "gate_power_too_low"
         return Verdict(
-            promote=promote,
-            sentence=Message("promoted_unmeasured", known=known, **names) if promote else rejected,
+            promote=champion is None,
+            sentence=Message(code, known=known, **names),
             rival=rival,
             tolerance=tolerance,
             n=solutions,
             holdout_uses=holdout_uses,
         )
-    only_new = (
-        champion is not None
-        and newer is not None
-        and newer.n_solutions >= least
-        and _passes(newer, tolerance)
-        and not _passes(measured, tolerance)
-    )
-    judged = newer if only_new and newer is not None else measured
-    assert judged.error is not None, "a comparison without it does not pass"
-    width = boundary(judged.n_solutions) * judged.error
-    low, high = judged.gain - width, judged.gain + width
-    detectable = detectable_gain(judged.n_solutions, judged.error * judged.n_solutions**0.5, tolerance)
-    better, sure = judged.gain > 0, champion is None or _passes(judged, tolerance)
-    names["figures"] = Message(
-        "gate_figures",
-        gain=_points(judged.gain),
-        rival=rival,
-        low=_points(low),
-        high=_points(high),
-        solutions=Message("new_holdout_solutions" if only_new else "holdout_solutions_left_out", n=judged.n_solutions),
-        problems=Message("n_problems", n=judged.n_problems),
-    )
-    if better and champion is None:
-        sentence = Message("first_model_promoted", **names)
-    elif better and sure:
-        code = "promoted_on_new_labels" if only_new else "promoted_within_tolerance"
-        sentence = Message(code, least=_points(-tolerance), **names)
-    elif champion is None:
-        sentence = Message("kept_back_as_first", **names)
-    elif better:
-        sentence = Message("kept_back_maybe_worse", most=tolerance * 100, detectable=_points(detectable), **names)
-    else:
-        sentence = Message("kept_back_no_better", **names)
+    look = _Look(measured, measured.error, tolerance)
+    if champion is not None and newer is not None and newer.error is not None and newer.n_solutions >= least:
+        newer_look = _Look(newer, newer.error, tolerance, only_new=True)
+        if newer_look.passes and not look.passes:
+            look = newer_look
+    gain = look.comparison
     return Verdict(
-        promote=better and sure,
-        sentence=sentence,
+        promote=look.passes or (champion is None and look.better),
+        sentence=look.sentence(first=champion is None, **names),
         rival=rival,
-        gain=judged.gain,
-        error=judged.error,
-        low=low,
-        high=high,
-        detectable=detectable,
+        gain=gain.gain,
+        error=look.error,
+        low=look.low,
+        high=look.high,
+        detectable=look.detectable,
         tolerance=tolerance,
-        n=judged.n_solutions,
-        n_problems=judged.n_problems,
-        samples=judged.samples,
-        only_new=only_new,
+        n=gain.n_solutions,
+        n_problems=gain.n_problems,
+        samples=gain.samples,
+        only_new=look.only_new,
         holdout_uses=holdout_uses,
     )
 
 
-def _passes(measured: Comparison, tolerance: float) -> bool:
-    """Whether a challenger with this gain over the champion is promoted."""
-    if measured.error is None:
-        return False
-    return measured.gain > 0 and measured.gain - boundary(measured.n_solutions) * measured.error > -tolerance
+@dataclass(frozen=True)
+class _Look:
+    """A comparison with its standard error, and what its bound over all rounds says."""
+
+    comparison: Comparison
+    error: float
+    tolerance: float
+    only_new: bool = False
+
+    @cached_property
+    def low(self) -> float:
+        return self.comparison.gain - boundary(self.comparison.n_solutions) * self.error
+
+    @cached_property
+    def high(self) -> float:
+        return self.comparison.gain + boundary(self.comparison.n_solutions) * self.error
+
+    @property
+    def better(self) -> bool:
+        return self.comparison.gain > 0
+
+    @property
+    def passes(self) -> bool:
+        return self.better and self.low > -self.tolerance
+
+    @property
+    def detectable(self) -> float:
+        n = self.comparison.n_solutions
+        return detectable_gain(n, self.error * n**0.5, self.tolerance)
+
+    def sentence(self, *, first: bool, challenger: Message, rival: Message) -> Message:
+        """The decision in a sentence; `first` means that there is no champion yet."""
+        solutions = "new_holdout_solutions" if self.only_new else "holdout_solutions_left_out"
+        figures = Message(
+            "gate_figures",
+            gain=_points(self.comparison.gain),
+            rival=rival,
+            low=_points(self.low),
+            high=_points(self.high),
+            solutions=Message(solutions, n=self.comparison.n_solutions),
+            problems=Message("n_problems", n=self.comparison.n_problems),
+        )
+        names = {"challenger": challenger, "rival": rival, "figures": figures}
+        if first:
+            return Message("first_model_promoted" if self.better else "kept_back_as_first", **names)
+        if self.passes:
+            code = "promoted_on_new_labels" if self.only_new else "promoted_within_tolerance"
+            return Message(code, least=_points(-self.tolerance), **names)
+        if self.better:
+            most, detectable = self.tolerance * 100, _points(self.detectable)
+            return Message("kept_back_maybe_worse", most=most, detectable=detectable, **names)
+        return Message("kept_back_no_better", **names)
 
 
 def _points(share: float) -> float:
