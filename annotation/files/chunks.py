@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from annotation.files.answer_grading import grade_records
+from annotation.files.identity import Identified, identify
 from annotation.files.opening import Content
 from annotation.files.preparing import prepare_record
 from annotation.models import ImportOptions
@@ -19,9 +20,13 @@ CHUNK_BYTES = 8 * 1024 * 1024  # of the unpacked content
 
 @dataclass
 class Chunk:
-    """Records that are stored together. Both lists hold each record's 0-based number in its file."""
+    """Records that are stored together. Both lists hold each record's 0-based number in its file.
+
+    `identified` has the accepted records, in their order.
+    """
 
     accepted: list[tuple[int, int, Record]] = field(default_factory=list)  # number, line
+    identified: list[Identified] = field(default_factory=list)
     rejected: list[tuple[int, Rejection]] = field(default_factory=list)
     size: int = 0  # number of records in both lists
     done_bytes: int = 0  # how much of the file was read after the chunk
@@ -47,6 +52,7 @@ def chunks(
 
 def _finish(chunk: Chunk, content: Content) -> Chunk:
     grade_records([record for _, _, record in chunk.accepted])
+    chunk.identified = [identify(record) for _, _, record in chunk.accepted]
     chunk.done_bytes = content.done_bytes
     return chunk
 

@@ -1,11 +1,13 @@
-"""The identity of labels, and the source group of a problem, which decides its split."""
+"""The identity of records and labels, and the source group of a problem, which decides its split."""
 
 import hashlib
 import re
 import uuid
+from typing import NamedTuple
 
 import msgspec
 
+from annotation.core.solution_search import words_of_solution
 from prm.formats.identity import content_hash, normalised, text_hash
 from prm.formats.record import Record, RecordAnnotation
 from prm.vocabulary import Split
@@ -21,14 +23,33 @@ class StoredRecord(Record):
     content_hash: str = ""
 
 
+class Identified(NamedTuple):
+    """A record with the hashes of its problem and its steps, its source group, and the words for its search.
+
+    They depend on the record alone, so that an import computes them ahead of the database.
+    """
+
+    record: Record
+    text_hash: str
+    content_hash: str
+    source_group: str
+    words: frozenset[bytes]
+
+
+def identify(record: Record) -> Identified:
+    if isinstance(record, StoredRecord):  # its problem, steps and words are in the database
+        return Identified(record, record.text_hash, record.content_hash, record.source_group, frozenset())
+    texts = [record.problem, *[completion.text for at in record.positions for completion in at]]
+    return Identified(
+        record,
+        text_hash(record.problem),
+        content_hash(record),
+        source_group_of(record.problem, record.source_group),
+        words_of_solution(texts) if record.positions else frozenset(),
+    )
+
+
 _LABELS = uuid.UUID("6b0f5d0e-58a5-4e0f-9d6c-3a0c2a3d4f11")
-
-
-def hashes_of(record: Record) -> tuple[str, str]:
-    """The hashes of a record's problem and of its steps."""
-    if isinstance(record, StoredRecord):
-        return record.text_hash, record.content_hash
-    return text_hash(record.problem), content_hash(record)
 
 
 def payload_hash(record: Record, annotation: RecordAnnotation) -> str:

@@ -14,14 +14,15 @@ from annotation.core.collecting import collecting_seldom
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import raise_if_cancelled, run_job, save_progress
 from annotation.files.chunks import Chunk, chunks, read_ahead
+from annotation.files.identity import Identified, identify
 from annotation.files.joining import join_labels
 from annotation.files.opening import open_content
 from annotation.files.rejections import Original, originals, store_rejections
-from annotation.files.store import Counts, store_chunk
+from annotation.files.store import Counts, store_identified
 from annotation.files.warnings import add_warnings, uneven_splits
 from annotation.models import ImportJob
 from prm.formats.raw import EXCERPT
-from prm.formats.record import Record, Rejection
+from prm.formats.record import Rejection
 from prm.formats.table import reader_of
 from prm.messages import Message
 
@@ -79,15 +80,15 @@ def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
     save_progress(job, "done_records", "done_bytes", "accepted", "duplicates", "annotations", "rejected", "warnings")
 
 
-def _joined(job: ImportJob, chunk: Chunk) -> tuple[list[tuple[int, int, Record]], list[tuple[int, Rejection]]]:
+def _joined(job: ImportJob, chunk: Chunk) -> tuple[list[tuple[int, int, Identified]], list[tuple[int, Rejection]]]:
     """The chunk's records, with labels joined to their solutions, and the rejected labels."""
     items = join_labels(job.project, [(line, record) for _, line, record in chunk.accepted])
-    records, rejected = list[tuple[int, int, Record]](), list[tuple[int, Rejection]]()
-    for (number, line, _), item in zip(chunk.accepted, items, strict=True):
+    records, rejected = list[tuple[int, int, Identified]](), list[tuple[int, Rejection]]()
+    for (number, line, record), identified, item in zip(chunk.accepted, chunk.identified, items, strict=True):
         if isinstance(item, Rejection):
             rejected.append((number, item))
         else:
-            records.append((number, line, item))
+            records.append((number, line, identified if item is record else identify(item)))
     return records, rejected
 
 
@@ -96,15 +97,16 @@ def _store(job: ImportJob, chunk: Chunk) -> tuple[Counts, list[tuple[int, Reject
     records, refused = _joined(job, chunk)
     try:
         with transaction.atomic():
-            return store_chunk(project=job.project, records=[record for _, _, record in records], job=job), refused
+            identified = [record for _, _, record in records]
+            return store_identified(project=job.project, records=identified, job=job), refused
     except (DataError, IntegrityError):
         log.warning("Import %s: the database rejects a chunk after record %s.", job.pk, job.done_records)
     counts = Counts()
     for number, line, record in records:
         try:
             with transaction.atomic():
-                counts += store_chunk(project=job.project, records=[record], job=job)
+                counts += store_identified(project=job.project, records=[record], job=job)
         except (DataError, IntegrityError) as error:
             reason = Message("database_refused", error=str(error).splitlines()[0])
-            refused.append((number, Rejection(line=line, reason=reason, excerpt=record.problem[:EXCERPT])))
+            refused.append((number, Rejection(line=line, reason=reason, excerpt=record.record.problem[:EXCERPT])))
     return counts, refused

@@ -1,6 +1,6 @@
 """Checks records before they are stored."""
 
-from prm.formats.record import PathPosition, Record, RecordAnnotation
+from prm.formats.record import Completion, PathPosition, Record, RecordAnnotation
 from prm.messages import Message
 from prm.vocabulary import RATINGS
 
@@ -40,8 +40,17 @@ def problem_fault(record: Record) -> tuple[str, Message] | None:
 
 def empty_steps(record: Record) -> list[int]:
     """The positions whose sampled completions are all blank."""
-    sampled = ([step.text for step in at if not step.added] for at in record.positions)
-    return [number for number, texts in enumerate(sampled) if texts and not any(text.strip() for text in texts)]
+    return [number for number, at in enumerate(record.positions) if _is_blank(at)]
+
+
+def _is_blank(at: list[Completion]) -> bool:
+    is_sampled = False
+    for step in at:
+        if not step.added:
+            if step.text.strip():
+                return False
+            is_sampled = True
+    return is_sampled
 
 
 def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str, Message] | None:

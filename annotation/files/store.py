@@ -1,18 +1,20 @@
 """Stores a chunk of records: matches existing rows, and writes new ones with COPY."""
 
+import json
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import islice
+from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
 from django.db import connection
 from django.utils import timezone
 
-from annotation.core.solution_search import words_of_solution
-from annotation.files import identity, record_labels
+from annotation.core.statements import fetch_named
+from annotation.files import record_labels
 from annotation.files.copying import NewRows
-from annotation.files.identity import assign_split, source_group_of
+from annotation.files.identity import Identified, assign_split, identify
 from annotation.models import Critique, ImportJob, Problem, Project, Solution, SolutionWords, Step
 from prm.formats.record import MOST_EQUAL, Completion, Record, alternative_of
 from prm.vocabulary import StepKind
@@ -31,6 +33,17 @@ FIELDS = {
     Critique: ("step", "ordinal", "text"),
     **record_labels.FIELDS,
 }  # fmt: skip
+# Their parameters have the same types in every import, so that PostgreSQL plans them once.
+PROBLEMS = """
+SELECT id, split, text, text_hash, reference_answer, reference_solution FROM annotation_problem
+WHERE project_id = %(project)s AND text_hash = ANY(%(hashes)s)
+"""
+SOLUTIONS = """
+SELECT solution.id, problem_id, content_hash, multiplicity, import_job_id, external_id, generator, final_answer,
+    final_answer_correct, extra
+FROM unnest(%(problems)s::bigint[], %(hashes)s::text[]) AS wanted (problem, hash)
+JOIN annotation_solution solution ON problem_id = wanted.problem AND content_hash = wanted.hash
+"""
 PROBLEM_FIELDS = ("reference_answer", "reference_solution")
 SOLUTION_FIELDS = ("external_id", "generator", "final_answer", "final_answer_correct", "extra")
 LOCK = 0x5374_6570  # the class of the advisory locks of this module; their key is the project
@@ -53,17 +66,14 @@ class Counts:
     repeated: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(
-            self.accepted + other.accepted,
-            self.duplicates + other.duplicates,
-            self.rejected + other.rejected,
-            self.annotations + other.annotations,
-            self.unnamed + other.unnamed,
-            self.revised + other.revised,
-            self.repeated + other.repeated,
-        )
+        return Counts.total([self, other])
+
+    @classmethod
+    def total(cls, several: Iterable["Counts"]) -> "Counts":
+        return cls(*map(sum, zip(*map(_COUNTED, [cls(), *several]), strict=True)))
 
 
+_COUNTED = attrgetter(*(one.name for one in fields(Counts)))
 NEW, DUPLICATE, REPEATED = Counts(accepted=1), Counts(duplicates=1), Counts(duplicates=1, repeated=1)
 
 
@@ -115,8 +125,16 @@ def store_chunk(
     Records without labels that equal another one of the same import are further samples of the solution. With
     `are_samples`, so are those that equal a solution from before: a policy has just sampled them.
     """
-    stored = store_each(project=project, records=records, job=job, are_samples=are_samples)
-    return sum((counts for counts, _ in stored), Counts())
+    identified = [identify(record) for record in records]
+    return store_identified(project=project, records=identified, job=job, are_samples=are_samples)
+
+
+def store_identified(
+    *, project: Project, records: Sequence[Identified], job: ImportJob | None = None, are_samples: bool = False
+) -> Counts:
+    """As `store_chunk`, of records that are identified already."""
+    wait_for_others(project)
+    return Counts.total(counts for counts, _ in _Chunk(project, records, job, are_samples).store())
 
 
 def store_each(
@@ -124,66 +142,62 @@ def store_each(
 ) -> list[tuple[Counts, int | None]]:
     """As `store_chunk`, but returns the counts of each record and the id of its solution, None without a solution."""
     wait_for_others(project)
-    return _Chunk(project, records, job, are_samples).store()
+    return _Chunk(project, [identify(record) for record in records], job, are_samples).store()
 
 
 class _Chunk:
-    def __init__(self, project: Project, records: Sequence[Record], job: ImportJob | None, are_samples: bool) -> None:
-        self._project, self._records, self._job, self._are_samples = project, records, job, are_samples
+    def __init__(
+        self, project: Project, records: Sequence[Identified], job: ImportJob | None, are_samples: bool
+    ) -> None:
+        self._project, self._records, self._are_samples = project.pk, records, are_samples
+        self._job = job.pk if job else None
         self._now = timezone.now()
         self._rows = NewRows(FIELDS)
-        self._labels = record_labels.Labels(project, records, self._rows)
-        self._hashes = [identity.hashes_of(record) for record in records]
+        self._labels = record_labels.Labels(project, [one.record for one in records], self._rows)
         self._problems = self._find_problems()
         self._solutions = self._find_solutions()
         self._recounted: dict[int, _Solution] = {}
 
     def store(self) -> list[tuple[Counts, int | None]]:
-        stored = list[tuple[Counts, int | None]]()
-        for record, (problem_hash, content) in zip(self._records, self._hashes, strict=True):
-            counts = self._add(record, problem_hash, content)
-            solution = self._solutions.get((self._problems[problem_hash].id, content))
-            stored.append((counts, solution.id if solution else None))
+        stored = [self._add(one) for one in self._records]
         self._rows.write()
         recounted = [Solution(pk=pk, multiplicity=one.multiplicity) for pk, one in self._recounted.items()]
         Solution.objects.bulk_update(recounted, ["multiplicity"], batch_size=1000)
         return stored
 
     def _find_problems(self) -> dict[str, _Problem]:
-        hashes = {problem for problem, _ in self._hashes}
-        problems = Problem.objects.filter(project=self._project, text_hash__in=hashes)
+        hashes = list({one.text_hash for one in self._records})
         return {
-            row["text_hash"]: _Problem(
-                row["id"], row["split"], {"problem": row["text"], **{name: row[name] for name in PROBLEM_FIELDS}}
+            row.text_hash: _Problem(
+                row.id, row.split, {"problem": row.text, **{name: getattr(row, name) for name in PROBLEM_FIELDS}}
             )
-            for row in problems.values("id", "split", "text", "text_hash", *PROBLEM_FIELDS)
+            for row in fetch_named(PROBLEMS, {"project": self._project, "hashes": hashes})
         }
 
     def _find_solutions(self) -> dict[tuple[int, str], _Solution]:
-        hashes = {content for _, content in self._hashes}
-        problems = [problem.id for problem in self._problems.values()]
-        rows = Solution.objects.filter(problem__in=problems, content_hash__in=hashes)
+        wanted = {
+            (self._problems[one.text_hash].id, one.content_hash)
+            for one in self._records
+            if one.text_hash in self._problems
+        }
+        if not wanted:
+            return {}
+        problems, hashes = zip(*wanted, strict=True)
         solutions = {
-            (row["problem_id"], row["content_hash"]): _Solution(
-                row["id"],
-                {name: row[name] for name in SOLUTION_FIELDS},
-                row["multiplicity"],
-                self._job is not None and row["import_job_id"] == self._job.pk,
+            (row.problem_id, row.content_hash): _Solution(
+                row.id,
+                {name: getattr(row, name) for name in SOLUTION_FIELDS} | {"extra": json.loads(row.extra)},
+                row.multiplicity,
+                self._job is not None and row.import_job_id == self._job,
             )
-            for row in rows.values(
-                "id", "problem_id", "content_hash", "multiplicity", "import_job_id", *SOLUTION_FIELDS
-            )
+            for row in fetch_named(SOLUTIONS, {"problems": list(problems), "hashes": list(hashes)})
         }
         self._find_steps(solutions)
         return solutions
 
     def _find_steps(self, solutions: dict[tuple[int, str], _Solution]) -> None:
         """Read the steps of the stored solutions that get a label."""
-        labelled = {
-            content
-            for record, (_, content) in zip(self._records, self._hashes, strict=True)
-            if self._labels.has_fresh(record)
-        }
+        labelled = {one.content_hash for one in self._records if self._labels.has_fresh(one.record)}
         by_id = {solution.id: solution for (_, content), solution in solutions.items() if content in labelled}
         steps = Step.objects.filter(solution__in=by_id).order_by("solution", "position", "alternative")
         for key, solution, position, text, kind in steps.values_list("id", "solution", "position", "text", "kind"):
@@ -191,34 +205,37 @@ class _Chunk:
             by_id[solution].keys[position].append(key)
         self._labels.find_revisions(list(by_id))
 
-    def _add(self, record: Record, problem_hash: str, content: str) -> Counts:
-        problem = self._problems.get(problem_hash)
+    def _add(self, one: Identified) -> tuple[Counts, int | None]:
+        """Add the rows of a record; returns its counts and the id of its solution."""
+        record = one.record
+        problem = self._problems.get(one.text_hash)
         is_known = problem is not None
         if problem is None:
-            problem = self._problems[problem_hash] = self._add_problem(record, problem_hash)
+            problem = self._problems[one.text_hash] = self._add_problem(one)
         if not record.positions:
-            return DUPLICATE if is_known else NEW
-        solution = self._solutions.get((problem.id, content))
+            return DUPLICATE if is_known else NEW, None
+        solution = self._solutions.get((problem.id, one.content_hash))
         fresh = self._labels.fresh(record, solution.id if solution else None)
         if solution is None:
-            solution = self._solutions[problem.id, content] = self._add_solution(record, problem, content)
+            solution = self._solutions[problem.id, one.content_hash] = self._add_solution(one, problem)
             self._add_steps(record, solution)
         elif self._is_sample(record, solution):
             self._count(solution, solution.multiplicity + record.multiplicity)
-            return REPEATED
+            return REPEATED, solution.id
         else:
             self._count(solution, max(solution.multiplicity, record.multiplicity))
             if not fresh:
-                return DUPLICATE
+                return DUPLICATE, solution.id
         if not fresh:
-            return NEW
+            return NEW, solution.id
         steps = self._match_steps(record, solution)
         stored = problem.fields | solution.fields
         differing = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
         added = [self._labels.add(label, solution=solution.id, steps=steps, differing=differing) for label in fresh]
-        return Counts(
+        counts = Counts(
             accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
         )
+        return counts, solution.id
 
     def _is_sample(self, record: Record, solution: _Solution) -> bool:
         """Whether a record that equals a stored solution is a further sample. A labelled one may be for its label."""
@@ -232,17 +249,17 @@ class _Chunk:
             solution.multiplicity = multiplicity
             self._recounted[solution.id] = solution
 
-    def _add_problem(self, record: Record, problem_hash: str) -> _Problem:
-        group = source_group_of(record.problem, record.source_group)
+    def _add_problem(self, one: Identified) -> _Problem:
+        record = one.record
         fields = {"problem": record.problem, **{name: getattr(record, name) for name in PROBLEM_FIELDS}}
-        problem = _Problem(self._rows.key(Problem), assign_split(group), fields)
+        problem = _Problem(self._rows.key(Problem), assign_split(one.source_group), fields)
         self._rows.add(
             Problem,
             problem.id,
-            self._project.pk,
+            self._project,
             record.problem,
-            problem_hash,
-            group,
+            one.text_hash,
+            one.source_group,
             problem.split,
             record.domain,
             record.reference_answer,
@@ -252,16 +269,17 @@ class _Chunk:
         )
         return problem
 
-    def _add_solution(self, record: Record, problem: _Problem, content: str) -> _Solution:
+    def _add_solution(self, one: Identified, problem: _Problem) -> _Solution:
+        record = one.record
         fields = {name: getattr(record, name) for name in SOLUTION_FIELDS}
         solution = _Solution(self._rows.key(Solution), fields, record.multiplicity, is_new=True)
         self._rows.add(
             Solution,
             solution.id,
-            self._project.pk,
+            self._project,
             problem.id,
             problem.split,
-            content,
+            one.content_hash,
             record.external_id,
             record.generator or (record.provenance.policy if record.provenance else ""),
             record.final_answer,
@@ -270,11 +288,10 @@ class _Chunk:
             record.provenance or {},
             record.extra,
             record.multiplicity,
-            self._job.pk if self._job else None,
+            self._job,
             self._now,
         )
-        texts = [record.problem, *(completion.text for at in record.positions for completion in at)]
-        self._rows.add(SolutionWords, solution.id, words_of_solution(texts))
+        self._rows.add(SolutionWords, solution.id, one.words)
         return solution
 
     def _add_steps(self, record: Record, solution: _Solution) -> None:

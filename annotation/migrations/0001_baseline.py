@@ -855,6 +855,7 @@ class Migration(migrations.Migration):
                 (
                     "project",
                     models.ForeignKey(
+                        db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="problems",
@@ -2242,6 +2243,7 @@ class Migration(migrations.Migration):
                     "import_job",
                     models.ForeignKey(
                         blank=True,
+                        db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="solutions",
@@ -2261,6 +2263,7 @@ class Migration(migrations.Migration):
                 (
                     "project",
                     models.ForeignKey(
+                        db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="solutions",
@@ -2500,6 +2503,7 @@ class Migration(migrations.Migration):
                 (
                     "solution",
                     models.ForeignKey(
+                        db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="steps",
@@ -2565,6 +2569,7 @@ class Migration(migrations.Migration):
                 (
                     "solution",
                     models.OneToOneField(
+                        db_constraint=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         primary_key=True,
                         related_name="search_words",
@@ -3541,6 +3546,7 @@ class Migration(migrations.Migration):
                 "managed": False,
             },
         ),
+        sql("references"),
         sql("splits"),
         sql("immutable_rows"),
         sql("lane_tallies"),

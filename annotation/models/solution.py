@@ -13,7 +13,9 @@ from prm.vocabulary import OUTCOME_SOURCES, SPLITS, STEP_KINDS
 class Problem(models.Model):
     """A problem with its reference. Numeric variants share a `source_group`, and therefore a split."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="problems", db_index=False)
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="problems", db_index=False, db_constraint=False
+    )
     text = models.TextField()
     text_hash = models.CharField(max_length=64, help_text="SHA-256 of the normalised text.")
     source_group = models.CharField(max_length=200)
@@ -47,7 +49,9 @@ class Solution(models.Model):
     own, because imports pay for every index on every row.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="solutions", db_index=False)
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="solutions", db_index=False, db_constraint=False
+    )
     problem = models.ForeignKey(
         Problem, on_delete=models.CASCADE, related_name="solutions", db_index=False, db_constraint=False
     )
@@ -62,7 +66,12 @@ class Solution(models.Model):
     extra = models.JSONField(default=dict, blank=True)
     multiplicity = models.PositiveIntegerField(default=1, help_text="How many equal samples it stands for.")
     import_job = models.ForeignKey(
-        "annotation.ImportJob", null=True, blank=True, on_delete=models.SET_NULL, related_name="solutions"
+        "annotation.ImportJob",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="solutions",
+        db_constraint=False,
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -93,7 +102,9 @@ class Step(models.Model):
     An `added` one came with an imported label and was not sampled with the solution.
     """
 
-    solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="steps", db_index=False)
+    solution = models.ForeignKey(
+        Solution, on_delete=models.CASCADE, related_name="steps", db_index=False, db_constraint=False
+    )
     position = models.PositiveIntegerField()
     alternative = models.PositiveIntegerField(default=0)
     text = models.TextField(blank=True)
@@ -114,7 +125,9 @@ class Step(models.Model):
 class SolutionWords(models.Model):
     """The distinct words of a solution as imported, with its problem's, for search. Only imports write rows."""
 
-    solution = models.OneToOneField(Solution, primary_key=True, on_delete=models.CASCADE, related_name="search_words")
+    solution = models.OneToOneField(
+        Solution, primary_key=True, on_delete=models.CASCADE, related_name="search_words", db_constraint=False
+    )
     words = SearchVectorField()
 
     class Meta:

@@ -323,20 +323,20 @@ def test_an_import_goes_on_where_it_was(import_content, project, tmp_path, small
     path = tmp_path / "file.jsonl"
     path.write_text("\n".join(json.dumps(plain(n)) for n in range(8)))
     job = create_import(by=None, project=project, path=path, filename="f", manner=Manner("plain"))
-    stored = import_body.store_chunk
+    stored = import_body.store_identified
 
     def fail_at_the_third(**chunk):
         if Solution.objects.count() == 6:
             raise MemoryError
         return stored(**chunk)
 
-    monkeypatch.setattr(import_body, "store_chunk", fail_at_the_third)
+    monkeypatch.setattr(import_body, "store_identified", fail_at_the_third)
     run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, job.done_records, job.accepted) == ("failed", 6, 6)
     assert "MemoryError" in job.error
     ImportJob.objects.update(state="running")
-    monkeypatch.setattr(import_body, "store_chunk", stored)
+    monkeypatch.setattr(import_body, "store_identified", stored)
     run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, job.done_records, counts(job)) == ("done", 8, (8, 0, 0, 0))
