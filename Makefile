@@ -1,6 +1,6 @@
 # make run      start Stepmark on this machine          PORT=8000 HOST=127.0.0.1
 # make test     every test                              TESTS="tests/unit -k name"
-# make test-fast  unit tests that start no processes and need no torch: for between two edits
+# make test-fast  unit tests of the library and of the services, without processes, torch and slow tests: between two edits
 # make check    style, types, import rules, spelling, generated files, the documentation's links
 # make docs     the documentation as a site, in dist/docs/site
 # make format   rewrite Python to the style
@@ -16,7 +16,7 @@ IN := .venv/bin/python -m
 EXTRAS := gpu s3
 PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin
 # Four processes on two cores: many tests wait for a process that they started.
-PYTEST := pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
+PYTEST := pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -o console_output_style=classic
 # mypy reads the settings, which ask for addresses; it uses none of them.
 UNUSED_SERVERS := DATABASE_URL=postgresql:/// REDIS_URL=redis://unused
 
@@ -32,7 +32,7 @@ test: install-dev
 	@$(IN) $(PYTEST) $(TESTS)
 
 test-fast: install-dev
-	@$(IN) $(PYTEST) -m "not processes and not torch" tests/architecture tests/unit
+	@$(IN) $(PYTEST) --fast tests/architecture tests/unit --ignore tests/unit/labelling_ui
 
 check: install-dev
 	$(IN) ruff check .

@@ -82,6 +82,7 @@ def test_the_reference_has_every_setting() -> None:
     assert re.findall(r"`([A-Z_]+)=", site.describe_settings(example)) == settings
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_endpoint_and_object() -> None:
     schema = site.read_schema()
     endpoints = site.describe_endpoints(schema)
@@ -104,6 +105,7 @@ def test_the_reference_has_every_method_of_the_client() -> None:
     assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == set(stepmark.__all__)
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_name_of_the_library() -> None:
     page = site.describe_library()
     names = {name for name in prm.__all__ if not name.startswith("_")}

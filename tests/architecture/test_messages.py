@@ -45,6 +45,7 @@ def fields(sentence: Sentence) -> list[set[str]]:
     return [{name for _, name, _, _ in string.Formatter().parse(form) if name is not None} for form in forms]
 
 
+@pytest.mark.slow
 def test_every_code_is_in_a_catalogue_of_its_package_or_below() -> None:
     packages = ["prm", "annotation", "labelling_ui"]
     level = {
@@ -58,6 +59,7 @@ def test_every_code_is_in_a_catalogue_of_its_package_or_below() -> None:
     assert strangers == []
 
 
+@pytest.mark.slow
 def test_every_sentence_is_used() -> None:
     used = {
         node.value
@@ -68,6 +70,7 @@ def test_every_sentence_is_used() -> None:
     assert sorted(SENTENCES.keys() - used) == []
 
 
+@pytest.mark.slow
 def test_what_is_passed_is_what_the_sentence_shows() -> None:
     faults = []
     for place, call, code in messages():

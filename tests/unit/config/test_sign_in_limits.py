@@ -26,6 +26,7 @@ def sign_in(name, password, *, address):
     return client.post("/accounts/login/", {"login": name, "password": password})
 
 
+@pytest.mark.slow
 def test_wrong_names_from_one_address_keep_nobody_else_out():
     for n in range(40):
         sign_in(f"nobody{n}", "wrong", address="203.0.113.5")
@@ -55,6 +56,7 @@ def test_sixteen_people_behind_one_address_sign_in_at_once():
     assert {sign_in(f"person{n}", PASSWORD, address="203.0.113.5").status_code for n in range(16)} == {302}
 
 
+@pytest.mark.slow
 def test_too_many_tries_answer_429_with_a_page_of_ours():
     for n in range(90):
         answer = sign_in(f"nobody{n}", "wrong", address="203.0.113.5")

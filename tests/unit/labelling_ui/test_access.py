@@ -110,6 +110,7 @@ def client_of(people: dict[str, User], role: str) -> Client:
     return client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", PAGES)
 def test_pages_open_by_role(project: Project, people: dict[str, User], address: str) -> None:
     """A superuser looks after every project; a stranger does not learn that there is one."""
@@ -118,6 +119,7 @@ def test_pages_open_by_role(project: Project, people: dict[str, User], address: 
     assert {role: client_of(people, role).get(f"/p/algebra/{address}").status_code for role in answers} == answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ACTIONS)
 def test_actions_by_role(project: Project, people: dict[str, User], action: str) -> None:
     """The manager comes last: only what they do may change something."""

@@ -29,6 +29,7 @@ def test_each_number_of_solutions_opens_them(manager: Client, project: Project) 
     assert [solution.labels for solution in listed] == [2]
 
 
+@pytest.mark.slow
 def test_every_measure_has_its_page_and_the_file_has_the_rows_of_the_table(manager: Client) -> None:
     for name in MEASURES:
         page = manager.get("/p/algebra/quality/agreement/", {"measure": name})

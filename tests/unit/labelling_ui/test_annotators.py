@@ -63,6 +63,7 @@ def test_all_annotators_have_their_speed_and_accuracy(
     assert "the time it takes to read" in page.content.decode()
 
 
+@pytest.mark.slow
 def test_a_person_has_weeks_and_every_figure_opens_its_rows(
     client: Client, people: dict[str, User], project: Project, crowd: dict[str, Membership]
 ) -> None:

@@ -23,6 +23,7 @@ def test_the_reference_leads_to_every_resource(reader: Client) -> None:
     assert "/api/v1/schema/" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", read_resources(read_schema()))
 def test_a_resource_shows_its_requests_and_every_object_that_it_links(reader: Client, name: str) -> None:
     resource = read_resources(read_schema())[name]

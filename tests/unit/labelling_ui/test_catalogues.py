@@ -13,6 +13,7 @@ def messages() -> Catalog:
     return catalogues.sources()
 
 
+@pytest.mark.slow
 def test_no_message_is_missing_or_in_doubt() -> None:
     assert catalogues.check_catalogues(write=False) == []
 

@@ -70,6 +70,7 @@ def test_the_glossary_is_in_the_menu_and_has_every_term(client: Client, people: 
     assert [key for key in TERMS if f'<div id="{key}">' not in page] == []
 
 
+@pytest.mark.slow
 def test_a_page_links_each_term_in_its_headings_headers_statistics_sentences_and_settings(
     client: Client, people: dict[str, User], project: Project
 ) -> None:

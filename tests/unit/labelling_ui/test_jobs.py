@@ -84,6 +84,7 @@ def test_it_is_cancelled_from_its_page(manager, project, kind):
     assert button in manager.get(answer["Location"]).content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_programs_cancel_and_resume_every_kind_at_one_address(manager, project, kind):
     if kind == "run":

@@ -147,6 +147,7 @@ def _staff_label(project: Project) -> Annotation:
     return label
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", LISTS)
 def test_a_page_and_its_file_agree(client: Client, lists: dict[str, int], address: str) -> None:
     address = address.format(**lists)

@@ -34,6 +34,7 @@ def unmeasure(version):
     version.save()
 
 
+@pytest.mark.slow
 def test_a_manager_confirms_an_unmeasured_champion(client, project, people, champion, open_page):
     page = PAGE.format(n=champion.number)
     assert "needs a manager’s confirmation" not in open_page("/p/algebra/")

@@ -12,6 +12,7 @@ from annotation.models import Project
 from labelling_ui.templatetags.navigation import GROUPS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["annotator", "reviewer", "manager"])
 def test_what_is_shown_is_what_opens(client: Client, project: Project, people: dict[str, User], role: str) -> None:
     client.force_login(people[role])

@@ -70,6 +70,7 @@ def test_a_champion_that_was_never_measured_is_shown_as_such(
         assert "model 1, not measured" in shown.content.decode()
 
 
+@pytest.mark.slow
 def test_queries_do_not_grow_with_the_rows(
     manager: Client, project: Project, django_assert_max_num_queries: Callable[..., Any], people: dict[str, User]
 ) -> None:

@@ -190,6 +190,7 @@ def test_of_two_decisions_the_later_one_is_there_to_be_changed(
     assert f'name="comment-{steps[0].pk}" value="Second"' in shown
 
 
+@pytest.mark.slow
 def test_a_reviewer_rates_the_explanations_that_came_with_a_step_all_or_none(
     reviewer: Client, split: Solution, project: Project
 ) -> None:

@@ -15,6 +15,7 @@ def manager(client: Client, people: dict[str, User], project: Project) -> Client
     return client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", HOSTILE, ids=lambda number: f"{number[:4]}({len(number)})")
 def test_a_number_that_is_none_is_answered(manager: Client, project: Project, number: str) -> None:
     solution = Solution.objects.filter(project=project).first()

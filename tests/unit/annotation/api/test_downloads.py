@@ -34,6 +34,7 @@ def get(request, manager, project, client):
     return get
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_rest_of_an_interrupted_download_completes_it(get, format):
     first, whole = get(format)

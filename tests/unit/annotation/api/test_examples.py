@@ -96,6 +96,7 @@ def test_an_example_gets_the_documented_response(operation, answer):
     assert different == []
 
 
+@pytest.mark.slow
 def test_each_resource_for_reading_has_an_example_of_its_list():
     paths = read_schema()["paths"]
     operations = [paths[f"/api/v1/projects/{{slug}}/{name}/"]["get"] for name in READ]

@@ -105,6 +105,7 @@ def test_zero_is_no_limit(settings):
     assert {client_at("203.0.113.5", "wrong").get("/api/v1/projects/").status_code for _ in range(30)} == {401}
 
 
+@pytest.mark.slow
 def test_only_those_who_sign_in_read_the_schema(member):
     assert client_at("203.0.113.5").get("/api/v1/schema/").status_code == 401
     client = client_at("203.0.113.5")

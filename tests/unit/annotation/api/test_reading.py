@@ -112,6 +112,7 @@ def test_an_annotator_reads_their_own_labels_and_nothing_that_reveals_gold(read,
     assert client.get(f"/api/v1/projects/algebra/labels/{other.pk}/").json()["code"] == "annotation_not_found"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     ["", "?finish_reason=found_error", "?since=2020-01-01", "?until=2020-01-01", "?source=human", "?source=heuristic",
@@ -251,6 +252,7 @@ def test_the_audit_log_is_filtered(read, project, people):
     assert read("audit/?until=2020-01-01T00:00:00Z")["results"] == []
 
 
+@pytest.mark.slow
 def test_a_page_costs_the_same_whatever_the_number_of_rows(
     read, project, people, django_assert_max_num_queries, django_assert_num_queries
 ):

@@ -21,6 +21,7 @@ def asked(project, manager, monkeypatch):
     return client
 
 
+@pytest.mark.slow
 def test_a_sampling_over_the_api(asked):
     made = asked.post("/api/v1/projects/project/samplings/", {"endpoint": "sandbox", "samples": 2}, format="json")
     assert made.status_code == 202

@@ -107,6 +107,7 @@ def statuses(project):
     return ask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", OF_A_PROJECT)
 def test_what_a_project_shows(project, statuses, address):
     assert statuses(f"projects/{project.slug}/{address}") == (*OF_A_PROJECT[address], 404, 401)

@@ -126,6 +126,7 @@ def test_it_is_done_once(job):
     assert job.started_at <= job.finished_at
 
 
+@pytest.mark.slow
 def test_whose_workers_die_without_getting_on_is_given_up(job, sent):
     for _ in range(MAX_ATTEMPTS):
         assert job.SHARED or sweep_jobs() == 0, "the seats of a shared one are always looked at"

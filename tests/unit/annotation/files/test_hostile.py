@@ -17,6 +17,7 @@ from tests.unit.prm.formats.hostile import example, spoilt
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_an_import_takes_or_refuses_whatever_stands_in_whatever_field(import_content, name):
     good = json.dumps(example(name)).encode()
@@ -32,6 +33,7 @@ def test_an_import_takes_or_refuses_whatever_stands_in_whatever_field(import_con
     assert job.rejected == job.rejections.count()
 
 
+@pytest.mark.slow
 def test_megabytes_that_pack_badly_go_into_any_field_or_are_refused(import_content):
     """An index of the database would refuse them, if a field without a bound had one."""
     megabyte = json.dumps(random.Random(0).randbytes(500_000).hex())

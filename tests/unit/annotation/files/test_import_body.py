@@ -485,6 +485,7 @@ REAL_FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL_FILES)
 def test_real_files_twice(project, name):
     path = real_data(name)

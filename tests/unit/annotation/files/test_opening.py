@@ -23,6 +23,7 @@ def test_a_packed_file_comes_in(import_content, pack):
     assert job.done_bytes == job.total_bytes
 
 
+@pytest.mark.slow
 def test_a_file_cut_off_in_its_packing_keeps_what_was_whole_and_says_so(import_content, monkeypatch):
     monkeypatch.setattr("annotation.files.chunks.CHUNK_RECORDS", 3)
     noise = b"\n".join(
@@ -35,6 +36,7 @@ def test_a_file_cut_off_in_its_packing_keeps_what_was_whole_and_says_so(import_c
     assert Solution.objects.count() == job.accepted > 0
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused(import_content, monkeypatch):
     monkeypatch.setattr(opening, "HARMLESS_BYTES", 1_000_000)
     job = import_content(gzip.compress(LINES + b"\n" * 30_000_000), name="f")

@@ -49,6 +49,7 @@ def test_a_part_that_would_be_negative_is_zero_and_the_others_carry_its_share() 
     assert 0 < found.seconds_per_char < 0.05
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0.1, 600), st.integers(0, 40), st.integers(0, 5000)), min_size=4, max_size=60))
 def test_no_times_make_reading_cost_less_than_nothing(rows: list[tuple[float, int, int]]) -> None:
     found = fit_cost(*zip(*rows, strict=True))

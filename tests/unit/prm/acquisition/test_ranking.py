@@ -92,6 +92,7 @@ def expected_draws(pool: list[Candidate], budget: int) -> dict[bool | None, floa
     return {kind: count / 40 for kind, count in drawn.items()}
 
 
+@pytest.mark.slow
 def test_contradictions_are_six_wrong_answers_to_four_right_ones_however_rare_either_is() -> None:
     for correct, share in (([False, True], 1 / 2), ([False, *[True] * 9], 1 / 10)):
         drawn = expected_draws(graded(2000, correct), 50)

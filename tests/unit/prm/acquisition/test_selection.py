@@ -26,6 +26,7 @@ def pool(n: int = 48, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return rng.gamma(0.5, size=n), problem, domain, rng.normal(size=(n, 3)) + 5 * (problem % 4)[:, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("caps", [Caps(None), Caps(1), Caps(2, 0.4)])
 @pytest.mark.parametrize("embedded", [False, True])
 def test_inclusion_probabilities_are_the_frequencies(caps: Caps, embedded: bool) -> None:
@@ -41,6 +42,7 @@ def test_inclusion_probabilities_are_the_frequencies(caps: Caps, embedded: bool)
     assert (np.abs(counts / runs - included) < 4.5 * error + 1e-9).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(GROUPS, st.integers(1, 70), st.integers(1, 3) | st.none(), st.floats(0.2, 1) | st.none(), st.integers(0, 99))
 def test_no_draw_breaks_a_cap_or_misses_the_budget(

@@ -54,6 +54,7 @@ def finding(scorer: str, audit: str) -> Finding:
     return AUDITS.get(audit)(sums.subject_of(SCORERS[scorer], world()), Random(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scorer", "audit", "verdict"),
     [(scorer, audit, verdict) for scorer, known in VERDICTS.items() for audit, verdict in known.items()],

@@ -26,6 +26,7 @@ def test_an_unknown_domain_is_refused(tmp_path, capsys):
     assert "the sandbox has no domain named law" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_best_of_n_prints_a_table_and_writes_figures_and_a_picture(sampled, tmp_path, capsys):
     out, picture = tmp_path / "b.json", tmp_path / "b.svg"
     arguments = ["probe", "best-of-n", "--model", "zero:tiny", "--data", str(sampled), "--bootstrap", "20"]
@@ -35,6 +36,7 @@ def test_best_of_n_prints_a_table_and_writes_figures_and_a_picture(sampled, tmp_
     assert picture.read_text().startswith("<?xml")
 
 
+@pytest.mark.slow
 def test_faithfulness_samples_continuations_and_reads_the_verifier_beside_them(sampled, tmp_path, capsys):
     solutions = tmp_path / "two.jsonl"
     solutions.write_text("".join(line + "\n" for line in sampled.read_text().splitlines()[:2]))

@@ -58,6 +58,7 @@ def test_every_command_is_tried() -> None:
     assert set(commands.choices) - READS_NO_FILE == {line.split()[0] for line in COMMAND_LINES.values()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", UNUSABLE)
 @pytest.mark.parametrize("command", COMMAND_LINES)
 def test_unusable_input_is_one_plain_line_and_leaves_nothing_behind(

@@ -134,6 +134,7 @@ def test_records_and_traces_give_the_same_text():
     )
 
 
+@pytest.mark.slow
 def test_real_processbench_overlaps_with_itself_and_not_with_other_problems():
     gsm8k, math = real_data("processbench/gsm8k.json"), real_data("processbench/math.json")
     known = BenchmarkText.read(gsm8k)
@@ -143,6 +144,7 @@ def test_real_processbench_overlaps_with_itself_and_not_with_other_problems():
     assert (other.problems.texts, other.problems.found, other.solutions.found) == (955, 0, 0)
 
 
+@pytest.mark.slow
 def test_real_best_of_n_shares_the_problems_whose_text_is_equal():
     gsm8k, sampled_from_it = real_data("processbench/gsm8k.json"), real_data("best-of-n/gsm8k_best_of_32.jsonl.gz")
     report = check_contamination(map(item_of_trace, read_traces(sampled_from_it)), BenchmarkText.read(gsm8k))

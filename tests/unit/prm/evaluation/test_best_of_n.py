@@ -130,6 +130,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", PUBLISHED)
 def test_published_step_scores_give_the_figures_of_a_second_computation(model: str) -> None:
     path = real_data("best-of-n/gsm8k_best_of_32.jsonl.gz")
@@ -163,6 +164,7 @@ def product(p: list[float]) -> float:
     return result
 
 
+@pytest.mark.slow
 def test_published_outcome_scores_give_rm_at_8_and_maj_at_8_of_their_own_evaluation() -> None:
     """The rules of QwenLM/Qwen2.5-Math, evaluation/rm_maj_eval.py: first maximum, and first of the most frequent."""
     path = real_data("best-of-n/math_cot_100.jsonl")

@@ -42,6 +42,7 @@ def written(format, record):
     return [item for _, item in format.read(io.BytesIO(content))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", WRITING)
 @given(st.sampled_from(sorted(FORMATS)), st.data())
 def test_every_format_reads_what_it_writes_of_another(target, source, data):

@@ -44,11 +44,13 @@ def test_a_first_record_longer_than_the_first_bytes_is_read_to_its_end(content, 
     assert detect(io.BytesIO(content), "file.jsonl") == format
 
 
+@pytest.mark.slow
 def test_a_short_first_record_needs_only_the_first_bytes():
     stream = io.BytesIO(lines(*[SHORT] * HEAD_BYTES))
     assert (detect(stream, "file.jsonl"), stream.tell()) == ("plain", HEAD_BYTES)
 
 
+@pytest.mark.slow
 def test_no_more_than_the_longest_record_is_read():
     stream = io.BytesIO(b'{"problem": "' + b"x" * (MOST_BYTES + HEAD_BYTES))
     with pytest.raises(FormatError):

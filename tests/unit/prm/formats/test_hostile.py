@@ -37,6 +37,7 @@ def fault(line, item):
     return None if named and item.reason and item.line == line else "does not say where and why"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_any_value_in_any_field_is_taken_or_refused_and_the_next_record_is_read(name):
     good = json.dumps(example(name)).encode()
@@ -49,6 +50,7 @@ def test_any_value_in_any_field_is_taken_or_refused_and_the_next_record_is_read(
         assert isinstance(item, Record) or content != good, f"{what} in line {line}: {item}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_a_megabyte_in_any_field_is_taken_or_refused(name):
     good = json.dumps(example(name)).encode()

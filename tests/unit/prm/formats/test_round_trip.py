@@ -49,6 +49,7 @@ def lines_of(written):
     return [json.loads(line) for line in written.splitlines()]
 
 
+@pytest.mark.slow
 @given(st.lists(native.PRM800K, max_size=3))
 def test_prm800k(lines):
     assert lines_of(there_and_back(prm800k.read, prm800k.write, lines)) == [
@@ -76,6 +77,7 @@ def test_plain(lines, array):
     assert lines_of(there_and_back(plain.read, plain.write, lines, array=array)) == lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "format",
     [

@@ -97,6 +97,7 @@ def meaning(record):
     return record.problem, record.positions, record.domain, record.extra, labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [table.CSV.write, EXPORTERS.get("parquet").write])
 @given(st.lists(records(), min_size=1, max_size=3))
 def test_what_is_written_comes_back(write, given):

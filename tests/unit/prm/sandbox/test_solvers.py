@@ -25,6 +25,7 @@ def faultless():
     return SolverPolicy(Habits())
 
 
+@pytest.mark.slow
 def test_right_steps_are_led_to_the_right_answer_from_wherever_they_stop(faultless, traces):
     for trace in traces:
         if trace.first_error == -1:
@@ -44,6 +45,7 @@ def test_an_error_is_carried_to_the_answer_that_follows_from_it(faultless, trace
     assert sum(carried) > 0.8 * len(carried)
 
 
+@pytest.mark.slow
 def test_the_judge_finds_most_first_errors_and_doubts_few_right_solutions(faultless, traces):
     judge, right = JudgePolicy(faultless), {True: [], False: []}
     for trace in traces[:200]:
@@ -61,6 +63,7 @@ def test_the_judge_refuses_what_the_world_does_not_pose(faultless):
         JudgePolicy(faultless).continue_from([Start("Is 1 a prime?\n<step_0>\nNo.\n</step_0>")], seed=0)
 
 
+@pytest.mark.slow
 def test_weaker_habits_solve_less(traces):
     problems = {trace.problem: trace.reference_answer for trace in traces}
     starts = [Start(problem) for problem in problems] * 4

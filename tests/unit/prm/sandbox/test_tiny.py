@@ -53,6 +53,7 @@ def test_separators_are_single_tokens(tiny):
     assert tokenizer("a<step>b", add_special_tokens=False)["input_ids"].count(4) == 1
 
 
+@pytest.mark.slow
 def test_fresh_traces_surprise_it_no_more_than_the_manifest_says(tiny):
     from prm.sandbox.pretrain import encode, perplexity
 

@@ -26,6 +26,7 @@ def pool():
     return list(generate(WORLD, split="pool", n=3000, seed=0))
 
 
+@pytest.mark.slow
 def test_the_world_is_frozen():
     digest = hashlib.sha256()
     for split in SPLITS:
@@ -43,6 +44,7 @@ def test_the_same_seed_gives_the_same_traces_however_many_are_asked_for(seed, sp
     assert few == list(islice(generate(WORLD, split=split, n=8, seed=seed), 5))
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=15, deadline=None)
 def test_no_source_group_is_shared_by_two_splits_or_with_the_corpus(seed):
@@ -81,6 +83,7 @@ def test_there_are_40_to_80_skills_of_very_unequal_frequency_in_three_domains(po
     assert len({trace.meta["skill"] for trace in pool}) > 0.9 * len(SKILLS)
 
 
+@pytest.mark.slow
 def test_every_skill_appears_in_every_split():
     for split in SPLITS:
         missing = set(SKILLS)

@@ -11,6 +11,7 @@ from prm.__main__ import main
 GUIDE = Path(__file__).parents[4] / "docs" / "reference" / "scoring.md"
 
 
+@pytest.mark.slow
 def test_every_example_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

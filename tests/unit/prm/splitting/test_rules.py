@@ -97,6 +97,7 @@ def test_a_long_paragraph_is_divided_at_its_sentences_and_no_formula_is():
     assert sum("\\[" in step for step in steps) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)  # what grows with the square of the length takes an hour
 @pytest.mark.parametrize("rule", sorted(RULES))
 @pytest.mark.parametrize(

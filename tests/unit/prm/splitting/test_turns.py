@@ -219,6 +219,7 @@ def test_joined_again_the_turns_are_the_text(text, rule):
     assert len(split.kinds) == len(split.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)  # what grows with the square of the length takes an hour
 @pytest.mark.parametrize(
     "piece", ["<tool_call>", "<search>", "<search></search>", "Action:\n", "```\nAction: a\n", "<"]

@@ -114,6 +114,7 @@ def test_every_event_is_an_action_that_the_platform_records():
     assert [event for event in EVENTS if event not in ends and f'action="{event}"' not in source] == []
 
 
+@pytest.mark.slow
 def test_a_failed_attempt_is_repeated_with_the_same_id_at_growing_intervals(receiver, snapshot):
     receiver.status, receiver.response = 500, b"x" * 5000
     waits = []

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db
 RUNS, RATERS = 12, 20
 
 
+@pytest.mark.slow
 def test_alpha_and_kappa_are_those_of_the_files(tmp_path: Path, client: Client):
     runs = [json.loads(line) for line in real_data("agentprocessbench/hotpotqa.jsonl").read_text().splitlines()[:RUNS]]
     messages = {(run["query_index"], run["sample_index"]): run["messages"] for run in runs}

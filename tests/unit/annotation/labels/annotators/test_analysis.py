@@ -65,6 +65,7 @@ class TestBiases:
         assert (long.with_feature, long.without) == (100, 100)
         assert 0.3 < long.value < 0.7
 
+    @pytest.mark.slow
     def test_without_bias_something_is_found_in_one_project_of_twenty_at_most(self):
         """20 people and two features each in 200 projects."""
         rng = np.random.default_rng(1)

@@ -115,6 +115,7 @@ class TestWatch:
         label(solution, None, 2, source=judge)
         assert [one.who for one in judge_by_overlap(latest_labels(project))] == [f"source {judge.pk}"]
 
+    @pytest.mark.slow
     def test_who_is_too_fast_to_have_read_is_suspected(self, project, people):
         """19 labels at two seconds each, 390 ms a step, raised nothing."""
         for member, ms in zip(people, (15_000, 20_000, 1_950), strict=True):
@@ -154,6 +155,7 @@ class TestWatch:
         [batch] = watch(project)
         assert (batch.judge, batch.evidence["label_ms"]) == ("reading", 2000)
 
+    @pytest.mark.slow
     def test_nobody_who_takes_their_time_is_named_and_no_program(self, project, people):
         for member, ms in zip(people, (9_000, 20_000, 40_000), strict=True):
             timed(project, member, 20, ms)

@@ -101,6 +101,7 @@ def test_what_was_looked_at_is_past_and_new_haste_is_named_again():
     assert rise["hasty"].since >= again[0].at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("people", "most"), [(1, 0.001), (4, 0.01), (8, 0.01), (20, 0.005)])
 def test_people_as_they_are_are_seldom_named(people, most):
     """Each of 200 projects is looked at after every tenth of 100 labels a person: the share of people ever named."""

@@ -36,6 +36,7 @@ def test_the_papers_anaesthetists():
     assert confusion[0][:2] == pytest.approx(np.array([[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0]]), abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "by_majority", "by_paper"), [("bluebird", 0.759, 0.898), ("rte", 0.919, 0.928)])
 def test_crowds_with_two_classes(name, by_majority, by_paper):
     data = real_data(f"crowd/{name}_crowd.txt").parents[1]
@@ -59,6 +60,7 @@ def test_crowds_with_two_classes(name, by_majority, by_paper):
     assert measure(posteriors_of(mace.estimate(evidence), evidence), truth).accuracy > by_majority
 
 
+@pytest.mark.slow
 def test_twenty_judges_of_agent_runs_are_calibrated_by_gold():
     """With equal weights of 20 raters, 15 % of the posteriors lay beyond .99, and one in ten of these was wrong."""
     data = real_data("agentprocessbench/gold.jsonl").parents[1]

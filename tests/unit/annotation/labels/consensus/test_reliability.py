@@ -135,6 +135,7 @@ def test_the_order_of_votes_does_not_matter():
     assert again.parameters == found.parameters
 
 
+@pytest.mark.slow
 def test_a_warm_start_ends_where_a_full_fit_does():
     truth, votes = simulate(np.random.default_rng(1), steps=200, skills={"a": 0.9, "b": 0.8, "c": 0.7})
     settled = dict(list(truth.items())[:30])
@@ -181,6 +182,7 @@ def test_spammers_do_not_outvote_people():
     assert measure(posteriors_of(found, evidence), bad).accuracy > 0.75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gold", [0, 60])
 def test_twenty_raters_who_are_misled_together_are_not_believed_beyond_doubt(gold):
     """93 % of the posteriors of 20 raters lay beyond .99, and 12.8 % of these were wrong."""
@@ -222,6 +224,7 @@ def test_the_first_error_is_one_place_of_a_solution():
     assert right >= majority
 
 
+@pytest.mark.slow
 def test_people_who_stop_at_the_first_error_without_gold_are_not_worse_than_a_majority():
     """Two votes for an error beside one against it were outweighed by the prior, although most such steps were bad."""
     won = lost = 0
@@ -237,6 +240,7 @@ def test_people_who_stop_at_the_first_error_without_gold_are_not_worse_than_a_ma
     assert lost - won < 2 * (lost + won) ** 0.5
 
 
+@pytest.mark.slow
 def test_confidence_falls_with_the_votes_that_no_gold_has_checked():
     """What a crowd's common errors can hide is unknown before gold, so more people say less than they seem to."""
     truth, votes = stop_at_errors(3, solutions=300)

@@ -34,6 +34,7 @@ def evidence_before(votes, settled, end):
     return Evidence([vote for vote in votes if vote.solution < end], known, list(known))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["reliability", "mace"])
 @settings(max_examples=4)
 @given(seed=st.integers(0, 10_000), people=st.integers(2, 6), gold=st.sampled_from([0, 8]))

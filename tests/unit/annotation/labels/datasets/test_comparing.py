@@ -187,6 +187,7 @@ def _stored(project, content):
     return SnapshotFactory(project=project, sha256=sha256, path=f"{sha256}.jsonl")
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_files(labelled):
     content = snapshot_file(freeze(labelled)).read_bytes().splitlines(keepends=True)[0]
     many = b"".join(content.replace(b'"problem":"p"', b'"problem":"p%d"' % n) for n in range(4000))

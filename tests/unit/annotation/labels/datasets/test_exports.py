@@ -71,6 +71,7 @@ def splits_of(project):
     return dict(Problem.objects.filter(project=project).values_list("text", "split"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", READERS)
 def test_labels_keep_their_kind_and_problems_their_split_on_the_way_through_a_file(project, manager, format):
     for number in range(40):
@@ -300,6 +301,7 @@ def test_an_edited_file_is_never_read(project, manager):
     assert exported(snapshot, "records") == whole, "restored, it is read again"
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_hashed_read_and_exported_in_little_memory(project, manager):
     take_in(project, *[solution(f"{n} " + "long " * 2000, rated(1, 1, 1)) for n in range(1000)])
     snapshot = freeze(project, manager)

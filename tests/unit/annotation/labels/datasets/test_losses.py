@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,6 +65,7 @@ def counts(exporters, of):
     return run.counts()
 
 
+@pytest.mark.slow
 @given(st.lists(records(), min_size=1, max_size=12))
 def test_records_of_one_structure_count_as_each_alone(several):
     exporters = [EXPORTERS.get(name) for name in EXPORTERS]
@@ -73,6 +75,7 @@ def test_records_of_one_structure_count_as_each_alone(several):
     )
 
 
+@pytest.mark.slow
 @given(st.lists(records(), min_size=3, max_size=8))
 def test_structures_beyond_the_most_that_are_remembered_count_too(several):
     exporters = [EXPORTERS.get("trl")]

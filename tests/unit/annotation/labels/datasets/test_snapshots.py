@@ -112,6 +112,7 @@ def _ratings(project):
     return sorted(map(str, found.values_list("step__text", "state", "rating", "flagged", "ordinal")))
 
 
+@pytest.mark.slow
 def test_real_processbench_comes_back_from_the_database_equal(project):
     path = real_data("processbench/math.json")
     with path.open("rb") as file:
@@ -119,6 +120,7 @@ def test_real_processbench_comes_back_from_the_database_equal(project):
     assert in_order(json.loads(b"".join(processbench.write(stream(project))))) == in_order(json.loads(path.read_text()))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(native.PRM800K, max_size=4))

@@ -304,6 +304,7 @@ def test_the_estimate_learns_from_earlier_replies(project, manager, solutions, j
     assert estimate_judging(by=manager, project=project, plan=rollouts).calls == 4 * 2
 
 
+@pytest.mark.slow
 def test_the_sandbox_judges_and_rolls_out_its_own_solutions(project, manager, sent, settings):
     import_records(project=project, records=Sandbox(solutions=12, seed=0).records(), by=manager)
     settings.POLICY_ENDPOINTS = {

@@ -85,6 +85,7 @@ def test_a_job_under_way_is_cancelled_and_leaves_nothing_behind(version, manager
     assert list(told) == ["model.export", "model.export.cancel", "model.export.cancelled"]
 
 
+@pytest.mark.slow
 def test_the_reason_of_the_library_is_the_jobs(version, manager, settings):
     job = jobs.request_export(by=manager, version=version)
     jobs.run_model_job(job.pk)

@@ -37,6 +37,7 @@ def tables():
         return {name for (name,) in cursor.fetchall()}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @given(SCORES)
 def test_what_copy_writes_is_what_is_read(scores):

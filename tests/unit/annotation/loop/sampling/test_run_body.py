@@ -74,6 +74,7 @@ def test_a_kind_that_leads_a_step_is_its_kind(sample):
     assert not steps.filter(text__regex=r"^\[(tool_call|observation|answer)\]").exists()
 
 
+@pytest.mark.slow
 def test_the_same_seed_a_second_time_brings_nothing_new(sample):
     first = sample()
     second = sample()
@@ -81,6 +82,7 @@ def test_the_same_seed_a_second_time_brings_nothing_new(sample):
     assert second.note == "It added no new solutions."
 
 
+@pytest.mark.slow
 def test_a_run_that_died_between_two_turns_goes_on_and_takes_nothing_in_twice(sandbox, sent, monkeypatch, sample):
     whole = sample(seed=5)
     expected = set(Solution.objects.filter(extra__sampled__run=whole.pk).values_list("content_hash", flat=True))
@@ -190,6 +192,7 @@ def test_an_endpoint_that_is_away_fails_the_run_with_its_reason_and_the_problems
     assert (run.state, run.failed_problems, run.done_problems) == ("done", 0, run.problems)
 
 
+@pytest.mark.slow
 def test_a_problem_that_the_policy_refuses_is_counted_with_its_error_and_the_others_come_in(sandbox, sample):
     SolutionFactory(project=sandbox, problem__project=sandbox, problem__text="Who am I?")
     run = sample()

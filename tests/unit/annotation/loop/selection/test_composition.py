@@ -75,6 +75,7 @@ def test_lengths_and_generators_are_those_of_the_candidates():
     assert len(set(zip(generators.tolist(), (one.generator for one in solutions), strict=True))) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["first_error_bald", "random"])
 def test_chances_are_exact_in_every_lane(name):
     """One over the chance, summed over what a lane drew, is on average how many it was drawn from: Horvitz-Thompson."""
@@ -110,6 +111,7 @@ def test_the_caps_hold_and_the_recipe_tells_how_it_was_drawn():
     assert recipe.cost == cost_model(project)
 
 
+@pytest.mark.slow
 def test_the_first_generation_may_be_ranked_by_surprise():
     project, _version, _solutions = scored_pool(30, cold_start="surprisal")
     manager = MembershipFactory(project=project, role="manager").user
@@ -128,6 +130,7 @@ def test_the_first_generation_may_be_ranked_by_surprise():
         generations.request_first_generation(by=manager, project=project)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cold_start", ["random", "surprisal"])
 def test_two_requests_at_the_same_time_open_one_first_generation(monkeypatch, cold_start):
     project, _version, _solutions = scored_pool(30, cold_start=cold_start)

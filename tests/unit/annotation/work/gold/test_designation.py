@@ -176,6 +176,7 @@ def stream(project, **filters):
     return list(stream_records(project=project, filters=parsed, fit=fit))
 
 
+@pytest.mark.slow
 def test_gold_answers_tell_how_far_each_person_can_be_trusted(project, reviewer):
     careful, careless = MembershipFactory(project=project), MembershipFactory(project=project)
     for _ in range(12):

@@ -27,6 +27,7 @@ def annotator(generation):
     return MembershipFactory(project=generation.project)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_after_n_solutions_a_share_of_n_were_gold_give_or_take_one(generation, annotator):
     make_gold(generation.project, 12)
@@ -51,6 +52,7 @@ def test_one_place_falls_into_each_block(share, blocks, person):
     assert all(block / share <= place < (block + 1) / share for block, place in enumerate(places))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_gold_never_comes_twice_to_a_person_and_runs_out_quietly(generation, annotator):
     make_gold(generation.project, 2)

@@ -160,6 +160,7 @@ class Queue(RuleBasedStateMachine):
             assert tally.taken == books[tally.generation_id, tally.lane, tally.taker, "taken"]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_queue_holds_its_promises():
     run_state_machine_as_test(

@@ -30,6 +30,7 @@ def test_every_beginning_has_every_lane_within_one_of_its_share(wanted, seed):
         assert off(taken, wanted) < 1
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(2, 60), min_size=2, max_size=6), st.data())
 def test_places_that_come_back_are_made_up_for(wanted, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
@@ -58,6 +59,7 @@ def test_a_lane_that_had_nothing_for_somebody_is_made_up_for_as_soon_as_it_has()
     assert in_turn(lanes, np.random.default_rng(0))[0] == "holdout"
 
 
+@pytest.mark.slow
 def test_the_number_of_the_turn_does_not_tell_the_lane():
     lanes = {
         "acquisition": range(110),
