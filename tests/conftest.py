@@ -5,10 +5,9 @@ a database of its own (pytest-django), a Redis database and a data folder of its
 because the conftest files below this one import models.
 """
 
-import gc
 import os
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -29,7 +28,8 @@ RUNNING = ExitStack()
 hypothesis.settings.register_profile("busy machine", deadline=None, max_examples=40)
 hypothesis.settings.load_profile("busy machine")
 pytest_plugins = [
-    f"tests.plugins.{name}" for name in ("browser", "databases", "extensions", "needs", "policy", "workers")
+    f"tests.plugins.{name}"
+    for name in ("browser", "databases", "extensions", "needs", "policy", "whole_files", "workers")
 ]
 
 
@@ -74,16 +74,6 @@ django.setup()
 def pytest_xdist_setupnodes() -> None:
     """Hide the settings from xdist's workers: they would be read there before a worker has taken its own part."""
     del os.environ["DJANGO_SETTINGS_MODULE"]
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Collect tests without garbage collection, a third of the time: nearly all objects made here live to the end."""
-    gc.disable()
-    collected = yield
-    gc.enable()
-    gc.freeze()
-    return collected
 
 
 def pytest_unconfigure() -> None:

@@ -1,5 +1,6 @@
-"""A table is imported from its page: columns proposed, corrected, and shown as what they become."""
+"""The preview of an import: texts split into steps, a table's columns proposed, corrected, and shown as steps."""
 
+import json
 import os
 
 import pytest
@@ -75,3 +76,26 @@ def test_what_was_selected_is_typed_over_although_the_preview_is_drawn_again(pag
     expect(page.get_by_label("Number of the first step").locator("[selected]")).to_have_text("1")
     page.keyboard.insert_text("none")
     expect(none).to_have_value("none")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_preview_follows_the_rule_of_splitting(page_for, tmp_path):
+    people = manager_world.create_people()
+    project = manager_world.create_empty_project(people)
+    file = tmp_path / "texts.jsonl"
+    file.write_text(
+        json.dumps({"problem": "Add <b>1</b> and 2.", "solution": "We add.\nIt is $3$.\n\nSo 3."}) + "\n{broken\n"
+    )
+    page = page_for(people["manager"])
+    page.goto(f"/p/{project.slug}/import/")
+    page.get_by_label("File").set_input_files(file)
+    preview = page.locator("#import-preview")
+    expect(preview.get_by_role("heading")).to_have_text("Preview")
+    expect(preview).to_contain_text("Read as: problems with solutions or steps (plain)")
+    expect(preview).to_contain_text("Add <b>1</b> and 2.")
+    expect(preview).to_contain_text("Line 2: not valid JSON")
+    expect(preview.locator(".step-cards > li")).to_have_count(2)
+    page.get_by_label("Split solutions into steps").select_option("lines")
+    expect(preview.locator(".step-cards > li")).to_have_count(3)
+    page.get_by_label("Format").select_option("prm800k")
+    expect(preview).to_contain_text("None of the first records can be imported.")

@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Project
 from tests import manager_world
-from tests.factories import ProblemFactory, SolutionFactory
 from tests.plugins.workers import Workers
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,28 +44,6 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "algebra.json"
     path.write_text(json.dumps(records))
     return path
-
-
-def test_the_preview_follows_the_rule_of_splitting(
-    page_for: Callable[..., Page], project: Project, people: dict[str, User], tmp_path: Path
-) -> None:
-    file = tmp_path / "texts.jsonl"
-    file.write_text(
-        json.dumps({"problem": "Add <b>1</b> and 2.", "solution": "We add.\nIt is $3$.\n\nSo 3."}) + "\n{broken\n"
-    )
-    page = page_for(people["manager"])
-    page.goto(f"/p/{project.slug}/import/")
-    page.get_by_label("File").set_input_files(file)
-    preview = page.locator("#import-preview")
-    expect(preview.get_by_role("heading")).to_have_text("Preview")
-    expect(preview).to_contain_text("Read as: problems with solutions or steps (plain)")
-    expect(preview).to_contain_text("Add <b>1</b> and 2.")
-    expect(preview).to_contain_text("Line 2: not valid JSON")
-    expect(preview.locator(".step-cards > li")).to_have_count(2)
-    page.get_by_label("Split solutions into steps").select_option("lines")
-    expect(preview.locator(".step-cards > li")).to_have_count(3)
-    page.get_by_label("Format").select_option("prm800k")
-    expect(preview).to_contain_text("None of the first records can be imported.")
 
 
 def test_from_a_file_to_a_dataset(
@@ -120,19 +97,3 @@ def test_from_a_file_to_a_dataset(
         saved = tmp_path / f"{format}.jsonl"
         download.value.save_as(saved)
         assert len(saved.read_text().splitlines()) == 30
-
-
-def test_formulas_of_a_solution_are_typeset(
-    page_for: Callable[..., Page], project: Project, people: dict[str, User]
-) -> None:
-    """As in the workbench: what a program said stays as it is, and nothing is taken as HTML."""
-    problem = ProblemFactory(project=project, text="What is $\\frac{1}{2} + 1$?")
-    texts = ["We add $\\frac{1}{2}$ and <b>one</b>.", "echo $x$"]
-    solution = SolutionFactory(project=project, problem=problem, steps=texts)
-    solution.steps.filter(position=1).update(kind="tool_call")
-    page = page_for(people["manager"])
-    page.goto(f"/p/algebra/solutions/{solution.pk}/")
-    expect(page.locator(".card .katex")).to_have_count(1)
-    expect(page.locator("table .katex")).to_have_count(1)
-    expect(page.get_by_text("<b>one</b>")).to_be_visible()
-    expect(page.get_by_text("echo $x$")).to_be_visible()

@@ -1,7 +1,8 @@
 """Real Celery workers on the test's database and Redis, for tests of what happens across processes.
 
-A test that asks for `celery_workers` commits for real (`transactional_db`). A run begins with these tests, which share
-the workers. In a parallel run one process has all files with such tests: each process would start workers of its own.
+A test that asks for `celery_workers` commits for real (`transactional_db`). A run begins with the files of such tests,
+which have no others and share the workers. In a parallel run one process has all of them: each process would start
+workers of its own.
 """
 
 import itertools
@@ -34,12 +35,12 @@ class Scheduling(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        return "workers" if _has_workers(file) else file
+        return "workers" if _has_workers(BASE_DIR / file) else file
 
 
 @cache
-def _has_workers(file: str) -> bool:
-    return "celery_workers" in (BASE_DIR / file).read_text()
+def _has_workers(file: Path) -> bool:
+    return "celery_workers" in file.read_text()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
@@ -48,12 +49,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling |
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests with workers first: one process has all of them, and would otherwise end last."""
-    items.sort(key=lambda item: not _needs_workers(item))
-
-
-def _needs_workers(item: pytest.Item) -> bool:
-    return "worker_processes" in getattr(item, "fixturenames", ())
+    """Put the files with workers first: one process has all of them, and would otherwise end last."""
+    items.sort(key=lambda item: not _has_workers(item.path))
 
 
 class Workers:
@@ -131,9 +128,9 @@ def worker_processes(request: pytest.FixtureRequest, django_db_setup: None) -> I
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Stop the workers after the last test that needs them."""
+    """Stop the workers after the last file that needs them."""
     yield
-    if STARTED in item.config.stash and (nextitem is None or not _needs_workers(nextitem)):
+    if STARTED in item.config.stash and (nextitem is None or not _has_workers(nextitem.path)):
         item.config.stash[STARTED].stop()
 
 
