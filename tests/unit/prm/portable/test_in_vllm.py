@@ -31,7 +31,7 @@ TOLERANCE = 1e-5  # float32 in another order of operations
 
 pytestmark = [
     pytest.mark.skipif(not PYTHON.exists(), reason=f"there is no vLLM at {PYTHON}: see tests/loaders/vllm.txt"),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(480),
 ]
 
 
