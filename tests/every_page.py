@@ -102,9 +102,9 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "sampling-run": [{"run_id": sampling.pk}],
         "judging-run": [{"run_id": judging.pk}],
         "served-score": [{"row_id": served.pk}],
-        "run": [{"number": TrainingRun.objects.get().number}],
+        "run": [{"number": TrainingRun.objects.earliest("number").number}],
         "webhook": [{"webhook_id": webhook.pk}],
-        "import-job": [{"job_id": ImportJob.objects.get().pk}],
+        "import-job": [{"job_id": ImportJob.objects.earliest("pk").pk}],
     }
 
 
