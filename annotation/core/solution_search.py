@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable
 
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, Value
+from django.db.models.expressions import RawSQL
 
 from annotation.models import SolutionWords, Step
 
 MOST_CHARACTERS = 200_000  # of a solution: its words are then smaller than the 1 MB that a text search vector holds
 SHORTEST_PREFIX = 2
 LONGEST_WORD = 64  # a longer one is divided
-MOST_NAMED = 1000  # solutions with all words of a query that the statement of a list names one by one
+MOST_NAMED = 10_000  # solutions with all words of a query that the statement of a list names one by one
 _ASCII = b"".join(chr(code).lower().encode() if chr(code).isalnum() else b" " for code in range(128)) + bytes(128)
 _IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]{{1,{LONGEST_WORD}}}")
@@ -54,7 +55,8 @@ def matching(query: str) -> Q:
     if found:
         rows = SolutionWords.objects.filter(_HasWords(F("words"), Value(" & ".join(found))))
         few = list(rows.values_list("solution", flat=True)[: MOST_NAMED + 1])
-        condition &= Q(pk__in=few if len(few) <= MOST_NAMED else rows.values("solution"))
+        named = RawSQL("SELECT unnest(%s::bigint[])", [few])
+        condition &= Q(pk__in=named if len(few) <= MOST_NAMED else rows.values("solution"))
     return condition
 
 

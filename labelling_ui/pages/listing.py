@@ -10,7 +10,7 @@ import msgspec
 from django import forms
 from django.core.exceptions import FieldError
 from django.core.paginator import Page, Paginator
-from django.db.models import F, Model, QuerySet
+from django.db.models import Count, Exists, F, Model, OuterRef, QuerySet
 from django.db.models.expressions import OrderBy
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
@@ -151,7 +151,8 @@ class Listing(Table):
     """One page of `rows`, by the query parameters: `?sort=-name&page=2` and the filters' fields.
 
     `live` is the address that the page polls every two seconds while rows change. The number of many rows is
-    `estimated` without `?exact=1`.
+    `estimated` without `?exact=1`. `counted` has, for a column that counts related rows, those rows and the name of
+    their key to the listed one.
     """
 
     part = "listing"
@@ -166,6 +167,7 @@ class Listing(Table):
         sort: str,
         filters: Filters | None = None,
         live: str = "",
+        counted: Mapping[str, tuple[QuerySet[Any], str]] | None = None,
     ) -> None:
         self.live = live
         self.filters = filters
@@ -176,6 +178,9 @@ class Listing(Table):
         rows = filters.narrow(rows) if filters else rows
         order = next(c.order for c in columns if c.name == self.sort.lstrip("-"))
         keys = _Keys(rows, order, descending=self.sort.startswith("-"), exact="exact" in request.GET)
+        if counted and order in counted:
+            related, key = counted[order]
+            keys.count_related(related.filter(**{f"{key}__in": rows.values("pk")}) if self.narrowed else related, key)
         self.all = rows.order_by(*keys.order)
         super().__init__(self.all, columns)
         # By key first: else the database would compute the columns and repeat the filters for rows on other pages.
@@ -228,14 +233,31 @@ class _Keys:
         first = F(order).desc(nulls_last=last) if descending else F(order).asc(nulls_last=last)
         ties = [] if order == "pk" else ["-pk"]
         self.order: list[OrderBy | str] = [first, *ties]
-        rows = rows.values("pk")
-        self._rows, self._exact = rows.order_by(), exact
+        rows = rows.values_list("pk", flat=True)
+        self._rows, self._exact, self._descending = rows.order_by(), exact, descending
+        self._first: QuerySet[Any]
+        self._last: QuerySet[Any] | None
         self._first, self._last = rows.order_by(*self.order), None
         if last:
             self._first = rows.filter(**{f"{order}__isnull": False}).order_by(
                 f"-{order}" if descending else order, *ties
             )
             self._last = rows.filter(**{f"{order}__isnull": True}).order_by("-pk")
+
+    def count_related(self, related: QuerySet[Any], key: str) -> None:
+        """Order by the number of `related` rows, whose `key` names the listed one.
+
+        Rows with related ones and those without are separate queries, so that the database counts only for the former.
+        """
+        counts = (
+            related.order_by()
+            .values(key)
+            .annotate(n=Count("pk"))
+            .order_by("-n" if self._descending else "n", f"-{key}")
+        )
+        having: QuerySet[Any] = counts.values_list(key, flat=True)
+        lacking = self._rows.filter(~Exists(related.filter(**{key: OuterRef("pk")}))).order_by("-pk")
+        self._first, self._last = (having, lacking) if self._descending else (lacking, having)
 
     def exactly(self) -> "_Keys":
         """The same keys with their exact number."""
@@ -254,11 +276,11 @@ class _Keys:
         return max(known, int(plan["Plan"]["Plan Rows"]))
 
     def __getitem__(self, place: slice) -> list[Any]:
-        keys = [row["pk"] for row in self._first[place]]
+        keys = list(self._first[place])
         if self._last is not None and len(keys) < place.stop - place.start:
             before = place.start + len(keys) if keys or not place.start else self._first.count()
             rest = self._last[max(place.start - before, 0) : place.stop - before]
-            keys += [row["pk"] for row in rest]
+            keys += rest
         return keys
 
 

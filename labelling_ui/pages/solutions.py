@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.list_filters import COMPARED, CONTRAST, SolutionFilter
-from annotation.loop.pool.scored_solutions import solutions_with_scores
+from annotation.loop.pool.scored_solutions import first_labels, solutions_with_scores
 from annotation.loop.registry import champion_of
 from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, Solution, choices
 from annotation.serving import reviewing
@@ -80,7 +80,8 @@ def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
     champion = champion_of(project)
     rows = solutions_with_scores(project, champion)
     filters = SolutionFilters(request.GET, project)
-    listing = Listing(request, rows, COLUMNS, sort="-solution", filters=filters)
+    counted = {"labels": (first_labels(project), "solution")}
+    listing = Listing(request, rows, COLUMNS, sort="-solution", filters=filters, counted=counted)
     return respond(request, "labelling_ui/solutions.html", listing, "solutions", {"champion": champion})
 
 

@@ -6,6 +6,11 @@ from django.db.models.functions import Coalesce
 from annotation.models import Annotation, ModelVersion, PoolScore, Project, Solution
 
 
+def first_labels(project: Project) -> QuerySet[Annotation]:
+    """The labels that `solutions_with_scores` counts: the first revision of each."""
+    return Annotation.objects.filter(project=project, revision=1)
+
+
 def solutions_with_scores(project: Project, version: ModelVersion | None) -> QuerySet[Solution]:
     """The solutions with their problem, `outcome` (in a word), number of `labels`, `score` and `gain`.
 

@@ -5,29 +5,46 @@ import csv
 import pytest
 from django.test import RequestFactory
 
-from annotation.loop.pool.scored_solutions import solutions_with_scores
+from annotation.loop.pool.scored_solutions import first_labels, solutions_with_scores
 from labelling_ui.pages import listing as listings
 from labelling_ui.pages.listing import Listing
-from labelling_ui.pages.solutions import COLUMNS
-from tests.factories import ModelVersionFactory, ProjectFactory, SolutionFactory
+from labelling_ui.pages.solutions import COLUMNS, SolutionFilters
+from tests.factories import AnnotationFactory, ModelVersionFactory, ProjectFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def show(monkeypatch):
-    """A page of a list of five solutions, two on each, by the query of its address; two have no known outcome."""
+    """A page of a list of five solutions, two on each, by the query of its address; two have no known outcome, and
+    two no labels."""
     monkeypatch.setattr(listings, "ROWS_A_PAGE", 2)
     project = ProjectFactory()
-    for correct in (True, None, False, True, None):
-        SolutionFactory(project=project, final_answer_correct=correct)
+    for correct, labels in ((True, 1), (None, 2), (False, 0), (True, 1), (None, 0)):
+        solution = SolutionFactory(project=project, final_answer_correct=correct)
+        AnnotationFactory.create_batch(labels, solution=solution, project=project)
     version = ModelVersionFactory(project=project)
 
     def show(**query):
         request = RequestFactory().get("/", query)
-        return Listing(request, solutions_with_scores(project, version), COLUMNS, sort="-solution")
+        counted = {"labels": (first_labels(project), "solution")}
+        filters = SolutionFilters(request.GET, project)
+        rows = solutions_with_scores(project, version)
+        return Listing(request, rows, COLUMNS, sort="-solution", filters=filters, counted=counted)
 
     return show
+
+
+def test_related_rows_are_counted_only_for_rows_that_have_some(show, django_assert_num_queries):
+    with django_assert_num_queries(3) as asked:
+        listing = show(sort="-labels")
+        assert [row.labels for row in listing] == [2, 1]
+    _count, keys, _rows = (query["sql"] for query in asked)
+    assert 'FROM "annotation_annotation"' in keys
+    assert "annotation_solution" not in keys
+    assert [row.labels for page in (1, 2, 3) for row in show(sort="labels", page=page)] == [0, 0, 1, 1, 2]
+    assert [row.labels for row in show(sort="-labels", outcome="correct")] == [1, 1]
+    assert [row.labels for row in show(sort="-labels", outcome="wrong")] == [0]
 
 
 def keys_of(listing):
@@ -51,7 +68,7 @@ def test_rows_are_ordered_by_a_plain_field_which_an_index_can_have(show, sort, j
     assert ('INNER JOIN "annotation_poolscore"' in ordered) == joined
 
 
-@pytest.mark.parametrize("sort", ["answer", "-answer", "score", "-labels"])
+@pytest.mark.parametrize("sort", ["answer", "-answer", "score", "labels", "-labels"])
 def test_pages_follow_each_other_with_unknown_values_last(show, sort):
     shown = [key for page in (1, 2, 3) for key in keys_of(show(sort=sort, page=page))]
     assert len(set(shown)) == 5
