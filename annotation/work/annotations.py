@@ -32,9 +32,9 @@ def own_opinions(project: Project) -> QuerySet[Annotation]:
     return opinions.exclude(Exists(later))
 
 
-def is_adjudicated() -> Exists:
-    """Whether a solution is adjudicated, for querysets of solutions."""
-    return Exists(Annotation.objects.filter(solution=OuterRef("pk"), adjudicates=True))
+def is_adjudicated(solution: str = "pk") -> Exists:
+    """Whether a solution is adjudicated, for querysets of solutions, or of rows whose field is the `solution`."""
+    return Exists(Annotation.objects.filter(solution=OuterRef(solution), adjudicates=True))
 
 
 def first_annotations(project: Project) -> QuerySet[Annotation]:

@@ -18,7 +18,13 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.consensus.fits import consensus_on
 from annotation.labels.consensus.review_case import Case, CaseRow, Word, case_of
-from annotation.labels.consensus.review_queue import REASONS, next_to_review, review_counts, to_review
+from annotation.labels.consensus.review_queue import (
+    REASONS,
+    next_to_review,
+    review_counts,
+    to_review,
+    waiting_solutions,
+)
 from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution
 from annotation.work.annotations import current_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate
@@ -76,9 +82,10 @@ def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
         .order_by("pk")
     )
     reason = _reason(request)
-    rows = to_review(project, reason).select_related("problem")
+    waiting = waiting_solutions(project)
+    rows = to_review(project, reason, waiting=waiting).select_related("problem")
     listing = Listing(request, rows.prefetch_related(Prefetch("annotations", words, "words")), COLUMNS, sort="why")
-    counts = review_counts(project)
+    counts = review_counts(project, waiting)
     context = {
         "reason": reason,
         "kinds": [(key, label, counts[key or "all"]) for key, label in KINDS],

@@ -10,10 +10,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import Count, QuerySet
+from django.db.models import F, Max, Min, QuerySet
 from django.db.models.expressions import RawSQL
 
-from annotation.models import HIDDEN_LANES, LabelSource, Project, Solution
+from annotation.models import HIDDEN_LANES, Annotation, LabelSource, Project, Solution
 from annotation.models.agreement_rule import AgreementRule, AgreeOn
 from annotation.work.annotations import is_adjudicated, own_opinions
 from annotation.work.gold.designation import is_gold
@@ -139,8 +139,24 @@ WHERE one.source_id = %s AND other.source_id = %s
 
 def disagreements(project: Project) -> QuerySet[Solution]:
     """Undecided solutions on which people disagree about the first error; gold counts as decided."""
-    known = own_opinions(project).filter(first_error__isnull=False).exclude(lane__in=HIDDEN_LANES)
-    differing = known.values("solution").annotate(n=Count("first_error", distinct=True)).filter(n__gt=1)
-    return Solution.objects.filter(project=project, pk__in=differing.values("solution")).filter(
-        ~is_adjudicated(), ~is_gold()
-    )
+    return Solution.objects.filter(project=project, pk__in=_named(disagreed(project)))
+
+
+def disagreed(project: Project) -> list[int]:
+    """The ids of `disagreements`."""
+    # Few solutions have labels that differ. Reading their ids first keeps the database from looking for later revisions
+    # of all the other labels, and from reading all solutions.
+    ever = _differing(Annotation.objects.filter(project=project, annotator__isnull=False))
+    undecided = own_opinions(project).filter(~is_adjudicated("solution"), ~is_gold("solution"))
+    return _differing(undecided.filter(solution__in=_named(ever))) if ever else []
+
+
+def _differing(labels: QuerySet[Annotation]) -> list[int]:
+    """The ids of solutions whose known first errors differ, outside the lanes that measure people."""
+    known = labels.filter(first_error__isnull=False).exclude(lane__in=HIDDEN_LANES).order_by()
+    ends = known.values("solution").annotate(least=Min("first_error"), most=Max("first_error"))
+    return list(ends.filter(most__gt=F("least")).values_list("solution", flat=True))
+
+
+def _named(solutions: list[int]) -> RawSQL:
+    return RawSQL("SELECT unnest(%s::bigint[])", [solutions])

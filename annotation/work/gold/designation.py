@@ -53,9 +53,9 @@ def practice_gold(project: Project) -> QuerySet[GoldAnswer]:
     return active_gold(project).filter(practice=True).order_by("pk")
 
 
-def is_gold() -> Exists:
-    """Whether a solution is gold now, for querysets of solutions."""
-    return Exists(GoldAnswer.objects.filter(solution=OuterRef("pk"), active=True))
+def is_gold(solution: str = "pk") -> Exists:
+    """Whether a solution is gold now, for querysets of solutions, or of rows whose field is the `solution`."""
+    return Exists(GoldAnswer.objects.filter(solution=OuterRef(solution), active=True))
 
 
 def is_practised(solution: str = "pk") -> Exists:
