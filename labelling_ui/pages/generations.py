@@ -1,12 +1,11 @@
 """Generations: which solutions each selected, and how many of them are labelled."""
 
-from bisect import bisect_left
-from collections import Counter
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from django.db.models import Avg, Count, Max, Min, Sum
+from django.db.models import Avg, Case, Count, Max, Min, Sum
+from django.db.models import When as Where
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
@@ -20,6 +19,7 @@ from labelling_ui.numbers import decimal, short
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Number, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
+from labelling_ui.selectors.progress import generations_with_places
 from labelling_ui.templatetags.figures import acquisition_in_words, percent
 
 EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]  # of the columns of inclusion probabilities
@@ -38,11 +38,9 @@ COLUMNS = [
 
 @project_page(*STAFF)
 def generations(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    rows = member.project.generations.select_related("model_version", "run").annotate(
-        wanted=Sum("items__wanted"), done=Sum("items__done")
-    )
+    rows = generations_with_places(member.project).select_related("model_version", "run")
     listing = Listing(request, rows, COLUMNS, sort="-generation")
-    context = {"solutions": member.project.solutions.count()}
+    context = {"solutions": member.project.solutions.exists()}
     return respond(request, "labelling_ui/generations.html", listing, "generations", context)
 
 
@@ -136,12 +134,14 @@ def lanes_of(generation: Generation) -> list[dict[str, Any]]:
 def chances(generation: Generation) -> list[tuple[str, int]]:
     """The number of items by inclusion probability, between EDGES; empty if none is recorded."""
     known = QueueItem.objects.filter(generation=generation, inclusion_probability__isnull=False)
-    bins = Counter(bisect_left(EDGES, p - 1e-9) for p in known.values_list("inclusion_probability", flat=True) if p)
+    # In the database: a generation can have as many items as the pool.
+    bin_of = Case(*[Where(inclusion_probability__lte=edge + 1e-9, then=n) for n, edge in enumerate(EDGES)])
+    bins: dict[int, int] = dict(known.order_by().values_list(bin_of).annotate(n=Count("pk")))
     if not bins:
         return []
     names = [f"≤ {short(100 * EDGES[0])} %"]
     names += [f"{short(100 * low)}–{short(100 * high)} %" for low, high in pairwise(EDGES)]
-    return [(names[place], bins[place]) for place in range(min(bins), len(EDGES))]
+    return [(names[place], bins.get(place, 0)) for place in range(min(bins), len(EDGES))]
 
 
 def settings_of(generation: Generation) -> list[tuple[str, str]]:

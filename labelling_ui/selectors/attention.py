@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Count, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -41,9 +41,11 @@ def concerns(member: Membership) -> list[Concern]:
 def _all(member: Membership) -> Iterator[Concern]:
     project, since = member.project, timezone.now() - FAILURES_COUNT_FOR
     champion, waiting = champion_of(project), review_counts(project)
-    suspected = project.label_batches.filter(state=LabelBatch.State.SUSPECTED)
-    hasty = suspected.filter(judge__in=[LabelBatch.Judge.READING, LabelBatch.Judge.PACE])
-    imports = ImportJob.objects.filter(project=project, created_at__gte=since)
+    suspected = list(project.label_batches.filter(state=LabelBatch.State.SUSPECTED).order_by())
+    hasty = [batch for batch in suspected if batch.judge in (LabelBatch.Judge.READING, LabelBatch.Judge.PACE)]
+    imports = ImportJob.objects.filter(project=project, created_at__gte=since).aggregate(
+        failed=Count("pk", filter=Q(state=ImportJob.State.FAILED)), rejected=Sum("rejected")
+    )
 
     def concern(label: Any, count: int, page: str, *args: object, query: str = "", managers: bool = False) -> Concern:
         opens = member.role == Membership.Role.MANAGER or not managers
@@ -72,7 +74,7 @@ def _all(member: Membership) -> Iterator[Concern]:
     )
     yield concern(label, waiting["sent_back"], "review")
     label = ngettext_lazy("suspected batch of labels", "suspected batches of labels", "n")
-    yield concern(label, suspected.count() - len(hasty), "quality", query="?state=suspected")
+    yield concern(label, len(suspected) - len(hasty), "quality", query="?state=suspected")
     label = ngettext_lazy(
         "annotator who rates faster than anyone can read",
         "annotators who rate faster than anyone can read",
@@ -105,11 +107,9 @@ def _all(member: Membership) -> Iterator[Concern]:
     runs = project.training_runs.filter(state=TrainingRun.State.FAILED, created_at__gte=since).count()
     yield concern(label, runs, "runs", query="?state=failed")
     label = ngettext_lazy("failed import in the last 14 days", "failed imports in the last 14 days", "n")
-    failed = imports.filter(state=ImportJob.State.FAILED).count()
-    yield concern(label, failed, "import", query="?state=failed", managers=True)
+    yield concern(label, imports["failed"], "import", query="?state=failed", managers=True)
     label = ngettext_lazy("rejected import line in the last 14 days", "rejected import lines in the last 14 days", "n")
-    rejected = imports.aggregate(n=Sum("rejected"))["n"] or 0
-    yield concern(label, rejected, "import", query="?rejected=on", managers=True)
+    yield concern(label, imports["rejected"] or 0, "import", query="?rejected=on", managers=True)
     label = ngettext_lazy(
         "snapshot whose file was changed after it was frozen, in the last 14 days",
         "snapshots whose files were changed after they were frozen, in the last 14 days",

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from annotation.models import Generation, Project, StepRating
+from annotation.models import Generation, Project, QueueItem, StepRating
 from annotation.work.annotations import latest_annotations
 from prm.vocabulary import MACHINES, WORD_OF
 
@@ -72,13 +73,21 @@ class Progress:
     finished_on: date | None
 
 
+def generations_with_places(project: Project) -> QuerySet[Generation]:
+    """The generations with the sums of their items' `wanted` and `done`; null without items."""
+    items = QueueItem.objects.filter(generation=OuterRef("pk")).order_by().values("generation")
+    return project.generations.annotate(
+        wanted=Subquery(items.annotate(n=Sum("wanted")).values("n")),
+        done=Subquery(items.annotate(n=Sum("done")).values("n")),
+    )
+
+
 def progress_of(project: Project, labels: list[tuple[date, int]]) -> Progress:
     """`labels` are those of the last days, for the forecast."""
-    generation = project.generations.filter(state=Generation.State.OPEN).first()
-    sums = generation.items.aggregate(done=Sum("done"), wanted=Sum("wanted")) if generation else {}
-    done, wanted = sums.get("done") or 0, sums.get("wanted") or 0
+    open_one: Any = generations_with_places(project).filter(state=Generation.State.OPEN).first()
+    done, wanted = (open_one.done or 0, open_one.wanted or 0) if open_one else (0, 0)
     return Progress(
-        generation=generation,
+        generation=open_one,
         done=done,
         wanted=wanted,
         total=latest_annotations(project).count(),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.core import audit
@@ -87,7 +87,23 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
 
 def domains_of(project: Project) -> list[str]:
     """The domains of a project's problems, sorted by name."""
-    return sorted(project.problems.order_by().values_list("domain", flat=True).distinct())
+    with connection.cursor() as cursor:
+        cursor.execute(_DOMAINS, {"project": project.pk})
+        return sorted(domain for (domain,) in cursor.fetchall())
+
+
+# Jumps from each domain to the next one in the index; DISTINCT would read every problem.
+_DOMAINS = """
+WITH RECURSIVE known (domain) AS (
+    (SELECT domain FROM annotation_problem WHERE project_id = %(project)s ORDER BY domain LIMIT 1)
+    UNION ALL
+    SELECT (
+        SELECT later.domain FROM annotation_problem later
+        WHERE later.project_id = %(project)s AND later.domain > known.domain ORDER BY later.domain LIMIT 1
+    ) FROM known WHERE known.domain IS NOT NULL
+)
+SELECT domain FROM known WHERE domain IS NOT NULL
+"""
 
 
 @transaction.atomic

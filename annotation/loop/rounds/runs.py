@@ -108,7 +108,7 @@ def training_labels(project: Project) -> QuerySet[Annotation]:
 def check_labels(project: Project) -> None:
     """Raises DomainError (`too_few_labels`, `no_errors_labelled`) if the labels are too few to train on."""
     pool = training_labels(project).filter(solution__split="pool")
-    labelled = pool.values("solution").distinct().count()
+    labelled = pool.order_by().values("solution").distinct()[:LEAST_SOLUTIONS].count()
     if labelled < LEAST_SOLUTIONS:
         raise DomainError(
             Message("too_few_labels", n=labelled, least=LEAST_SOLUTIONS, more=LEAST_SOLUTIONS - labelled),
