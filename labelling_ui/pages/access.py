@@ -17,6 +17,7 @@ from annotation.core.membership import access
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import in_words
 from annotation.models import ImportJob, Membership, SamplingRun
+from labelling_ui.cached_figures import NotComputed, respond_without_figures
 
 MANAGER = Membership.Role.MANAGER
 ANYONE: tuple[str, ...] = ()
@@ -44,6 +45,8 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
                 membership.project = project
                 request.member = membership  # type: ignore[attr-defined]
                 return view(request, membership, **named)
+            except NotComputed:
+                return respond_without_figures(request)
             except Forbidden as error:
                 raise PermissionDenied(in_words(error.message)) from None
             except Missing as error:
@@ -60,8 +63,11 @@ def project_action(*roles: str) -> Callable[[ProjectView], View]:
 
 
 def member_of(request: HttpRequest) -> dict[str, Any]:
-    """The context processor that adds `member`, who opened the page, to the templates of a project."""
-    return {"member": request.member} if hasattr(request, "member") else {}
+    """The context processor that adds `member`, who opened the page, to the templates of a project.
+
+    `cached_figures` are those of the page, if it has any.
+    """
+    return {name: getattr(request, name) for name in ("member", "cached_figures") if hasattr(request, name)}
 
 
 def slug_of(request: HttpRequest, model: type[ImportJob] | type[SamplingRun], pk: int) -> str:

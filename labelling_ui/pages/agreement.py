@@ -18,8 +18,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.membership.members import domains_of
 from annotation.labels.agreement.cube import FILTERS, LENGTHS, NOT_KNOWN, AgreementCell, Compared, Cube, Dimension
 from annotation.models import Membership, Project
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import STAFF, project_page
@@ -139,8 +141,8 @@ class AgreementFilters(Filters):
 
     def __init__(self, data: QueryDict, project: Project) -> None:
         super().__init__(data)
-        domains = project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
-        self._offer("domain", [*((name, name) for name in domains), (NOT_KNOWN, _("not known"))])
+        domains = [(name, name) for name in domains_of(project) if name]
+        self._offer("domain", [*domains, (NOT_KNOWN, _("not known"))])
         people = [(str(one.pseudonym), one.shown_name) for one in everyone_in(project)]
         machines = project.label_sources.filter(kind__in=MACHINES, annotations__annotator=None).distinct()
         raters = [*people, *((f"source-{one.pk}", one.name or one.get_kind_display()) for one in machines)]
@@ -179,7 +181,10 @@ class Sheet:
         self.by: list[Dimension] = [name for name in dict.fromkeys(named) if name]
         fields = {name: str(chosen[name]) for name in Compared.__struct_fields__ if name in chosen}
         self.filters = {"between": "people"} | fields
-        self.cube = Cube(project, msgspec.convert(self.filters, Compared))
+
+    @cached_property
+    def cube(self) -> Cube:
+        return Cube(self.project, msgspec.convert(self.filters, Compared))
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -286,15 +291,26 @@ def agreement(request: HttpRequest, member: Membership) -> HttpResponseBase:
     sheet = Sheet(member.project, filters.chosen())
     if request.GET.get("download") == "csv":
         return respond(request, "labelling_ui/agreement.html", sheet.table(), "agreement")
-    context = {
+    cached = CachedFigures(request, member.project)
+    sheet.cells, sheet.names, parts = cached(
+        f"agreement {sheet.measure} {sheet.by} {sorted(sheet.filters.items())}",
+        lambda: (sheet.cells, sheet.names, _parts(sheet)),
+    )
+    context = parts | {
         "chosen": {"filters": filters, "narrowed": bool(filters.chosen())},
-        "figures": [figure for name in FIGURES if (figure := sheet.figure(name))],
-        "chart": sheet.weeks(),
-        "heat_maps": [one for one in sheet.heat_maps() if one.rows],
         "all": len(sheet.cells),
         "most": MOST_ROWS,
     }
     return respond(request, "labelling_ui/agreement.html", sheet.table(most=MOST_ROWS), "agreement", context)
+
+
+def _parts(sheet: Sheet) -> dict[str, Any]:
+    """The parts of the page besides the table."""
+    return {
+        "figures": [figure for name in FIGURES if (figure := sheet.figure(name))],
+        "chart": sheet.weeks(),
+        "heat_maps": [one for one in sheet.heat_maps() if one.rows],
+    }
 
 
 def week_chart(cells: Sequence[AgreementCell], shown: Shown, address: Callable[[AgreementCell], str]) -> Chart:

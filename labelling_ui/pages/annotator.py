@@ -18,6 +18,7 @@ from annotation.labels.annotators.biases import Bias
 from annotation.labels.annotators.valid_solutions import Rejections
 from annotation.labels.annotators.weeks import Week
 from annotation.models import Membership
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import day_of_month, decimal, signed
 from labelling_ui.pages.access import STAFF, project_page
@@ -197,15 +198,13 @@ def annotator(request: HttpRequest, member: Membership, member_id: int) -> HttpR
     """One annotator."""
     project = member.project
     person = get_object_or_404(project.memberships.select_related("user", "project"), pk=member_id)
-    analysis, who = Analysis(project), who_is(person)
+    figures, weeks, biases, rejections, patterns, likenesses = CachedFigures(request, project)(
+        f"annotator {person.pk}", lambda: _analyse(Analysis(project), person)
+    )
     members = {one.pk: one for one in project.memberships.select_related("user")}
     names = names_of(project, members)
     alarms = list(project.label_batches.filter(annotator=person).select_related("annotator__user", "decided_by"))
     show_batches(alarms, names)
-    weeks = analysis.weeks(who)
-    patterns = [one for one in analysis.patterns.get(who, []) if one.of]
-    likenesses = [replace(one, original=names[one.original]) for one in analysis.likenesses if one.who == who]
-    figures = next((row for row in rows_of(analysis) if row.who.pk == person.pk), None)
     context = {
         "person": person,
         "alarms": alarms,
@@ -215,12 +214,25 @@ def annotator(request: HttpRequest, member: Membership, member_id: int) -> HttpR
         "screening": project.policies.screening,
         "charts": _charts(person, weeks),
         "weeks": Table([_week(person, week) for week in reversed(weeks)], WEEKS),
-        "biases": Table([_bias(person, bias) for bias in analysis.biases if bias.who == who], BIASES),
-        "rejections": Table(_rejected(person, analysis.rejections.get(who)), REJECTIONS),
+        "biases": Table([_bias(person, bias) for bias in biases], BIASES),
+        "rejections": Table(_rejected(person, rejections), REJECTIONS),
         "patterns": Table(patterns, PATTERN_COLUMNS),
-        "likenesses": Table([Linked(one, "") for one in likenesses], LIKENESS),
+        "likenesses": Table([Linked(replace(one, original=names[one.original]), "") for one in likenesses], LIKENESS),
     }
     return render(request, "labelling_ui/annotator.html", context)
+
+
+def _analyse(analysis: Analysis, person: Membership) -> tuple[Any, ...]:
+    """A person's row, weeks, biases, rejections, patterns, and likenesses to others."""
+    who = who_is(person)
+    return (
+        next((row for row in rows_of(analysis) if row.who.pk == person.pk), None),
+        analysis.weeks(who),
+        [bias for bias in analysis.biases if bias.who == who],
+        analysis.rejections.get(who),
+        [one for one in analysis.patterns.get(who, []) if one.of],
+        [one for one in analysis.likenesses if one.who == who],
+    )
 
 
 def _labels(person: Membership, **query: Any) -> str:

@@ -15,6 +15,7 @@ from annotation.labels.annotators.label_costs import LabelCost, costs_by_member
 from annotation.models import LabelBatch, Membership
 from annotation.work.gold.gold_accuracy import share_of
 from annotation.work.gold.gold_answers import accuracy_by_person
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.charts import Chart, Place, scatter_chart
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Choice, Duration, Estimate, Number, Share
@@ -94,8 +95,8 @@ COLUMNS = [
 @project_page(*STAFF)
 def annotators(request: HttpRequest, member: Membership) -> HttpResponse:
     """All annotators."""
-    project, analysis = member.project, Analysis(member.project)
-    rows = rows_of(analysis)
+    project = member.project
+    rows = CachedFigures(request, project)("annotators", lambda: rows_of(Analysis(project)))
     context = {
         "scatter": _scatter(rows),
         "people": Table(rows, COLUMNS),

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.agreement import contrast
 from annotation.labels.annotators.hint_effects import HintComparison, compare_hints
 from annotation.models import Membership
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import STAFF, project_page
@@ -69,16 +70,18 @@ SHARES = {
 
 @project_page(*STAFF)
 def contrasts(request: HttpRequest, member: Membership) -> HttpResponse:
-    pairs = contrast.contrasts(member.project)
+    cached = CachedFigures(request, member.project)
+    pairs = cached("contrasts", partial(contrast.contrasts, member.project))
     rows = [{"one": one, "other": other, "counts": counts} for one, other, counts in pairs]
     return render(request, "labelling_ui/contrasts.html", {"sources": Table(rows, SOURCES)})
 
 
 @project_page(*STAFF)
 def hints(request: HttpRequest, member: Membership) -> HttpResponse:
+    cached = CachedFigures(request, member.project)
     designs = [
         {"comparison": one, "verdict": _verdict(one), "arms": Table(_arms(one), ARMS), "weeks": _weeks(one)}
-        for one in compare_hints(member.project)
+        for one in cached("hints", partial(compare_hints, member.project))
     ]
     return render(request, "labelling_ui/hints.html", {"designs": designs, "policy": member.project.policies.hints})
 

@@ -23,6 +23,7 @@ from annotation.work.gold.designation import (
 )
 from annotation.work.gold.gold_answers import Wear, accuracy_by_gold, wear_of
 from labelling_ui import words
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_action, project_page, whole_number
 from labelling_ui.pages.columns import Column, Control, FirstError, Number, Opening, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
@@ -89,7 +90,8 @@ class MarkManyForm(forms.Form):
 @project_page(*STAFF)
 def gold(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
-    wear, answered = wear_of(project), accuracy_by_gold(project)
+    cached = CachedFigures(request, project)
+    wear, answered = cached("gold", lambda: (wear_of(project), accuracy_by_gold(project)))
     counted = (
         Annotation.objects.filter(solution=OuterRef("solution"), lane__in=HIDDEN_LANES, revision=1)
         .order_by()

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.labour.audit_estimates import LEAST
 from annotation.labels.labour.route_figures import RouteFigures, figures_by_domain, figures_by_route
 from annotation.models import Membership, Route
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Statistic, write_estimate
 from labelling_ui.pages.listing import Table
@@ -130,7 +131,9 @@ DOMAIN = Column("domain", _("Domain"), heading=True)
 @project_page(*STAFF)
 def labour(request: HttpRequest, member: Membership) -> HttpResponse:
     project = member.project
-    routes, domains = figures_by_route(project), figures_by_domain(project)
+    routes, domains = CachedFigures(request, project)(
+        "labour", lambda: (figures_by_route(project), figures_by_domain(project))
+    )
     context: dict[str, Any] = {
         "routes": Table(routes, [ROUTE, *WORK], name=gettext("Work and accuracy")),
         "costs_of_routes": Table(routes, [ROUTE, *COST, *IN_ALL], name=gettext("Costs")),

@@ -12,6 +12,7 @@ from annotation.core.wording import in_words
 from annotation.loop.proof.history import advise, history_of
 from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
 from annotation.models import Lane, Membership, ShadowComparison, SimulationRun
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import decimal, signed
 from labelling_ui.pages.access import STAFF, project_page
@@ -132,8 +133,9 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(request, rows, COLUMNS, sort="-generation")
     if request.GET.get("download") == "csv":
         return respond(request, "labelling_ui/learning.html", listing, "learning")
-    estimates = estimates_of(project)
-    history = history_of(project)
+    cached = CachedFigures(request, project)
+    estimates = cached("estimates", partial(estimates_of, project))
+    history = cached("history", partial(history_of, project))
     advice = advise(history)
     simulation = project.simulations.filter(state=SimulationRun.State.DONE).order_by("-pk").first()
     context = {

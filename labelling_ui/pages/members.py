@@ -17,11 +17,12 @@ from annotation.core.membership.accounts import invite
 from annotation.core.membership.members import change_role, domains_of, qualify, remove
 from annotation.core.wording import in_words
 from annotation.labels.agreement.cube import AgreementCell, Compared, Cube
-from annotation.labels.labour.statistics import members_with_figures
+from annotation.labels.labour.statistics import LabelFigures, label_figures, members_with_figures
 from annotation.models import HIDDEN_LANES, MEMBER_NAME, Lane, Membership, Project, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Accuracy, accuracy_of, grouped, is_right
 from annotation.work.gold.gold_answers import accuracy_by_person, answers_to, confusion_of, read_answers
 from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page, signed_in
 from labelling_ui.pages.columns import Choice, Column, Control, Duration, Estimate, FirstError, Number, Share, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
@@ -43,6 +44,7 @@ class InviteForm(forms.Form):
 
 @project_page(MANAGER)
 def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    figures, agreement, gold = CachedFigures(request, member.project)("members", partial(_figures, member.project))
     form = InviteForm(request.POST if request.method == "POST" else None)
     invited: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
@@ -59,13 +61,18 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             # shown now and never again, so it is not left in a session or an address
             invited = {"username": new.name, "password": password}
             form = InviteForm()
-    agreement = {cell.row: cell for cell in Cube(member.project, Compared()).cells("exact", "annotator")}
-    gold = accuracy_by_person(member.project)
-    rows = members_with_figures(member.project).filter(Q(active=True) | Q(user=None)).annotate(by_name=MEMBER_NAME)
+    everyone = members_with_figures(member.project, figures)
+    rows = everyone.filter(Q(active=True) | Q(user=None)).annotate(by_name=MEMBER_NAME)
     columns = _columns(agreement, gold)
     listing = Listing(request, rows, columns, sort="name", filters=Filters(request.GET, columns))
     context = {"form": form, "invited": invited, "roles": Membership.Role.choices}
     return respond(request, "labelling_ui/members.html", listing, "members", context)
+
+
+def _figures(project: Project) -> tuple[LabelFigures, dict[str, AgreementCell], dict[int, Accuracy]]:
+    """The labels of each member, their agreement with others by pseudonym, and their accuracy on gold."""
+    agreement = {cell.row: cell for cell in Cube(project, Compared()).cells("exact", "annotator")}
+    return label_figures(project), agreement, accuracy_by_person(project)
 
 
 @project_action(MANAGER)
@@ -149,6 +156,8 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     ]
     latest = latest_decision(person)
     now = standing_by(latest, person)
+    cached = CachedFigures(request, project)
+    confusion = cached(f"confusion of {person.pk}", lambda: confusion_of(project, person).tolist())
     context: dict[str, Any] = {
         "person": person,
         "standing": now,
@@ -158,7 +167,7 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
         "accuracy": accuracy,
         "by_generation": Table([*by_generation, Figures(gettext("all"), accuracy)], [GENERATION, *ON_GOLD]),
-        "confusion": _confusion(project, person),
+        "confusion": _confusion(confusion),
     }
     return respond(request, "labelling_ui/member.html", listing, f"gold-answers-{person.shown_name}", context)
 
@@ -201,11 +210,11 @@ def _nth(row: Figures, *, n: int) -> Any:
     return row.figures[n]
 
 
-def _confusion(project: Project, person: Membership) -> Table:
-    """The confusion table of the member's ratings against the reference."""
+def _confusion(counts: list[list[int]]) -> Table:
+    """The confusion table of a member's ratings against the reference."""
     ratings = (gettext("rated %(name)s") % {"name": name} for name in RATING_NAMES)
     columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(ratings)]
-    rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]
+    rows = [Figures(name, row) for name, row in zip(RATING_NAMES, counts, strict=True)]
     return Table(rows, [Column("reference", gettext("Reference"), "who", heading=True), *columns])
 
 

@@ -1,5 +1,7 @@
 """Outcomes of solutions: the check of final answers against references, and test results from a file."""
 
+from functools import partial
+
 from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -9,6 +11,7 @@ from annotation.core.wording import in_words
 from annotation.files.answer_checks import gradable, outcomes_of, start_answer_check
 from annotation.files.code_outcomes import apply_results, kind_of
 from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, choices
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.columns import Choice, Column, Number
 from labelling_ui.pages.listing import Listing, Table, respond
@@ -45,11 +48,13 @@ def answers(request: HttpRequest, member: Membership) -> HttpResponseBase:
     check = AnswerCheck.objects.filter(project=member.project).first()
     disagreements = OutcomeDisagreement.objects.filter(check_run=check).select_related("solution__problem")
     listing = Listing(request, disagreements, COLUMNS, sort="solution")
+    cached = CachedFigures(request, member.project)
+    left = gradable(member.project).filter(final_answer_correct=None)
     context = {
         "job": check,
         "live": check is not None and check.live,
-        "outcomes": outcomes_of(member.project),
-        "left": gradable(member.project).filter(final_answer_correct=None),
+        "outcomes": cached("outcomes", partial(outcomes_of, member.project)),
+        "left": cached("answers to check", left.count),
         "form": CheckForm(),
     }
     return respond(request, "labelling_ui/answers.html", listing, "answers", context)

@@ -1,6 +1,7 @@
 """The project page: progress, quality, cost, and tasks that need a person."""
 
 from datetime import date
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +12,7 @@ from django.utils.translation import gettext as _
 from annotation.files.answer_checks import outcomes_of
 from annotation.labels.labour.statistics import median_seconds
 from annotation.models import LabelBatch, Membership, ModelVersion, Project
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
 from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import ANYONE, project_page
@@ -31,32 +33,35 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     project = member.project
     if member.role == Membership.Role.ANNOTATOR:
         return render(request, "labelling_ui/my_work.html", own_page(member))
-    by_day = progress.labels_by_day(project, days=DAYS)
-    agreement = Sheet(project, {})
+    cached = CachedFigures(request, project)
     versions = list(project.model_versions.order_by("number").defer("manifest"))
-    outcomes = outcomes_of(project)
-    context: dict[str, Any] = {
-        "progress": progress.progress_of(project, by_day),
-        "agreement": agreement.figure("exact"),
+    figures = cached("overview", partial(_figures, project))
+    by_day, agreement_by_week, ratings, *compared = figures.pop("charts")
+    outcomes = cached("outcomes", partial(outcomes_of, project))
+    context = figures | {
         "champion": _champion(versions),
-        "median_seconds": median_seconds(project),
-        "concerns": attention.concerns(member),
+        "concerns": cached(f"concerns of a {member.role}", partial(attention.concerns, member)),
         "alarms": _alarms(project),
-        **retraining(project),
+        **retraining(project, cached),
         "solutions": outcomes.total,
         "empty": not outcomes.total and not versions,
         "outcomes": outcomes,
-        "charts": [
-            _progress_chart(project, by_day),
-            _quality_chart(project, versions),
-            agreement.weeks(),
-            _ratings_chart(project),
-        ],
+        "charts": [by_day, _quality_chart(project, versions), agreement_by_week, ratings, *compared],
     }
-    compared = _yield_chart(project)
-    if compared:
-        context["charts"].append(compared)
     return render(request, "labelling_ui/overview.html", context)
+
+
+def _figures(project: Project) -> dict[str, Any]:
+    """The part of the context that reads all labels."""
+    by_day = progress.labels_by_day(project, days=DAYS)
+    agreement = Sheet(project, {})
+    charts = [_progress_chart(project, by_day), agreement.weeks(), _ratings_chart(project), _yield_chart(project)]
+    return {
+        "progress": progress.progress_of(project, by_day),
+        "agreement": agreement.figure("exact"),
+        "median_seconds": median_seconds(project),
+        "charts": [chart for chart in charts if chart],
+    }
 
 
 def _alarms(project: Project) -> list[LabelBatch]:

@@ -1,6 +1,7 @@
 """The planner: the time, cost and quality of more labels, and what a model would gain from them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -13,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labels.planning.bands import Band
 from annotation.labels.planning.planner import Plan, plan_labels
 from annotation.models import Membership
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import STAFF, project_page
@@ -68,7 +70,8 @@ def planner(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = PlanForm(request.GET if "goal" in request.GET else USUAL)
     context: dict[str, Any] = {"form": form, "hour": member.project.policies.costs.hour}
     if form.is_valid():
-        plan = plan_labels(member.project, **form.cleaned_data)
+        cached, name = CachedFigures(request, member.project), f"plan {sorted(form.cleaned_data.items())}"
+        plan = cached(name, partial(plan_labels, member.project, **form.cleaned_data))
         context |= {
             "plan": plan,
             "workload": _workload(plan),

@@ -1,6 +1,7 @@
 """How far labels can be trusted: batches that stand out, and each annotator's reliability."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -14,7 +15,9 @@ from annotation.labels.annotators import batches
 from annotation.labels.consensus.fits import latest_fit
 from annotation.labels.list_filters import BatchFilter
 from annotation.models import LabelBatch, LabelSource, Membership, Project
+from annotation.work.gold.gold_accuracy import Accuracy
 from annotation.work.gold.gold_answers import accuracy_by_person
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, State, When
 from labelling_ui.pages.listing import Listing, SharedFilters, Table, respond
@@ -76,10 +79,11 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     members = {one.pk: one for one in project.memberships.select_related("user")}
     fit = latest_fit(project)
     show_batches(listing.page.object_list, names_of(project, members))
+    cached = CachedFigures(request, project)
     context = {
         "fit": fit,
         "people": Table(fitted_annotators(project, fit.report.annotators) if fit and fit.report else [], FITTED),
-        "gold": Table(_on_gold(project, members), [PERSON, *ON_GOLD]),
+        "gold": Table(_on_gold(cached("accuracy", partial(accuracy_by_person, project)), members), [PERSON, *ON_GOLD]),
         "form": SetAsideForm(project=project),
         "between": project.policies.quality.labels_between_false_alarms,
     }
@@ -119,9 +123,9 @@ def owner_of(batch: LabelBatch) -> str:
     return source_named(batch.source) if batch.source else ""
 
 
-def _on_gold(project: Project, members: Members) -> list[Figures]:
+def _on_gold(accuracies: Mapping[int, Accuracy], members: Members) -> list[Figures]:
     """Each annotator's accuracy on hidden gold, lowest first."""
-    figures = [Figures(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
+    figures = [Figures(members[who], accuracy) for who, accuracy in accuracies.items() if who in members]
     return sorted(figures, key=lambda row: (row.figures.right.value or 0, row.who.shown_name))
 
 

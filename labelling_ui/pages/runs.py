@@ -1,6 +1,7 @@
 """Training runs: the list, when the next one begins, and one run with its stages, log and files."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -21,6 +22,7 @@ from annotation.loop.rounds.runs import check_labels, request_run
 from annotation.loop.schedule.automatic import outlook
 from annotation.models import JobEntry, Membership, Project, RunPoint, TrainingRun
 from labelling_ui import words
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.numbers import short
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page
@@ -57,11 +59,12 @@ COLUMNS = [
 def runs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.training_runs.select_related("model_version", "requested_by").prefetch_related("stages")
     listing = Listing(request, rows, COLUMNS, sort="-run", filters=Filters(request.GET, COLUMNS))
-    context = {"outlook": outlook(member.project), **retraining(member.project)}
+    cached = CachedFigures(request, member.project)
+    context = {"outlook": outlook(member.project), **retraining(member.project, cached)}
     return respond(request, "labelling_ui/runs.html", listing, "runs", context)
 
 
-def retraining(project: Project) -> dict[str, Any]:
+def retraining(project: Project, cached: CachedFigures) -> dict[str, Any]:
     """The context of the retrain button: the run in progress or why none can start, and what the gate could see."""
     live = project.training_runs.filter(state__in=TrainingRun.LIVE).first()
     not_yet = ""
@@ -70,7 +73,7 @@ def retraining(project: Project) -> dict[str, Any]:
             check_labels(project)
         except DomainError as error:
             not_yet = in_words(error.message)
-    return {"live_run": live, "not_yet": not_yet, "power": forecast_gate(project).sentence}
+    return {"live_run": live, "not_yet": not_yet, "power": cached("gate", partial(forecast_gate, project)).sentence}
 
 
 @project_action(MANAGER)
