@@ -16,6 +16,7 @@ from random import Random
 import msgspec
 import torch
 
+from prm import features
 from prm.audits import AUDITS, Subject, run_audits
 from prm.audits.gaming import HARMLESS
 from prm.audits.report import AuditReport
@@ -23,7 +24,7 @@ from prm.audits.subject import Scoring
 from prm.config import TrainConfig
 from prm.encoding import encode
 from prm.evaluation.metrics import format_metric
-from prm.features import MEASURES, compute_features
+from prm.features import compute_features
 from prm.labels import first_error, without_labels
 from prm.sandbox import generate
 from prm.scoring import Scorer
@@ -42,11 +43,13 @@ Flips = dict[str, list[list[bool]]]  # by edit, one row per solution: all featur
 
 @dataclass(frozen=True)
 class Audited:
-    """The audits of one model, and the verdicts that groups of features flip."""
+    """The audits of one model on its holdout, and the verdicts that groups of features flip."""
 
     seed: int
     report: AuditReport
     flips: Flips
+    scorer: Scorer
+    traces: list[Trace]
 
 
 def audit_seed(
@@ -86,7 +89,7 @@ def audit_seed(
         seed=seed,
     )
     report = run_audits(subject, model="default", data=f"{world}, seed {seed}", names=names)
-    return Audited(seed, report, flips_by_group(scorer, traces))
+    return Audited(seed, report, flips_by_group(scorer, traces), scorer, traces)
 
 
 def flips_by_group(scorer: Scorer, traces: Sequence[Trace]) -> Flips:
@@ -99,7 +102,7 @@ def flips_by_group(scorer: Scorer, traces: Sequence[Trace]) -> Flips:
     assert readout is not None
     assert manifest is not None
     backbone, width = reader.backbone, reader.backbone.width
-    ends = [width, 2 * width, 3 * width, 3 * width + len(MEASURES), 3 * width + 2 * len(MEASURES)]
+    ends = [width, 2 * width, 3 * width, 3 * width + len(features.MEASURES), 3 * width + 2 * len(features.MEASURES)]
     columns = list(zip([0, *ends], ends, strict=False))
 
     def read(trace: Trace) -> torch.Tensor:

@@ -1,10 +1,12 @@
-"""python -m research.notations: what many notations teach the backbone or the heads, in development.
+"""python -m research.notations: the gaming audit, and edits that are not an audit's.
 
-    python -m research.notations [--steps 600] [--copies] [--signs]
+    python -m research.notations [--operands] [--seeds 1700 1800] [--worlds sandbox rare-errors]
+    python -m research.notations [--steps 600] [--copies]
 
-Continues the pretraining of the tiny backbone for `--steps` batches on a corpus of many notations, and audits heads on
-it as `research.audits` does. `--copies` adds an edited copy of each labelled solution. No edit here is an audit's.
-`--signs` leaves out the signs that are not beside a number.
+Audits the default model as `research.audits` does, and measures the verdicts that the edits of this module change.
+`--operands` leaves layout and the order of operands out of the features (`research.operands`).
+`--steps` first continues the pretraining of the tiny backbone for as many batches on a corpus of many notations.
+`--copies` adds an edited copy of each labelled solution.
 """
 
 import argparse
@@ -17,19 +19,19 @@ from random import Random
 
 import msgspec
 import torch
-from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
-from prm import features
 from prm.audits.edits import is_prose
-from prm.backbones import NUMBER, OTHER, SIGN, TINY, Backbone
-from prm.features import Reading
-from prm.labels import step_labels
+from prm.audits.subject import accepted
+from prm.backbones import TINY
+from prm.labels import first_error, step_labels, without_labels
 from prm.sandbox.pretrain import encode, endless, make_optimizers, save, token_loss
 from prm.sandbox.work import NAMES, NEUTRAL
 from prm.sandbox.world import WorldConfig, corpus
+from prm.simulation.worlds import WORLDS
 from prm.traces import Step, StepLabel, Trace
-from research.audits import HEAD, audit_seed, print_all, print_seed
+from research.audits import HEAD, Audited, audit_seed, print_all, print_seed, wilson
+from research.operands import use_operands, write_tiny
 
 LEADS = (
     *("As for this,", "Continuing:", "In this part,", "Observe:"),
@@ -195,8 +197,8 @@ def copy_labelled(traces: Sequence[Trace], rng: Random) -> list[Trace]:
     return copies
 
 
-def continue_pretraining(out: Path, steps: int, rate: float = 1e-3) -> None:
-    """Continue the tiny backbone on a corpus of which 60 % is edited, and write it to `out`."""
+def continue_pretraining(out: Path, steps: int, rate: float = 1e-3) -> str:
+    """Continue the tiny backbone on a corpus of which 60 % is edited, write it to `out`, and return its path."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(TINY)
@@ -214,56 +216,62 @@ def continue_pretraining(out: Path, steps: int, rate: float = 1e-3) -> None:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
     save(model, tokenizer, out)
+    return str(out)
 
 
-def keep_signs_beside_numbers() -> None:
-    """Class a sign as other unless the nearest word or number on one of its sides is a number."""
-    classes_of = features._own_classes
-
-    def own_classes(backbone: Backbone, reading: Reading, positions: Tensor, inside: Tensor) -> Tensor:
-        classes = classes_of(backbone, reading, positions, inside)
-        tokens = reading.ids[positions]
-        texts = backbone.tokenizer.batch_decode([[token] for token in tokens.flatten().tolist()])
-        legible = torch.tensor([any(map(str.isalnum, text)) for text in texts]).reshape(tokens.shape) & (classes >= 0)
-        after_number = _after_number(legible, classes)
-        before_number = _after_number(legible.flip(1), classes.flip(1)).flip(1)
-        return torch.where((classes == SIGN) & ~after_number & ~before_number, OTHER, classes)
-
-    features._own_classes = own_classes
-
-
-def _after_number(legible: Tensor, classes: Tensor) -> Tensor:
-    """Whether the nearest legible token before each one is a number, [steps, tokens]."""
-    places = torch.where(legible, torch.arange(legible.shape[1]), -1).cummax(1).values.roll(1, 1)
-    places[:, 0] = -1
-    return (places >= 0) & (classes.gather(1, places.clamp(min=0)) == NUMBER)
+def print_edits(all_audited: Sequence[Audited]) -> None:
+    """The share of accepted right solutions that each edit of this module makes rejected, over all seeds."""
+    print("\n| edit | solutions | verdict changed |\n|---|---:|---:|")
+    for edit in dict.fromkeys(EDITS):
+        rejected: list[bool] = []
+        for one in all_audited:
+            right = [trace for trace in one.traces if first_error(trace) == -1]
+            kept = [
+                trace
+                for trace, score in zip(right, one.scorer.score(right), strict=True)
+                if accepted(score, one.scorer.threshold)
+            ]
+            rng = Random(one.seed)
+            changed = [(trace, [step for step, _ in edit(trace.steps, rng)]) for trace in kept]
+            edited = [without_labels(trace, steps) for trace, steps in changed if steps != list(trace.steps)]
+            rejected += [not accepted(score, one.scorer.threshold) for score in one.scorer.score(edited)]
+        share = sum(rejected) / max(len(rejected), 1)
+        low, high = wilson(share, max(len(rejected), 1))
+        print(f"| {edit.__name__.strip('_')} | {len(rejected)} | {share:.0%} [{low:.0%}, {high:.0%}] |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=0, help="batches of the corpus; 0 leaves the backbone as it is")
     parser.add_argument("--copies", action="store_true", help="add an edited copy of each labelled solution")
-    parser.add_argument("--signs", action="store_true", help="leave out the signs that are not beside a number")
-    parser.add_argument("--seed", type=int, default=1200)
+    parser.add_argument("--operands", action="store_true", help="leave out layout and the order of operands")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1200])
+    parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=["sandbox"])
     options = parser.parse_args()
-    if options.signs:
-        keep_signs_beside_numbers()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if options.steps:
-            continue_pretraining(folder / "backbone", options.steps)
-        rng = Random(options.seed)
-        audited = audit_seed(
-            "sandbox",
-            options.seed,
-            ["gaming"],
-            folder,
-            base=str(folder / "backbone") if options.steps else "tiny",
-            copies=lambda labelled: copy_labelled(labelled, rng) if options.copies else [],
-        )
-    print(HEAD)
-    print_seed(audited)
-    print_all([audited])
+    if options.operands:
+        use_operands()
+    for world in options.worlds:
+        print(f"\n## {world}\n\n{HEAD}", flush=True)
+        all_audited = []
+        for seed in options.seeds:
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                base = write_tiny(folder / "tiny") if options.operands else "tiny"
+                if options.steps:
+                    base = continue_pretraining(folder / "backbone", options.steps)
+                rng = Random(seed)
+                audited = audit_seed(
+                    world,
+                    seed,
+                    ["gaming"],
+                    folder,
+                    base=base,
+                    copies=lambda labelled, rng=rng: copy_labelled(labelled, rng) if options.copies else [],
+                )
+            print_seed(audited)
+            all_audited.append(audited)
+        print_all(all_audited)
+        print_edits(all_audited)
 
 
 if __name__ == "__main__":
