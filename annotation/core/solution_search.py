@@ -24,13 +24,23 @@ def words_of(text: str) -> list[str]:
 
 
 def words_of_solution(texts: Iterable[str]) -> frozenset[bytes]:
-    """The distinct words of a problem and its steps in UTF-8, as the search index holds them."""
+    """The distinct words of a problem and its steps in UTF-8."""
     text = "\n".join(texts)[:MOST_CHARACTERS]
     if text.isascii():  # ten times as fast
         words = frozenset(text.encode().translate(_ASCII).split())
         if max(map(len, words), default=0) <= LONGEST_WORD:
             return words
     return frozenset(word.encode() for word in words_of(text))
+
+
+class WordVector(bytes):
+    """A text search vector without positions, in PostgreSQL's binary form: a tenth of the memory of its words."""
+
+
+def vector_of_solution(texts: Iterable[str]) -> WordVector:
+    """The distinct words of a problem and its steps as the search index holds them."""
+    words = words_of_solution(texts)
+    return WordVector(len(words).to_bytes(4) + b"\0\0\0".join([*words, b""]))
 
 
 def matching(query: str) -> Q:

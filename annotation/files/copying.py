@@ -13,6 +13,7 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.types.json import Jsonb
 
+from annotation.core.solution_search import WordVector
 from annotation.models import Step
 
 Model = type[models.Model]
@@ -78,7 +79,7 @@ def _copy(model: Model, names: Sequence[str], rows: list[Sequence[Any]]) -> None
         sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields]),
     )
     with connection.cursor() as cursor:
-        cursor.adapters.register_dumper(frozenset, _WordsDumper)
+        cursor.adapters.register_dumper(WordVector, _VectorDumper)
         with connection.wrap_database_errors, cursor.copy(statement) as copy:
             if model is Step:
                 _write_steps(copy.write, rows)
@@ -118,11 +119,9 @@ def _kind_and_added(kind: str, added: bool) -> bytes:
     return struct.pack(f"!i{len(kind)}si?", len(kind), kind.encode(), 1, added)
 
 
-class _WordsDumper(Dumper):
-    """Writes words as a text search vector without positions."""
-
+class _VectorDumper(Dumper):
     format = Format.BINARY
     oid = adapters.types["tsvector"].oid
 
-    def dump(self, words: frozenset[bytes]) -> bytes:
-        return len(words).to_bytes(4) + b"\0\0\0".join([*words, b""])
+    def dump(self, vector: WordVector) -> bytes:
+        return vector

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from annotation.core.solution_search import words_of_solution
+from annotation.core.solution_search import WordVector, vector_of_solution
 from prm.formats.identity import content_hash, normalised, text_hash
 from prm.formats.record import Record, RecordAnnotation
 from prm.vocabulary import Split
@@ -33,19 +33,19 @@ class Identified(NamedTuple):
     text_hash: str
     content_hash: str
     source_group: str
-    words: frozenset[bytes]
+    words: WordVector
 
 
 def identify(record: Record) -> Identified:
     if isinstance(record, StoredRecord):  # its problem, steps and words are in the database
-        return Identified(record, record.text_hash, record.content_hash, record.source_group, frozenset())
+        return Identified(record, record.text_hash, record.content_hash, record.source_group, WordVector())
     texts = [record.problem, *[completion.text for at in record.positions for completion in at]]
     return Identified(
         record,
         text_hash(record.problem),
         content_hash(record),
         source_group_of(record.problem, record.source_group),
-        words_of_solution(texts) if record.positions else frozenset(),
+        vector_of_solution(texts) if record.positions else WordVector(),
     )
 
 

@@ -6,19 +6,19 @@ The rows are those of `parquet`. The pool is the split `train`, calibration `val
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from zipfile import ZipFile, ZipInfo
-
-import pyarrow
-from pyarrow import parquet
 
 from prm.exporters import exporter
 from prm.formats.parquet_rows import WRITTEN_AT_ONCE, Sink
 from prm.formats.raw import CHUNK
 from prm.formats.rows import Row
-from prm.formats.table import SCHEMA, rows
+from prm.formats.table import rows, schema
 from prm.formats.writing import ALONG_PATH, About, always, signed
 from prm.messages import Message
+
+if TYPE_CHECKING:
+    import pyarrow
 
 SPLIT_NAMES = {"pool": "train", "calibration": "validation", "holdout": "test"}
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same rows make the same archive
@@ -27,7 +27,9 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the same rows make the same archive
 class _Part:
     """The Parquet file of one split, while its rows are collected."""
 
-    def __init__(self, file: BinaryIO, schema: pyarrow.Schema) -> None:
+    def __init__(self, file: BinaryIO, schema: "pyarrow.Schema") -> None:
+        from pyarrow import parquet
+
         self.file = file
         self._writer = parquet.ParquetWriter(file, schema, compression="zstd")
         self._schema = schema
@@ -46,19 +48,21 @@ class _Part:
         return self.file
 
     def _write(self) -> None:
+        import pyarrow
+
         if self._rows:
             self._writer.write_table(pyarrow.Table.from_pylist(self._rows, schema=self._schema))
             self._rows.clear()
 
 
 def _encode(rows: Iterable[Row], about: About) -> Iterator[bytes]:
-    schema = signed(SCHEMA, about)
+    signed_schema = signed(schema(), about)
     parts: dict[str, _Part] = {}
     with ExitStack() as stack:
         for row in rows:
             split = row["split"] or "pool"
             if split not in parts:
-                parts[split] = _Part(stack.enter_context(tempfile.TemporaryFile()), schema)
+                parts[split] = _Part(stack.enter_context(tempfile.TemporaryFile()), signed_schema)
             parts[split].add(row)
         sink = Sink()
         with ZipFile(sink, "w") as archive:

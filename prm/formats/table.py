@@ -8,10 +8,9 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
 import msgspec
-import pyarrow
 
 from prm.errors import FormatError
 from prm.exporters import exporter
@@ -27,6 +26,9 @@ from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
 from prm.formats.writing import ALONG_PATH, About, Exporter, always, encode_parquet
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
+
+if TYPE_CHECKING:
+    import pyarrow
 
 SAMPLED = 100
 LOOKED_AT = 1000
@@ -58,22 +60,31 @@ OWN = Mapping(
     guarded=True,
     **dict[str, Any](zip(WORDS, WORDS, strict=True)),
 )
-_LISTS = {"steps": pyarrow.string(), "step_kinds": pyarrow.string(), "ratings": pyarrow.int8()}
+# Names of Arrow types; the other columns are texts.
+_LISTS = {"steps": "string", "step_kinds": "string", "ratings": "int8"}
 _TYPES = {
-    "made_by_temperature": pyarrow.float64(),
-    "first_error": pyarrow.int32(),
-    "source_rollouts": pyarrow.int64(),
-    "revision": pyarrow.int32(),
-    "generation": pyarrow.int32(),
-    "inclusion_probability": pyarrow.float64(),
-    "inclusion_weight": pyarrow.float64(),
-    "guidelines": pyarrow.int32(),
-    "final_answer_correct": pyarrow.bool_(),
+    "made_by_temperature": "double",
+    "first_error": "int32",
+    "source_rollouts": "int64",
+    "revision": "int32",
+    "generation": "int32",
+    "inclusion_probability": "double",
+    "inclusion_weight": "double",
+    "guidelines": "int32",
+    "final_answer_correct": "bool",
 }
 
-SCHEMA = pyarrow.schema(
-    [(name, pyarrow.list_(_LISTS[name]) if name in _LISTS else _TYPES.get(name, pyarrow.string())) for name in COLUMNS]
-)
+
+def schema() -> "pyarrow.Schema":
+    """The columns of a Parquet file."""
+    import pyarrow
+
+    def type_of(name: str) -> pyarrow.DataType:
+        if name in _LISTS:
+            return pyarrow.list_(pyarrow.type_for_alias(_LISTS[name]))
+        return pyarrow.type_for_alias(_TYPES.get(name, "string"))
+
+    return pyarrow.schema([(name, type_of(name)) for name in COLUMNS])
 
 
 class Sample(NamedTuple):
@@ -271,7 +282,7 @@ exporter(
     "parquet",
     title="Parquet",
     suffix="parquet",
-    encode=encode_parquet(SCHEMA),
+    encode=encode_parquet(schema),
     not_held=ALONG_PATH,
     nameless=False,
     by_structure=always,

@@ -7,10 +7,9 @@ and drop other columns.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-import pyarrow
 
 from prm.exporters import exporter
 from prm.formats.labels import annotator_in, rated_label
@@ -22,13 +21,8 @@ from prm.formats.writing import STEP_WISE, UNSTATED, Loss, always, encode_parque
 from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
-SCHEMA = pyarrow.schema(
-    [
-        ("prompt", pyarrow.string()),
-        ("completions", pyarrow.list_(pyarrow.string())),
-        ("labels", pyarrow.list_(pyarrow.bool_())),
-    ]
-)
+if TYPE_CHECKING:
+    import pyarrow
 
 NOT_HELD = (*UNSTATED, "alternatives", *STEP_WISE)
 
@@ -116,11 +110,24 @@ def lines(
         }
 
 
+def schema() -> "pyarrow.Schema":
+    """The columns of a Parquet file."""
+    import pyarrow
+
+    return pyarrow.schema(
+        [
+            ("prompt", pyarrow.string()),
+            ("completions", pyarrow.list_(pyarrow.string())),
+            ("labels", pyarrow.list_(pyarrow.bool_())),
+        ]
+    )
+
+
 exporter(
     "trl_parquet",
     title=Message("export_trl_parquet"),
     suffix="parquet",
-    encode=encode_parquet(SCHEMA),
+    encode=encode_parquet(schema),
     two_classes=True,
     not_held=NOT_HELD,
     by_structure=always,

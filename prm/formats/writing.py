@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import pyarrow
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prm.formats import parquet_rows
 from prm.formats.labels import label_to_write
 from prm.formats.raw import json_lines
 from prm.formats.record import Record, RecordAnnotation
 from prm.vocabulary import NeutralPolicy
+
+if TYPE_CHECKING:
+    import pyarrow
 
 STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
 ALONG_PATH = ("alternatives", "own_steps", *STEP_WISE)
@@ -87,12 +88,15 @@ def encode_lines(rows: Iterable[Any], about: About) -> Iterator[bytes]:
     return json_lines(rows)
 
 
-def encode_parquet(schema: pyarrow.Schema) -> Encode:
-    """A function that makes a Parquet file of rows, whose metadata names the writer and its version."""
-    return lambda rows, about: parquet_rows.write_rows(rows, signed(schema, about))
+def encode_parquet(schema: "Callable[[], pyarrow.Schema]") -> Encode:
+    """A function that makes a Parquet file of rows, whose metadata names the writer and its version.
+
+    It calls `schema` for each file: only processes that write Parquet load pyarrow, which takes 40 MB.
+    """
+    return lambda rows, about: parquet_rows.write_rows(rows, signed(schema(), about))
 
 
-def signed(schema: pyarrow.Schema, about: About) -> pyarrow.Schema:
+def signed(schema: "pyarrow.Schema", about: About) -> "pyarrow.Schema":
     """The schema with the writer and its version in its metadata."""
     return schema.with_metadata({"stepmark_writer": about.name, "stepmark_writer_version": about.version})
 
