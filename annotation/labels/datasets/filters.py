@@ -77,26 +77,25 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
 
     def take(self, annotation: RecordAnnotation) -> bool:
         """Whether the label passes the filters, whatever its revision."""
-        wanted: list[tuple[Collection[Any], Any]] = [
-            (self.source_kinds, annotation.source_kind),
-            (self.annotators, annotation.annotator),
-            (self.finish_reasons, annotation.finish_reason),
-            (self.lanes, annotation.lane),
-            (self.generations, annotation.generation),
-            (self.guidelines, annotation.guidelines),
-        ]
         moment = annotation.submitted_at
         return (
             (self.takes_gold or annotation.lane not in HIDDEN_LANES)
             and not (self.hints == "left_out" and annotation.hint is not None and annotation.hint.shown)
-            and all(not allowed or value in allowed for allowed, value in wanted)
+            and (not self.source_kinds or annotation.source_kind in self.source_kinds)
+            and (not self.annotators or annotation.annotator in self.annotators)
+            and (not self.finish_reasons or annotation.finish_reason in self.finish_reasons)
+            and (not self.lanes or annotation.lane in self.lanes)
+            and (not self.generations or annotation.generation in self.generations)
+            and (not self.guidelines or annotation.guidelines in self.guidelines)
             and (self.submitted_from is None or (moment is not None and moment >= self.submitted_from))
             and (self.submitted_to is None or (moment is not None and moment < self.submitted_to))
         )
 
     def are_sure(self, consensus: Iterable[Consensus]) -> bool:
         """Whether each step's most probable rating has at least the minimum posterior."""
-        return all(max(step.good, step.neutral, step.bad) >= self.min_posterior for step in consensus)
+        return not self.min_posterior or all(
+            max(step.good, step.neutral, step.bad) >= self.min_posterior for step in consensus
+        )
 
 
 def parse_filters(body: dict[str, Any]) -> SnapshotFilters:

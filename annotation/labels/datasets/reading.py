@@ -246,12 +246,14 @@ def _path(path: Rows, ratings: Rows, places: Places, texts: Texts) -> list[PathP
     positions = {}
     for _, position, chosen_id, own_text, dwell_ms, native in path:
         chosen = None if chosen_id is None else places[chosen_id][1]
-        positions[position] = PathPosition(position, chosen, own_text, dwell_ms, [], _object(native))
+        given = {} if native == "{}" else json.loads(native)
+        positions[position] = PathPosition(position, chosen, own_text, dwell_ms, [], given)
+    unchosen = False
     for _, step_id, state, value, flagged, accepted, error_type, comment, dimensions, spans in ratings:
         position, alternative = places[step_id]
         if position not in positions:
-            positions[position] = PathPosition(position)
-        rating = Rating(alternative, state, value, flagged, error_type, accepted=accepted)
+            positions[position], unchosen = PathPosition(position), True
+        rating = Rating(alternative, state, value, flagged, error_type, "", {}, [], accepted)
         if texts.comments:
             rating.comment = comment
         if dimensions != "{}":
@@ -261,7 +263,8 @@ def _path(path: Rows, ratings: Rows, places: Places, texts: Texts) -> list[PathP
         if spans != "[]":
             rating.spans = _spans(spans, comments=texts.comments)
         positions[position].ratings.append(rating)
-    return [positions[position] for position in sorted(positions)]
+    # The rows of the path are in order.
+    return [positions[position] for position in sorted(positions)] if unchosen else [*positions.values()]
 
 
 def _spans(text: str, *, comments: bool) -> list[Span]:

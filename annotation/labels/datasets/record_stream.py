@@ -3,6 +3,7 @@
 from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
+from operator import attrgetter
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -130,7 +131,7 @@ def select_labels(
     labels: list[Label], filters: SnapshotFilters
 ) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
     """The latest revisions that pass the filters, and all revisions that the filters request."""
-    last = {label.labeller: label.id for label in sorted(labels, key=lambda label: label.revision)}
+    last = {label.labeller: label.id for label in sorted(labels, key=attrgetter("revision"))}
     if filters.set_aside == "left_out":
         labels = [label for label in labels if not label.set_aside]
     matching = [label for label in labels if filters.take(label.annotation)]

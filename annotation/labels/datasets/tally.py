@@ -116,6 +116,8 @@ class Tally:
         for annotation in record.annotations:
             self._add_label(annotation)
         self._add_draws(record.annotations)
+        if len(record.annotations) < 2:
+            return
         own = (a for a in record.annotations if a.source_kind == "human" and not a.adjudicates)
         known = {_person(a): a.first_error for a in own if a.first_error is not None}
         for one, other in combinations(known.values(), 2):
@@ -152,20 +154,23 @@ class Tally:
         if annotation.progress is not None:
             self._count["progress"][str(annotation.progress)] += 1
         self._alternatives += _beside(annotation)
+        ratings = self._count["ratings"]
         for place in annotation.path:
-            self._own_steps += place.own_text is not None
+            if place.own_text is not None:
+                self._own_steps += 1
             for rating in place.ratings:
-                word = rating.state if rating.rating is None else WORD_OF[rating.rating]
-                self._count["ratings"][word] += 1
-                self._accepted += rating.accepted
+                ratings[rating.state if rating.rating is None else WORD_OF[rating.rating]] += 1
+                if rating.accepted:
+                    self._accepted += 1
                 if rating.error_type:
                     self._count["error_types"][rating.error_type] += 1
-                self._count["dimensions"].update(_dimensions(rating))
+                if rating.dimensions:
+                    self._count["dimensions"].update(_dimensions(rating))
 
 
 def _beside(annotation: RecordAnnotation) -> int:
     """The number of ratings of completions that are not on the label's own path."""
-    if all(len(place.ratings) < 2 for place in annotation.path):
+    if max([len(place.ratings) for place in annotation.path], default=0) < 2:
         return 0
     on_path = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
     return sum(
