@@ -43,6 +43,7 @@ from prm.formats.path import first_error
 from prm.formats.prm800k import prm800k
 from prm.formats.processbench import processbench
 from prm.formats.record import Completion, PathPosition, Provenance, Rating, Record, RecordAnnotation
+from prm.formats.records import records
 from prm.formats.trl import trl
 from tests.factories import AnnotationFactory, MembershipFactory
 from tests.real_data import real_data
@@ -336,6 +337,18 @@ def test_an_old_snapshot_comes_out_as_records_to_the_byte(project, settings):
     assert b"".join(export_snapshot(snapshot, "records")) == content
     assert [len(record.annotations) for record in read_snapshot(snapshot)] == [3, 1]
     assert len(lines(export_snapshot(snapshot, "prm800k"))) == 4
+
+
+EVERY_KIND = Path(__file__).parent / "labels_of_every_kind.jsonl"
+
+
+def test_labels_of_every_kind_make_the_same_snapshot_to_the_byte(project):
+    """The file is a snapshot of the same labels by an earlier version (2a98d5db), and is never written again."""
+    content = EVERY_KIND.read_bytes()
+    take_in(project, *[record for _, record in records.read(io.BytesIO(content))])
+    filters = {"revisions": "all", "critiques": "included", "comments": "included", "min_annotations": 0}
+    snapshot = create_snapshot(by=None, project=project, filters=filters)
+    assert snapshot_file(snapshot).read_bytes() == content
 
 
 @pytest.mark.parametrize(
