@@ -55,7 +55,7 @@ def without_garbage_collection() -> Iterator[None]:
 def pytest_configure_node(node: WorkerController) -> None:
     """Choose: a test that is named (`file.py::test`) and those that failed last are collected as ever."""
     config = node.config
-    named = any("::" in argument for argument in config.args) or config.getoption("lf")
+    named = any("::" in argument for argument in config.args) or config.getoption("lf", default=False)
     node.workerinput[WHOLE_FILES] = config.getvalue("dist") == "loadfile" and not named
 
 
