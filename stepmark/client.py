@@ -142,11 +142,7 @@ class Client:
 
         Raises ApiError with the reason if the caller may not label now.
         """
-        answer = self.post(_path(project, "claim/"), {"holding": list(holding)}, repeatable=True)
-        task: Row | None = answer["task"]
-        if task is None and answer["reason"] not in ("done", "all_leased"):
-            raise ApiError(answer["reason"], answer["message"], {"retry_at": answer["retry_at"]})
-        return task
+        return _task(self.post(_path(project, "claim/"), {"holding": list(holding)}, repeatable=True))
 
     def submit(self, project: str, task: Row, ratings: Sequence[int | None] = (), **fields: Any) -> Row:
         """Submit a rating for each position of a task: 1 good, 0 neutral, -1 bad, None unsure. Safe to repeat.
@@ -163,6 +159,15 @@ class Client:
             "finish_reason": "found_error" if -1 in ratings else "solution",
         }
         return self.post(_path(project, "annotations/"), body | fields, repeatable=True)
+
+    def submit_and_claim(
+        self, project: str, task: Row, ratings: Sequence[int | None] = (), holding: Sequence[int] = (), **fields: Any
+    ) -> Row | None:
+        """Submit as `submit`, and claim as `claim`, in one request; returns the next task.
+
+        If the claim raises ApiError, the label is stored nevertheless.
+        """
+        return _task(self.submit(project, task, ratings, holding=list(holding), **fields)["next"])
 
     def heartbeat(self, task: Row) -> Row:
         """Extend the lease of a task; returns when it expires."""
@@ -338,6 +343,14 @@ class Client:
 
     def _lost(self, error: httpx2.TransportError) -> ApiError:
         return ApiError(UNREACHABLE, f"{self._http.base_url} does not respond: {str(error) or type(error).__name__}")
+
+
+def _task(claim: Row) -> Row | None:
+    """The task of a response to a claim, None if none is left. Raises ApiError with another reason."""
+    task: Row | None = claim["task"]
+    if task is None and claim["reason"] not in ("done", "all_leased"):
+        raise ApiError(claim["reason"], claim["message"], {"retry_at": claim["retry_at"]})
+    return task
 
 
 def rated_path(task: Row, ratings: Sequence[int | None]) -> list[Row]:

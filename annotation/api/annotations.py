@@ -4,14 +4,15 @@ from typing import Annotated, Self
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import by_program, caller
 from annotation.api.boundary import read_body
-from annotation.api.claims import Task
+from annotation.api.claims import ClaimAnswer, Held, Task, answer_claim
+from annotation.api.scopes import require_scopes
 from annotation.core.bounds import Count, FirstError, Id, about
 from annotation.core.membership.access import find_project, membership_of
 from annotation.labels.labour.statistics import my_progress
@@ -54,6 +55,26 @@ class Receipt(msgspec.Struct):
         return cls(label.pk, label.revision, fills_place(label), label.first_error)
 
 
+class LabelAndClaim(Submission, frozen=True, kw_only=True):
+    """A label, and a claim of the next task by the same request."""
+
+    holding: Annotated[
+        Held | UnsetType,
+        about("Leases that the page holds besides this one. If it is sent, the response has the next task."),
+    ] = UNSET
+
+    @property
+    def label(self) -> Submission:
+        """The label alone, with the same hash whether it claims or not."""
+        return Submission(**{name: getattr(self, name) for name in Submission.__struct_fields__})
+
+
+class ReceiptAndTask(Receipt):
+    next: Annotated[
+        ClaimAnswer | UnsetType, about("The response to the claim; only if the label was sent with `holding`.")
+    ] = UNSET
+
+
 class OwnProgress(msgspec.Struct):
     today: Annotated[Count, about("Labels today.")]
     total: Annotated[Count, about("Number of labels.")]
@@ -70,20 +91,24 @@ class Annotations(APIView):
 
     scopes = {"POST": "submit"}
 
-    @extend_schema(operation_id="submit", request=Submission, responses={201: Receipt, 200: Receipt})
+    @extend_schema(operation_id="submit", request=LabelAndClaim, responses={201: ReceiptAndTask, 200: ReceiptAndTask})
     def post(self, request: Request, slug: str) -> Response:
         """Submit an annotation. Returns 201 the first time, 200 with the same body if the submission is repeated.
 
+        With `holding`, the same request claims the next task once the label is stored. It needs the scope `claim` too.
         With a token that is not marked as a person's tool, the label's source kind is model judge.
         Returns 409 `revision_conflict` if the caller has a newer revision than `based_on`. `extra` then holds it as
         `latest`, and the submission as `submitted`. To replace it, submit again with `extra.revision` as `based_on`.
         """
         project = find_project(request.user, slug)
-        submission = read_body(request, Submission)
-        submitted = submit_annotation(
-            by=caller(request), project=project, submission=submission, by_program=by_program(request)
-        )
-        return Response(Receipt.of(submitted), status=201 if submitted.created else 200)
+        body, by = read_body(request, LabelAndClaim), caller(request)
+        if body.holding is not UNSET:
+            require_scopes(request, ["claim"])
+        submitted = submit_annotation(by=by, project=project, submission=body.label, by_program=by_program(request))
+        receipt = ReceiptAndTask.of(submitted)
+        if body.holding is not UNSET:
+            receipt.next = answer_claim(by=by, project=project, holding=body.holding)
+        return Response(receipt, status=201 if submitted.created else 200)
 
 
 class OwnWork(APIView):

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Annotated, Any, Self
 
 import msgspec
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
 from rest_framework.request import Request
@@ -43,8 +44,11 @@ REASONS = (
 )
 
 
+Held = Annotated[list[Id], Meta(max_length=100, description="Leases that the page already holds.")]
+
+
 class Holding(msgspec.Struct):
-    holding: Annotated[list[Id], Meta(max_length=100, description="Leases that the page already holds.")] = []
+    holding: Held = []
 
 
 class TaskLease(msgspec.Struct):
@@ -147,6 +151,14 @@ class ClaimAnswer(msgspec.Struct):
     retry_at: Annotated[datetime | None, about("When there may be work again; null if unknown.")]
 
 
+def answer_claim(*, by: User, project: Project, holding: list[int]) -> ClaimAnswer:
+    """Claim the person's next task."""
+    claim = claim_next(by=by, project=project, holding=holding)
+    lease = claim.lease
+    task = Task.of_lease(lease, project, claim.steps, guidelines=claim.guidelines) if lease else None
+    return ClaimAnswer(task, claim.reason, claim.message, claim.retry_at)
+
+
 class ClaimNext(APIView):
     """The next task."""
 
@@ -156,10 +168,8 @@ class ClaimNext(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """A solution that the caller has leased and `holding` does not name, else the next solution in the queue."""
         project = find_project(request.user, slug)
-        claim = claim_next(by=caller(request), project=project, holding=read_body(request, Holding).holding)
-        lease = claim.lease
-        task = Task.of_lease(lease, project, claim.steps, guidelines=claim.guidelines) if lease else None
-        return Response(ClaimAnswer(task, claim.reason, claim.message, claim.retry_at))
+        holding = read_body(request, Holding).holding
+        return Response(answer_claim(by=caller(request), project=project, holding=holding))
 
 
 def _steps(solution: Solution, steps: Sequence[StepRow], scheme: LabelScheme) -> list[StepsAtPosition]:

@@ -61,7 +61,8 @@ def test_label_skip_and_take_the_labels_out(client, project, worker, tmp_path):
     client.release(second, "Too hard")
     assert Lease.objects.get(pk=second["lease"]["id"]).state == "released"
     third = client.claim(project)
-    client.submit(project, third, [1, 1])
+    fourth = client.submit_and_claim(project, third, [1, 1])
+    assert fourth["lease"]["id"] == Lease.objects.get(state="active").pk
     labelled = {task["solution"]["id"] for task in (first, third)}
     assert {row["solution"] for row in client.labels(project, limit=1)} == labelled
     assert {row["solution"]: row["steps"][0]["bad"] for row in client.consensus(project)} == {

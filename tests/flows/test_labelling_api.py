@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.core.membership.tokens import issue_token, revoke_token
-from annotation.models import Annotation, Draft, QueueItem, Solution
+from annotation.models import Annotation, Draft, Lease, QueueItem, Solution
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -124,6 +124,58 @@ def test_a_skipped_solution_does_not_come_back(client, item):
     task = client.post(address(item.project, "claim/"), {}).json()["task"]
     assert client.post(f"/api/v1/leases/{task['lease']['id']}/release/", {"reason": "blurred"}).status_code == 204
     assert client.post(address(item.project, "claim/"), {}).json()["task"] is None
+
+
+def test_a_submission_that_claims_brings_the_next_task_and_a_replay_the_same(client, item):
+    later = QueueItemFactory.create_batch(3, generation=item.generation)
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    ahead = client.post(address(item.project, "claim/"), {"holding": [task["lease"]["id"]]}).json()["task"]
+
+    label = finished(task, holding=[ahead["lease"]["id"]])
+    stored = client.post(address(item.project, "annotations/"), label)
+    replayed = client.post(address(item.project, "annotations/"), label)
+
+    assert (stored.status_code, replayed.status_code) == (201, 200)
+    following, again = stored.json()["next"]["task"], replayed.json()["next"]["task"]
+    assert following["solution"]["id"] in {one.solution_id for one in later} - {ahead["solution"]["id"]}
+    assert (again["lease"]["id"], again["solution"]) == (following["lease"]["id"], following["solution"])
+    assert "next" not in client.post(address(item.project, "annotations/"), finished(ahead)).json()
+    assert Annotation.objects.count() == 2
+
+
+def test_a_label_is_stored_although_there_is_no_next_task(client, item):
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    receipt = client.post(address(item.project, "annotations/"), finished(task, holding=[]))
+    assert receipt.status_code == 201
+    assert (receipt.json()["next"]["task"], receipt.json()["next"]["reason"]) == (None, "done")
+    assert Annotation.objects.count() == 1
+
+
+def test_a_replay_is_the_same_label_whether_it_claims_or_not(client, item):
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    label = finished(task)
+    assert client.post(address(item.project, "annotations/"), label | {"holding": []}).status_code == 201
+    assert client.post(address(item.project, "annotations/"), label).status_code == 200
+
+
+def test_a_refused_label_claims_nothing(client, item):
+    QueueItemFactory.create_batch(2, generation=item.generation)
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    refused = client.post(address(item.project, "annotations/"), finished(task, holding=[], finish_reason="give_up"))
+    assert refused.status_code == 400
+    assert Lease.objects.count() == 1
+
+
+def test_a_token_needs_the_scope_of_claims_to_claim_with_a_label(annotator, item):
+    _, secret = issue_token(by=annotator.user, name="loop", scopes=["submit"], for_person=True)
+    program = APIClient(headers={"authorization": f"Token {secret}"})
+    browser = APIClient()
+    browser.force_login(annotator.user)
+    label = finished(browser.post(address(item.project, "claim/"), {}).json()["task"])
+    refused = program.post(address(item.project, "annotations/"), label | {"holding": []})
+    assert (refused.status_code, refused.json()["extra"]) == (403, {"scope": "claim"})
+    assert not Annotation.objects.exists()
+    assert program.post(address(item.project, "annotations/"), label).status_code == 201
 
 
 def test_hidden_references_are_not_sent(client, item):

@@ -50,6 +50,10 @@ export class FakeServer implements Api {
 
   async claim(holding: number[]): Promise<Claim> {
     this.answer("claim");
+    return this.next(holding);
+  }
+
+  private next(holding: number[]): Claim {
     const none = { task: null, message: "", retry_at: null };
     const mine = this.active.find((task) => !holding.includes(task.lease.id));
     if (mine) return this.give(mine);
@@ -117,7 +121,7 @@ export class FakeServer implements Api {
     return { score };
   }
 
-  async submit(submission: Submission) {
+  async submit(submission: Submission, holding?: number[]) {
     this.answer("submit");
     const latest = this.latest(submission.solution);
     const revision = latest ? latest.based_on + 1 : 0;
@@ -128,7 +132,8 @@ export class FakeServer implements Api {
     this.accepted.set(submission.submission_id, submission);
     this.drafts.delete(submission.lease ?? 0);
     this.end(submission.lease);
-    return { id: this.accepted.size, revision: submission.based_on + 1, counted: true, first_error: -1 };
+    const receipt = { id: this.accepted.size, revision: submission.based_on + 1, counted: true, first_error: -1 };
+    return holding ? { ...receipt, next: this.next(holding) } : receipt;
   }
 
   async progress() {

@@ -16,7 +16,9 @@ export function createApi(caller: Caller, projectSlug: string) {
       callAPI<SavedDraft>(caller, "PUT", `/leases/${lease}/draft/`, { version, body, based_on: basedOn }),
     /** The model's score of one step. */
     hintScore: (lease: number, position: number) => callAPI<HintScore>(caller, "GET", `/leases/${lease}/hints/${position}/`),
-    submit: (submission: Submission) => callAPI<SubmissionReceipt>(caller, "POST", `${project}/annotations/`, submission),
+    /** With `holding`, the answer has the next task. */
+    submit: (submission: Submission, holding?: number[]) =>
+      callAPI<SubmissionReceipt>(caller, "POST", `${project}/annotations/`, { ...submission, holding }),
     /** The person's own label on a solution, and the solution. */
     ownWork: (solution: number) => callAPI<OwnWork>(caller, "GET", `${project}/solutions/${solution}/my-label/`),
     /** The current guidelines. */

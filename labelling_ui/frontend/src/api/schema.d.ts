@@ -533,7 +533,7 @@ export interface components {
             /** @description When it was made. */
             created_at: string;
         };
-        Receipt: {
+        ReceiptAndTask: {
             /** @description The id in this installation. */
             id: number;
             /** @description Above 1, it replaces the caller's earlier label everywhere. */
@@ -542,6 +542,8 @@ export interface components {
             counted: boolean;
             /** @description Position of the first error; -1 if none, null if unknown. */
             first_error: number | null;
+            /** @description The response to the claim; only if the label was sent with `holding`. */
+            next?: components["schemas"]["ClaimAnswer"];
         };
         SavedDraft: {
             /** @description The version of the draft, which the next save names. */

@@ -1,6 +1,6 @@
 import { ApiError } from "../api/call";
 import type { Api } from "../api/endpoints";
-import type { OwnLabel, Submission } from "../api/types";
+import type { Claim, OwnLabel, Submission } from "../api/types";
 import type { DraftBody } from "../state/draft";
 import { readJson, type Storage } from "../storage/storage";
 import { Backoff } from "./backoff";
@@ -26,16 +26,17 @@ export function leaseOf(ending: Ending): number | null {
 }
 
 /**
- * Sends the ending to the server, whose rules decide. A skip after the lease expired is stored too; a submission made
- * elsewhere in the meantime stays.
+ * Sends the ending to the server, whose rules decide; returns the next task if the answer has it. A skip after the lease
+ * expired is stored too; a submission made elsewhere in the meantime stays.
  */
-export async function deliver(api: Pick<Api, "submit" | "release">, ending: Ending): Promise<void> {
-  if ("submission" in ending) return void (await api.submit(ending.submission));
+export async function deliver(api: Pick<Api, "submit" | "release">, ending: Ending): Promise<Claim | null> {
+  if ("submission" in ending) return (await api.submit(ending.submission)).next ?? null;
   try {
     await api.release(ending.skip.lease, ending.skip.reason);
   } catch (error) {
     if (!(error instanceof ApiError && error.code === "lease_ended")) throw error;
   }
+  return null;
 }
 
 export type OutboxEntry = Ending & {
@@ -51,9 +52,10 @@ interface OutboxOptions {
   storage: Storage;
   /** Prefix of the keys: one per user and project. */
   prefix: string;
-  send: (ending: Ending) => Promise<void>;
+  /** `retried` if the latest attempt failed. */
+  send: (ending: Ending, retried: boolean) => Promise<Claim | null>;
   onChange: () => void;
-  onDelivered: (ending: Ending) => void;
+  onDelivered: (ending: Ending, next: Claim | null) => void;
 }
 
 const FIRST_WAIT_MS = 1_000;
@@ -85,6 +87,7 @@ export class Outbox {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private running: Promise<void> | null = null;
   private askedAgain = false;
+  private retrying = false;
 
   constructor(private readonly options: OutboxOptions) {}
 
@@ -139,11 +142,12 @@ export class Outbox {
     for (let entry = this.waiting()[0]; entry; entry = this.waiting()[0]) {
       this.become("sending");
       try {
-        await this.options.send(entry);
+        const next = await this.options.send(entry, this.retrying);
+        this.retrying = false;
         this.options.storage.remove(this.options.prefix + idOf(entry));
         this.backoff.reset();
         this.trouble = "";
-        this.options.onDelivered(entry);
+        this.options.onDelivered(entry, next);
       } catch (error) {
         this.trouble = error instanceof ApiError ? error.message : "";
         if (!(error instanceof ApiError) || error.temporary) return this.tryLater("unreachable");
@@ -156,6 +160,7 @@ export class Outbox {
   }
 
   private tryLater(delivery: Delivery): void {
+    this.retrying = true;
     this.become(delivery);
     this.timer = setTimeout(() => void this.flush(), this.askedAgain ? 0 : this.backoff.next());
   }

@@ -1,5 +1,5 @@
 import type { Api } from "../api/endpoints";
-import type { Progress, Task } from "../api/types";
+import type { Claim, Progress, Task } from "../api/types";
 import type { Config, Guidelines } from "../config";
 import { deliver, type Ending, leaseOf, Outbox, randomId } from "../outbox/outbox";
 import type { Storage } from "../storage/storage";
@@ -57,9 +57,9 @@ export class Session {
     this.outbox = new Outbox({
       storage,
       prefix: `stepmark:outbox:${scope}:`,
-      send: (ending) => deliver(api, ending),
+      send: (ending, retried) => this.send(ending, retried),
       onChange: () => this.show(),
-      onDelivered: () => this.delivered(),
+      onDelivered: (_ending, next) => this.delivered(next),
     });
     const hearing = { api, onTask: (task: Task) => this.arrived(task), onChange: () => this.show() };
     this.queue = revise !== null ? null : new QueueSource({
@@ -204,10 +204,17 @@ export class Session {
     this.show();
   }
 
-  /** Called when the server has received finished work, from here or from another page. */
-  private delivered(): void {
+  /** A retry claims nothing, so that finished work never waits for a claim that fails. */
+  private send(ending: Ending, retried: boolean): Promise<Claim | null> {
+    const { queue, options: { api } } = this;
+    if (!queue || retried) return deliver(api, ending);
+    return deliver({ release: api.release, submit: (submission) => queue.submit(submission) }, ending);
+  }
+
+  /** Called when the server has received finished work, from here or from another page, with the next task if known. */
+  private delivered(next: Claim | null = null): void {
     void this.refreshProgress();
-    void this.source.refill();
+    if (!next || this.queue?.receive(next)) void this.source.refill();
   }
 
   private arrived(task: Task): void {

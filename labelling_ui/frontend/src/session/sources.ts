@@ -1,6 +1,6 @@
 import { ApiError } from "../api/call";
 import type { Api } from "../api/endpoints";
-import type { Claim, OwnLabel, Task } from "../api/types";
+import type { Claim, OwnLabel, Submission, SubmissionReceipt, Task } from "../api/types";
 import type { Idle } from "./view";
 
 /** A solution to show and, for a revision, the person's own label on it. */
@@ -22,6 +22,7 @@ export interface Source {
 }
 
 export const LOADING: Idle = { kind: "loading", message: "", retryAt: null };
+const SENDING: Idle = { kind: "sending", message: "", retryAt: null };
 
 /** Why an attempt to fetch a solution failed. */
 export function failure(error: unknown): Idle {
@@ -41,7 +42,7 @@ const RETRY_MS = 5_000;
 const LOOK_AGAIN_MS = 60_000;
 
 interface QueueOptions {
-  api: Pick<Api, "claim">;
+  api: Pick<Api, "claim" | "submit">;
   /** Number of solutions to prefetch. */
   depth: number;
   /** Leases held outside this source: of the current solution and of submissions being sent. */
@@ -101,18 +102,43 @@ export class QueueSource implements Source {
     this.options.onChange();
   }
 
+  /** Sends a submission, which also claims the next solution if one more is wanted. */
+  async submit(submission: Submission): Promise<SubmissionReceipt> {
+    const { api } = this.options;
+    if (this.running || this.full) return api.submit(submission);
+    this.running = true;
+    this.again = false;
+    this.idle = SENDING;
+    try {
+      const receipt = await api.submit(submission, this.holding());
+      this.running = false;
+      return receipt;
+    } catch (error) {
+      this.running = false;
+      if (this.again) void this.refill();
+      throw error;
+    }
+  }
+
+  private get full(): boolean {
+    const { busy, depth } = this.options;
+    return this.fetched.length >= depth + (busy() ? 0 : 1);
+  }
+
   /** Whether to claim another. */
   private async claimOne(): Promise<boolean> {
-    const { api, busy, depth } = this.options;
-    if (this.fetched.length >= depth + (busy() ? 0 : 1)) return false;
-    let claim: Claim;
+    if (this.full) return false;
     try {
-      claim = await api.claim(this.holding());
+      return this.receive(await this.options.api.claim(this.holding()));
     } catch (error) {
       this.idle = failure(error);
       this.lookAgainIn(RETRY_MS);
       return false;
     }
+  }
+
+  /** Takes the answer to a claim; returns whether to claim another. */
+  receive(claim: Claim): boolean {
     if (!claim.task) {
       this.none(claim);
       return false;

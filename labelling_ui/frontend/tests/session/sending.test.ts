@@ -42,6 +42,65 @@ describe("what is handed in", () => {
     expect(here.view.idle.kind).toBe("sending");
   });
 
+  it("brings the next solution with the same request", async () => {
+    const server = new FakeServer(tasks(4));
+    const here = await page(server);
+    here.session.start();
+    await settled();
+    server.calls = [];
+    for (const lease of [1, 2, 3]) {
+      expect(here.view.task?.lease.id).toBe(lease);
+      here.session.dispatch({ type: "first_error", step: 0, seen: SEEN });
+      here.session.submit();
+      await settled();
+    }
+    expect(here.view.task?.lease.id).toBe(4);
+    expect(here.view.next).toBeNull();
+    expect(server.calls.filter((call) => call !== "progress")).toEqual(["submit", "submit", "submit"]);
+  });
+
+  it("brings the next solution also where none is fetched ahead", async () => {
+    const server = new FakeServer(tasks(3), 0);
+    const here = await page(server, new FakeBrowser(), null, 0);
+    here.session.start();
+    await settled();
+    server.calls = [];
+    here.session.dispatch({ type: "first_error", step: 0, seen: SEEN });
+    here.session.submit();
+    expect(here.view.task).toBeNull();
+    await settled();
+    expect(here.view.task?.lease.id).toBe(2);
+    expect(server.calls.filter((call) => call !== "progress")).toEqual(["submit"]);
+  });
+
+  it("says why the next solution is missing, as a claim would", async () => {
+    const server = new FakeServer(tasks(1));
+    const here = await page(server);
+    here.session.start();
+    await settled();
+    here.session.dispatch({ type: "first_error", step: 0, seen: SEEN });
+    here.session.submit();
+    await settled();
+    expect(here.view.idle).toMatchObject({ kind: "done", message: "All done." });
+  });
+
+  it("is sent alone after a failure, because a claim that fails must not keep it here", async () => {
+    const server = new FakeServer(tasks(3));
+    const here = await page(server);
+    here.session.start();
+    await settled();
+    const submit = vi.spyOn(server, "submit");
+    server.online = false;
+    here.session.dispatch({ type: "first_error", step: 0, seen: SEEN });
+    here.session.submit();
+    await settled();
+    server.online = true;
+    here.session.wake();
+    await settled();
+    expect(submit.mock.calls.map(([, holding]) => holding)).toEqual([[2, 1], undefined]);
+    expect(here.view.next?.lease.id).toBe(3);
+  });
+
   it("says so when the lease ended, and still takes the submission", async () => {
     const server = new FakeServer(tasks(1));
     const here = await page(server);
