@@ -1,11 +1,12 @@
-"""Measures a cycle of labelling, claim and submission: its rate, its latency, and processor time by part.
+"""Measures a cycle of labelling, submission and claim: its rate, its latency, and processor time by part.
 
     python -m benchmarks.cycle [--size 10000] [--people 1 16] [--seconds 8] [--rounds 3] [--against CHECKOUT] [--parts]
 
 Starts an embedded PostgreSQL and Redis (durable, as in production), the web processes and the worker of `make run` in a
-temporary folder, imports `--size` solutions, and lets annotators claim and submit without pauses. CPU is the processor
-time of the web processes and of PostgreSQL in a round, divided by its cycles; other work on the machine disturbs it
-least. `--against` runs another checkout beside this one on the same servers: each round measures both, in turn.
+temporary folder, imports `--size` solutions, and lets annotators claim and submit without pauses: apart, in two
+requests, and together, in a submission that claims. CPU is the processor time of the web processes and of PostgreSQL in
+a round, divided by its cycles; other work on the machine disturbs it least. `--against` runs another checkout beside
+this one on the same servers: each round measures both, in turn.
 
 `--parts` prints another table. It calls the same application in this process and takes a sample of its stack after each
 CLOCK_SECONDS of processor time. It also counts the statements of each part, and measures how
@@ -32,8 +33,8 @@ from launch.embedded import servers
 
 PORT = 8460
 HEAD = (
-    "| pool | annotators | checkout | cycles/s | claim p50 ms | p95 | submit p50 ms | p95 | web ms | PostgreSQL ms "
-    "| errors |"
+    "| pool | annotators | checkout | requests | cycles/s | claim p50 ms | p95 | submit p50 ms | p95 | web ms "
+    "| PostgreSQL ms | errors |"
 )
 
 
@@ -45,6 +46,11 @@ class Stage:
         self._web, self._postmaster = psutil.Process(side.processes[0]), psutil.Process(postmaster)
         self.project = ""
 
+    @property
+    def claims(self) -> bool:
+        """Whether a submission can claim; it could not in older checkouts."""
+        return "holding" in (self.side.checkout / "annotation" / "api" / "annotations.py").read_text()
+
     def fill(self, size: int) -> None:
         self.project = self.side.make_project(f"{size}", policy={"queue": {"prefetch_depth": 1}})
         for first in range(0, size, AT_ONCE):
@@ -52,9 +58,9 @@ class Stage:
             self.side.take_in(self.project, self.side.content(numbers, labelled=False))
         self.side.open_queue(self.project, size)
 
-    def measure(self, people: int, seconds: float) -> dict[str, float]:
+    def measure(self, people: int, seconds: float, *, together: bool) -> dict[str, float]:
         web, database = _seconds(self._web), _seconds(self._postmaster)
-        loop = clients.work(self.side, self.project, people=people, warm_up=0, seconds=seconds)
+        loop = clients.work(self.side, self.project, people=people, warm_up=0, seconds=seconds, together=together)
         per = 1000 / loop.cycles
         return {
             "rate": loop.rate, "claim_p50": loop.claim_p50, "claim_p95": loop.claim_p95,
@@ -72,9 +78,9 @@ def _seconds(root: psutil.Process) -> float:
     )
 
 
-def _line(size: int, people: int, name: str, rounds: list[dict[str, float]]) -> str:
+def _line(size: int, people: int, name: str, rounds: list[dict[str, float]], *, together: bool) -> str:
     middle = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
-    cells = [f"{size:,}", str(people), name, f"{middle['rate']:.0f}"]
+    cells = [f"{size:,}", str(people), name, "together" if together else "apart", f"{middle['rate']:.0f}"]
     cells += [f"{middle[key]:.1f}" for key in ("claim_p50", "claim_p95", "submit_p50", "submit_p95")]
     cells += [f"{middle[key]:.2f}" for key in ("web", "database")]
     return f"| {' | '.join(cells)} | {sum(one['failed'] for one in rounds):.0f} |"
@@ -121,15 +127,16 @@ def main() -> None:
             _print_parts(stages)
             return
         print(f"{HEAD}\n|{'---:|' * HEAD.count(' | ')}---:|", flush=True)
+        ways = [(stage, together) for stage in stages for together in (False, True) if not together or stage.claims]
         for people in arguments.people:
-            for stage in stages:
-                stage.measure(people, 1)  # warm-up
-            found: dict[str, list[Any]] = {stage.name: [] for stage in stages}
+            for stage, together in ways:
+                stage.measure(people, 1, together=together)  # warm-up
+            rounds: dict[Any, list[Any]] = {way: [] for way in ways}
             for _round in range(arguments.rounds):
-                for stage in stages:
-                    found[stage.name].append(stage.measure(people, arguments.seconds))
-            for name, rounds in found.items():
-                print(_line(arguments.size, people, name, rounds), flush=True)
+                for stage, together in ways:
+                    rounds[stage, together].append(stage.measure(people, arguments.seconds, together=together))
+            for (stage, together), measured in rounds.items():
+                print(_line(arguments.size, people, stage.name, measured, together=together), flush=True)
 
 
 def _print_parts(stages: list[Stage]) -> None:

@@ -25,7 +25,7 @@ from django.test import RequestFactory  # noqa: E402
 from config.wsgi import application  # noqa: E402
 
 CLOCK_SECONDS = 0.001
-CYCLES = 600
+CYCLES, WARM_UP = 600, 50
 # The innermost function of the stack whose file and name contain these decides.
 PARTS = (
     ("connection: pool and its check", "psycopg_pool", ""),
@@ -51,10 +51,10 @@ PARTS = (
     ("audit row", "core/audit.py", ""),
     ("work and draft", "claiming.py", "_with_work"),
     ("steps and answer", "api/claims.py", ""),
-    ("earlier label", "submission.py", "find_earlier"),
+    ("earlier label and steps", "submission.py", "_read_context"),
     ("validation", "labelling/validation.py", ""),
     ("validation", "labelling/scheme_", ""),
-    ("lease and item (lock)", "queue/leases.py", "lock_held"),
+    ("lease and item (lock)", "queue/leases.py", "lock_rows"),
     ("places", "queue/leases.py", "end_lease"),
     ("annotation rows", "annotation_rows.py", ""),
     ("decode the body", "api/boundary.py", ""),
@@ -108,8 +108,7 @@ def _call(environ: dict[str, Any]) -> bytes:
     return body
 
 
-def _submission(body: bytes) -> bytes:
-    task = json.loads(body)["task"]
+def _submission(task: dict[str, Any], **others: Any) -> bytes:
     steps = [(at["position"], at["alternatives"][0]["id"]) for at in task["solution"]["steps"]]
     path = [
         {"position": place, "chosen": step, "ratings": [{"step": step, "state": "rated", "rating": 1}]}
@@ -118,14 +117,14 @@ def _submission(body: bytes) -> bytes:
     return json.dumps(
         {
             "submission_id": str(uuid.uuid4()), "solution": task["solution"]["id"], "lease": task["lease"]["id"],
-            "finish_reason": "solution", "total_ms": 60_000, "path": path,
+            "finish_reason": "solution", "total_ms": 60_000, "path": path, **others,
         }
     ).encode()  # fmt: skip
 
 
 def main() -> None:
     project, token = sys.argv[1:]
-    meters = {"claim": Meter(), "submit": Meter()}
+    meters = {name: Meter() for name in ("claim", "submit", "submit and claim")}
     meter = Meter()
     execute, wait = psycopg.Cursor.execute, psycopg.Connection.wait
 
@@ -142,24 +141,39 @@ def main() -> None:
             meter.database[part] += time.perf_counter() - begun
 
     psycopg.Cursor.execute, psycopg.Connection.wait = counted, waited  # type: ignore[method-assign, assignment]
-    took = Counter()
-    for cycle in range(CYCLES + 50):
-        if cycle == 50:  # after the warm-up
-            meters = {"claim": Meter(), "submit": Meter()}
-            took.clear()
-        sent = b"{}"
-        for name, path in (("claim", "claim"), ("submit", "annotations")):
-            meter = meters[name]
-            environ = _request(sent, f"/api/v1/projects/{project}/{path}/", token)
-            signal.signal(signal.SIGPROF, meter.sample)
-            signal.setitimer(signal.ITIMER_PROF, CLOCK_SECONDS, CLOCK_SECONDS)
-            begun = time.process_time()
-            body = _call(environ)
-            took[name] += time.process_time() - begun
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            sent = _submission(body) if name == "claim" else b""
-    for name, meter in meters.items():
-        _print(name, meter, 1000 * took[name] / CYCLES)
+    took: Counter[str] = Counter()
+
+    def measure(name: str, path: str, sent: bytes) -> Any:
+        nonlocal meter
+        meter = meters[name]
+        environ = _request(sent, f"/api/v1/projects/{project}/{path}/", token)
+        signal.signal(signal.SIGPROF, meter.sample)
+        signal.setitimer(signal.ITIMER_PROF, CLOCK_SECONDS, CLOCK_SECONDS)
+        begun = time.process_time()
+        body = _call(environ)
+        took[name] += time.process_time() - begun
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        return json.loads(body)
+
+    def begin() -> None:
+        """Forget the warm-up."""
+        took.clear()
+        meters.update({name: Meter() for name in meters})
+
+    for cycle in range(-WARM_UP, CYCLES):
+        if cycle == 0:
+            begin()
+        measure("submit", "annotations", _submission(measure("claim", "claim", b"{}")["task"]))
+    for name in ("claim", "submit"):
+        _print(name, meters[name], 1000 * took[name] / CYCLES)
+
+    begin()
+    answer = measure("claim", "claim", b"{}")
+    for _cycle in range(CYCLES):
+        answer = measure("submit and claim", "annotations", _submission(answer["task"], holding=[])).get("next")
+        if answer is None:  # an older checkout
+            return
+    _print("submit and claim", meters["submit and claim"], 1000 * took["submit and claim"] / CYCLES)
 
 
 def _print(name: str, meter: Meter, ms: float) -> None:

@@ -108,10 +108,10 @@ class Bench:
         for name in names:
             self._execute(other_database(self.database, name), "VACUUM ANALYZE")
 
-    def loop(self, side: Side, size: int, people: int) -> Figures:
-        """Run annotators in a closed loop on the pool of this size."""
-        project = self.pool(side, size)
-        found = clients.work(side, project, people=people, warm_up=self.seconds / 5, seconds=self.seconds)
+    def loop(self, side: Side, size: int, people: int, *, together: bool = False) -> Figures:
+        """Run annotators in a closed loop on the pool of this size; `together`, their submissions claim."""
+        project, warm_up = self.pool(side, size), self.seconds / 5
+        found = clients.work(side, project, people=people, warm_up=warm_up, seconds=self.seconds, together=together)
         return msgspec.to_builtins(found) | {"rate": found.rate}
 
     def _imported(self, side: Side, size: int, labelled: bool) -> str:

@@ -18,9 +18,10 @@ LOST = 599
 
 
 class Loop(msgspec.Struct):
-    """The results of `seconds` of labelling: complete cycles, milliseconds of claims and submissions, and errors.
+    """The results of `seconds` of labelling: complete cycles, milliseconds of requests, and errors.
 
-    `twice` counts tasks that two people got, `client_share` is the share of one core that the client used.
+    A cycle is a task and the next one: two requests, or a submission that claims; then a claim has no times. `twice`
+    counts tasks that two people got, `client_share` is the share of one core that the client used.
     """
 
     seconds: float
@@ -91,12 +92,17 @@ async def _chunks(reader: asyncio.StreamReader) -> bytes:
     return body
 
 
-def work(side: Side, project: str, *, people: int, warm_up: float, seconds: float) -> Loop:
-    """Let annotators label for `seconds` after the warm-up. Raises SystemExit if the tasks run out."""
-    return asyncio.run(_work(side, project, side.people[:people], warm_up, seconds))
+def work(side: Side, project: str, *, people: int, warm_up: float, seconds: float, together: bool = False) -> Loop:
+    """Let annotators label for `seconds` after the warm-up; `together`, a submission claims the next task.
+
+    Raises SystemExit if the tasks run out.
+    """
+    return asyncio.run(_work(side, project, side.people[:people], warm_up, seconds, together))
 
 
-async def _work(side: Side, project: str, people: Sequence[str], warm_up: float, seconds: float) -> Loop:
+async def _work(
+    side: Side, project: str, people: Sequence[str], warm_up: float, seconds: float, together: bool
+) -> Loop:
     begin = time.perf_counter() + warm_up
     end = begin + seconds
     claims: list[float] = []
@@ -107,32 +113,40 @@ async def _work(side: Side, project: str, people: Sequence[str], warm_up: float,
     async def annotate(authorization: str) -> None:
         nonlocal failed
         connection, claim = Connection(side.address, authorization), side.claim(project)
+        task = None
         while (asked := time.perf_counter()) < end:
-            status, body = await connection.ask(claim)
-            got = time.perf_counter()
+            if task is None:
+                status, body = await connection.ask(claim)
+                got = time.perf_counter()
+                if status >= 300:
+                    if status == 404:
+                        raise SystemExit(f"{side.name} had no more tasks: {body[:200]!r}")
+                    failed += 1
+                    continue
+                task = side.claimed(project, body, together=together)
+                given.append(task.id)
+                if begin <= asked and got <= end:
+                    claims.append(got - asked)
+            sent = time.perf_counter()
+            status, body = await connection.ask(task.submit)
+            done = time.perf_counter()
+            task = None
             if status >= 300:
-                if status == 404:
-                    raise SystemExit(f"{side.name} had no more tasks: {body[:200]!r}")
                 failed += 1
                 continue
-            task = side.claimed(project, body)
-            given.append(task.id)
-            sent = time.perf_counter()
-            status, _ = await connection.ask(task.submit)
-            done = time.perf_counter()
-            if status >= 300:
-                failed += 1
-            elif begin <= asked and done <= end:
-                claims.append(got - asked)
+            if begin <= asked and done <= end:
                 submissions.append(done - sent)
+            if together:
+                task = side.claimed(project, body, together=True)
+                given.append(task.id)
         connection.close()
 
     took = time.process_time()
     await asyncio.gather(*(annotate(person) for person in people))
     share = (time.process_time() - took) / (warm_up + seconds)
-    if not claims:
+    if not submissions:
         raise SystemExit(f"{side.name} finished no cycle in {seconds:.0f} s.")
-    claim, submit = (1000 * np.percentile(found, (50, 95)) for found in (claims, submissions))
+    claim, submit = (1000 * np.percentile(found or [0], (50, 95)) for found in (claims, submissions))
     return Loop(
-        seconds, len(claims), *map(float, claim), *map(float, submit), failed, len(given) - len(set(given)), share
+        seconds, len(submissions), *map(float, claim), *map(float, submit), failed, len(given) - len(set(given)), share
     )

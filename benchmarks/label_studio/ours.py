@@ -47,7 +47,10 @@ class _Given(msgspec.Struct):
 
 
 class _Claim(msgspec.Struct):
-    task: _Given
+    """The response to a claim; a label that claims has it as `next`."""
+
+    task: _Given | None = None
+    next: "_Claim | None" = None
 
 
 class Stepmark:
@@ -106,9 +109,11 @@ class Stepmark:
         """The request for the next task."""
         return Request("POST", f"/api/v1/projects/{project}/claim/", b"{}")
 
-    def claimed(self, project: str, body: bytes) -> Task:
-        """The task in the response to `claim`, with the request that submits it."""
-        task = _CLAIM.decode(body).task
+    def claimed(self, project: str, body: bytes, *, together: bool = False) -> Task:
+        """The task in the response, with the request that submits it; `together`, it also claims the next one."""
+        claim = _CLAIM.decode(body)
+        task = (claim.next or claim).task
+        assert task is not None, "the pool is empty"
         steps = [position.alternatives[0].id for position in task.solution.steps]
         sent = {
             "submission_id": str(uuid.uuid4()),
@@ -121,6 +126,8 @@ class Stepmark:
                 for place, step in enumerate(steps)
             ],
         }
+        if together:
+            sent["holding"] = []
         submit = Request("POST", f"/api/v1/projects/{project}/annotations/", msgspec.json.encode(sent))
         return Task(task.solution.id, submit)
 

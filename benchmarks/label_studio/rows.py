@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from benchmarks.label_studio import limits
 from benchmarks.label_studio.bench import Bench, Figures
@@ -24,11 +25,14 @@ def imports(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> Non
 
 
 def claims(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:
-    """Claim and submit in a closed loop, by one annotator and by sixteen."""
+    """Claim and submit in a closed loop, by one annotator and by sixteen; our page does both in one request."""
     for size in [*sizes, *ours_only]:
         for side in (bench.theirs, bench.ours) if size in sizes else (bench.ours,):
             for people in (1, 16):
                 bench.note(f"claims-{people}", size, side.name, lambda s=side, n=size, p=people: bench.loop(s, n, p))
+        for people in (1, 16):
+            loop = partial(bench.loop, bench.ours, size, people, together=True)
+            bench.note(f"together-{people}", size, bench.ours.name, loop)
 
 
 def exports(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:

@@ -72,8 +72,8 @@ class LabelStudio:
         """The request for the next task."""
         return Request("GET", f"/api/projects/{project}/next")
 
-    def claimed(self, project: str, body: bytes) -> Task:
-        """The task in the response to `claim`, with the request that submits it."""
+    def claimed(self, project: str, body: bytes, *, together: bool = False) -> Task:
+        """The task in the response to `claim`, with the request that submits it, which never claims."""
         task = _NEXT.decode(body)
         result = [choice(place, 1) for place in range(len(task.data.steps))]
         sent = msgspec.json.encode({"result": result, "lead_time": 60, "was_cancelled": False})
