@@ -84,7 +84,9 @@ def _wait(who: str, limit: int) -> int:
     now = int(time.time())
     key = f"{KEY}:{who}:{now // MINUTE}"
     try:
-        calls, _ = redis_client().pipeline(transaction=False).incr(key).expire(key, 2 * MINUTE).execute()
+        calls = int(redis_client().incr(key))
+        if calls == 1:
+            redis_client().expire(key, 2 * MINUTE)
     except redis.RedisError as error:
         log.warning("api calls not counted", error=str(error))
         return 0

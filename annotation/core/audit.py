@@ -8,7 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.core.statements import fetch_all
-from annotation.core.webhooks.events import announce
+from annotation.core.webhooks.events import EVENTS, announce
 from annotation.models import Project
 from prm.messages import Message, as_json
 
@@ -16,6 +16,20 @@ INSERT = """
 INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)
 VALUES (%(project)s, %(by)s, %(action)s, %(target_type)s, %(target_id)s, %(before)s, %(after)s, %(at)s)
 """
+
+
+def insertion(target: str) -> str:
+    """The INSERT of `record` as a part of a statement with the values of `entry`. The part `target` has the `id`."""
+    return f"""
+    INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)
+    SELECT %(project)s, %(by)s, %(action)s, %(target_type)s, id::text, '{{}}', %(after)s::jsonb, %(now)s FROM {target}
+    """
+
+
+def entry(*, by: User, action: str, kind: type[models.Model], after: dict[str, Any]) -> dict[str, Any]:
+    """Values of `insertion`, besides `project` and `now`. The action must not be an event."""
+    assert action not in EVENTS
+    return {"by": by.pk, "action": action, "target_type": kind._meta.model_name, "after": json.dumps(after)}
 
 
 def record(

@@ -72,7 +72,7 @@ def instances(row: Sequence[Any], *kinds: type[models.Model]) -> list[Any]:
 
 
 def instance(model: type[M], row: Sequence[Any]) -> M:
-    """The model of a row of `columns`; further columns of the row are ignored."""
+    """The model of a row of `columns`. Further columns of the row are ignored; missing ones are fetched when used."""
     names, json_names = _attributes(model)
     row_of_model = model.__new__(model)
     # What `Model.from_db` does, without its signals and its loop over the fields.

@@ -168,7 +168,7 @@ def _take_new(
     audit.record(
         by=by,
         action="lease.claim",
-        target=Lease(pk=taken.lease),
+        target=instance(Lease, [taken.lease]),
         project=membership.project,
         after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()}
         | ({} if hint is None else {"hint": hint}),

@@ -1,7 +1,7 @@
 """Inserts an annotation with its path and ratings."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from django.utils import timezone
@@ -13,8 +13,9 @@ from annotation.work.labelling.refusing import refuse
 from prm.messages import Message
 
 NOTHING: Mapping[str, Any] = {}
-# One statement inserts all rows, from the path as JSON. It returns no row if the submission's id is already used.
-INSERT = f"""
+# The parts of one statement, which inserts all rows, from the path as JSON. It returns no row if the submission's id is
+# already used.
+ROWS = """
 WITH label AS (
     INSERT INTO annotation_annotation (
         project_id, solution_id, source_id, annotator_id, item_id, lease_id, lane, submission_id, payload_hash,
@@ -23,7 +24,7 @@ WITH label AS (
     VALUES (
         %(project)s, %(solution)s, %(source)s, %(annotator)s, %(item)s, %(lease)s, %(lane)s, %(submission)s::uuid,
         %(payload_hash)s, %(revision)s, %(counted)s, %(adjudicates)s, %(finish_reason)s, %(reason)s, %(first_error)s,
-        %(progress)s, %(total_ms)s, %(comment)s, %(native)s::jsonb, '{{}}', %(now)s, (
+        %(progress)s, %(total_ms)s, %(comment)s, %(native)s::jsonb, '{}', %(now)s, (
             SELECT version.id FROM annotation_guidelineversion version
             WHERE version.project_id = %(project)s AND CASE WHEN %(guidelines)s::bigint IS NULL
                 THEN version.created_at <= %(begun)s::timestamptz ELSE version.number = %(guidelines)s::bigint END
@@ -35,13 +36,13 @@ WITH label AS (
         AS place(position int, chosen bigint, own_text text, dwell_ms bigint, ratings json)
 ), path AS (
     INSERT INTO annotation_pathstep (annotation_id, position, chosen_id, own_text, dwell_ms, native)
-    SELECT label.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{{}}' FROM label, place
+    SELECT label.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{}' FROM label, place
 ), ratings AS (
     INSERT INTO annotation_steprating (
         annotation_id, step_id, ordinal, state, rating, flagged, accepted, error_type, comment, dimensions,
         spans)
     SELECT label.id, rated.step, rated.ordinal - 1, rated.state, rated.rating, rated.flagged,
-        coalesce(rated.accepted, false), rated.error_type, rated.comment, coalesce(rated.dimensions, '{{}}'),
+        coalesce(rated.accepted, false), rated.error_type, rated.comment, coalesce(rated.dimensions, '{}'),
         coalesce(rated.spans, '[]')
     FROM label, place, ROWS FROM (
         json_to_recordset(place.ratings) AS (
@@ -49,9 +50,18 @@ WITH label AS (
             dimensions jsonb, spans jsonb)
     ) WITH ORDINALITY AS rated(
         step, state, rating, flagged, accepted, error_type, comment, dimensions, spans, ordinal)
-)
-SELECT {columns(Annotation)} FROM label AS annotation_annotation
-"""
+)"""
+LABEL = f"SELECT {columns(Annotation)} FROM label AS annotation_annotation"
+
+
+class Others(NamedTuple):
+    """Further parts of the statement, after a comma, with their values. They can use the part `label`."""
+
+    parts: str = ""
+    values: Mapping[str, Any] = NOTHING
+
+
+NO_OTHERS = Others()
 
 
 def write_annotation(
@@ -68,6 +78,7 @@ def write_annotation(
     adjudicates: bool,
     first_error: int | None,
     native: Mapping[str, Any] = NOTHING,
+    others: Others = NO_OTHERS,
 ) -> Annotation | None:
     """Insert the rows of a valid submission; None, and no rows, if its id is already used.
 
@@ -79,8 +90,9 @@ def write_annotation(
     now = timezone.now()
     guidelines = None if submission.guidelines is msgspec.UNSET else submission.guidelines
     row = fetch_one(
-        INSERT,
+        f"{ROWS}{others.parts} {LABEL}",
         {
+            **others.values,
             "project": project,
             "solution": submission.solution,
             "source": source or _new_source(project, kind),

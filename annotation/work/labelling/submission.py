@@ -9,9 +9,9 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, Forbidden, Missing
-from annotation.core.statements import columns, fetch_all, fetch_one, instance
-from annotation.models import Annotation, Draft, Generation, Lease, Membership, Project, QueueItem, Taker
-from annotation.work.labelling.annotation_rows import write_annotation
+from annotation.core.statements import columns, fetch_all, fetch_one, instance, instances
+from annotation.models import Annotation, Lease, Membership, Project, QueueItem, Taker
+from annotation.work.labelling.annotation_rows import Others, write_annotation
 from annotation.work.labelling.disputes import follow_revision
 from annotation.work.labelling.handing_over import follow_judges
 from annotation.work.labelling.payload import Submission
@@ -20,25 +20,33 @@ from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.seen_hints import store_seen
 from annotation.work.labelling.sending_back import answer_sent_back
 from annotation.work.labelling.validation import STEPS, StepRows, validate_claimed
-from annotation.work.queue.leases import STATE, end_lease, lock_rows
+from annotation.work.queue.leases import CLOSE, STATE, close_lease, lock_rows, set_generation
 from prm.messages import Message
 from prm.vocabulary import MACHINES
 
 # The lock makes retries and tabs of one person run one after the other. It is a statement of its own, because a
 # statement that waits for a lock reads other tables as they were before the wait. That is harmless for the source,
 # because sources are only ever added: a machine's label may only miss a version that began meanwhile.
-LOCK = f"""
-SELECT {columns(Membership)}, label.kind, COALESCE(
+LABELLER = f"""label.kind, COALESCE(
     (SELECT machine.source_id FROM annotation_machineannotator machine
      WHERE machine.membership_id = annotation_membership.id),
     (SELECT source.id FROM annotation_labelsource source
-     WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind))
+     WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind)), {columns(Membership)}"""
+FROM = """
 FROM annotation_membership CROSS JOIN LATERAL (
     SELECT CASE WHEN annotation_membership.kind = 'simulated' THEN 'simulated'
         WHEN annotation_membership.kind = 'machine' OR %(by_program)s THEN 'model_judge' ELSE 'human' END
-) AS label(kind)
-WHERE project_id = %(project)s AND user_id = %(user)s AND active
-FOR NO KEY UPDATE OF annotation_membership
+) AS label(kind)"""
+WHERE = "WHERE annotation_membership.project_id = %(project)s AND user_id = %(user)s AND active"
+LOCK = f"SELECT {LABELLER} {FROM} {WHERE} FOR NO KEY UPDATE OF annotation_membership"
+# The membership is locked first, then the item, then the lease. No row if the lease is new or moved to another item
+# while the statement waited.
+LOCK_WORK = f"""
+SELECT {LABELLER}, {columns(Lease)}, {columns(QueueItem)} {FROM}
+JOIN annotation_lease ON annotation_lease.annotator_id = annotation_membership.id
+    AND annotation_lease.solution_id = %(solution)s
+JOIN annotation_queueitem ON annotation_queueitem.id = annotation_lease.item_id
+{WHERE} FOR NO KEY UPDATE OF annotation_membership, annotation_queueitem, annotation_lease
 """
 
 BEFORE = "submission_id = %(submission)s::uuid OR (annotator_id = %(annotator)s AND solution_id = %(solution)s)"
@@ -48,6 +56,10 @@ CONTEXT = f"""
 SELECT {columns(Annotation)}, {STATE}, {STEPS}
 FROM (SELECT) AS always LEFT JOIN annotation_annotation ON {BEFORE}
 """
+# Parts of the statement that inserts the label.
+CLOSE_AND_AUDIT = f", {CLOSE}, audited AS ({audit.insertion('label')})"
+READY = QueueItem.State.READY
+LEASE_AND_ITEM = len(Lease._meta.concrete_fields) + len(QueueItem._meta.concrete_fields)
 
 
 class Labeller(NamedTuple):
@@ -86,17 +98,28 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     `lease_not_found`), Conflict (`submission_conflict`; `revision_conflict`, with both versions in `extra` as `latest`
     and `submitted`) and DomainError (`invalid_submission`).
     """
-    labeller = lock_labeller(by, project, by_program=by_program)
+    labeller, held = _lock_work(by, project, submission.solution, by_program=by_program)
     membership = labeller.membership
-    held = lock_rows(annotator=membership, solution=submission.solution)
-    earlier, latest, steps = _read_context(membership, submission, held and held[1].generation)
+    earlier, latest, steps = _read_context(membership, submission, held and held[1])
     if earlier is not None:
         check_same(earlier, membership, submission)
         return Submitted(earlier, created=False)
     first_error = validate_claimed(submission, membership, project, steps)
     lease, item = _check_lease(held, membership, submission)
     _check_base(submission, latest)
-    counted = _take_place(lease, item, fills=labeller.is_machine == (item.taker == Taker.MACHINE))
+    # After its place is filled, a lease stays submitted, and later submissions are extra annotations.
+    is_open = lease.state == Lease.State.ACTIVE or (lease.state != Lease.State.SUBMITTED and item.state == READY)
+    counted = is_open and labeller.is_machine == (item.taker == Taker.MACHINE)
+    closed = close_lease(lease, item, Lease.State.SUBMITTED, done=counted)
+    revision = latest.revision + 1 if latest else 1
+    after = {
+        "solution": submission.solution,
+        "revision": revision,
+        "counted": counted,
+        "finish_reason": submission.finish_reason,
+        "first_error": first_error,
+    }
+    audited = audit.entry(by=by, action="annotation.submit", kind=Annotation, after=after)
     annotation = write_annotation(
         submission,
         project.pk,
@@ -105,10 +128,11 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
         item,
         kind=labeller.kind,
         source=labeller.source,
-        revision=latest.revision + 1 if latest else 1,
+        revision=revision,
         counted=counted,
         adjudicates=latest is not None and latest.adjudicates and not labeller.is_machine,
         first_error=first_error,
+        others=Others(CLOSE_AND_AUDIT, closed | audited),
     )
     if annotation is None:  # another person, whom the lock does not cover, has just used the same id
         raise submission_conflict()
@@ -120,18 +144,6 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
         follow_revision(by=by, annotation=annotation, disputed=submission.reference_disputed)
     if latest is not None:
         answer_sent_back(by=by, annotation=annotation)
-    audit.record(
-        by=by,
-        action="annotation.submit",
-        target=annotation,
-        after={
-            "solution": annotation.solution_id,
-            "revision": annotation.revision,
-            "counted": counted,
-            "finish_reason": annotation.finish_reason,
-            "first_error": first_error,
-        },
-    )
     return Submitted(annotation, created=True)
 
 
@@ -140,7 +152,24 @@ def lock_labeller(by: User, project: Project, *, by_program: bool) -> Labeller:
     row = fetch_one(LOCK, {"project": project.pk, "user": by.pk, "by_program": by_program})
     if row is None:
         raise Forbidden(Message("label_needs_membership"), code="not_annotator")
-    return Labeller(instance(Membership, row), *row[-2:])
+    return _labeller(row)
+
+
+def _lock_work(
+    by: User, project: Project, solution: int, *, by_program: bool
+) -> tuple[Labeller, tuple[Lease, QueueItem] | None]:
+    """As `lock_labeller`, and the person's lease on the solution with its item, also locked; None without a lease."""
+    values = {"project": project.pk, "user": by.pk, "by_program": by_program, "solution": solution}
+    if row := fetch_one(LOCK_WORK, values):
+        lease, item = instances(row[-LEASE_AND_ITEM:], Lease, QueueItem)
+        return _labeller(row), (lease, item)
+    labeller = lock_labeller(by, project, by_program=by_program)
+    return labeller, lock_rows(annotator=labeller.membership, solution=solution)
+
+
+def _labeller(row: Sequence[Any]) -> Labeller:
+    kind, source, *membership = row
+    return Labeller(instance(Membership, membership), kind, source)
 
 
 def find_earlier(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
@@ -149,14 +178,14 @@ def find_earlier(membership: Membership, submission: Submission) -> tuple[Annota
 
 
 def _read_context(
-    membership: Membership, submission: Submission, generation: Generation | None
+    membership: Membership, submission: Submission, item: QueueItem | None
 ) -> tuple[Annotation | None, Annotation | None, StepRows | None]:
-    """As `find_earlier`, and the solution's `STEPS`; sets the current state of the generation."""
-    values = {"generation": generation and generation.pk, "project": membership.project_id}
+    """As `find_earlier`, and the solution's `STEPS`; sets the item's generation in its current state."""
+    values = {"generation": item and item.generation_id, "project": membership.project_id}
     rows = fetch_all(CONTEXT, _keys(membership, submission) | values)
     *_, state, steps = rows[0]
-    if generation is not None:
-        generation.state = state
+    if item is not None:
+        set_generation(item, state)
     earlier, latest = _identify([row for row in rows if row[0] is not None], membership, submission)
     return earlier, latest, steps
 
@@ -214,13 +243,3 @@ def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
     if lease.annotator_id != membership.pk:
         raise Forbidden(Message("lease_of_another"))
     refuse("lease", Message("lease_of_another_solution", lease=lease.pk))
-
-
-def _take_place(lease: Lease, item: QueueItem, *, fills: bool) -> bool:
-    """Mark the lease's place as done; False if the submission is an extra annotation or may not fill a place."""
-    if lease.state == Lease.State.SUBMITTED:
-        Draft.objects.filter(lease=lease).delete()
-        return False
-    counted = fills and (lease.state == Lease.State.ACTIVE or item.state == QueueItem.State.READY)
-    end_lease(lease, item, Lease.State.SUBMITTED, done=counted)
-    return counted

@@ -100,6 +100,9 @@ FOR NO KEY UPDATE OF tally
 """
 
 
+_RNG = np.random.default_rng()
+
+
 @dataclass(frozen=True)
 class Taken:
     """A lease that was just created or renewed, with its item and solution."""
@@ -122,7 +125,7 @@ def take(rules: Rules, *, first: bool, now: datetime, until: datetime) -> Taken 
     rows = fetch_all(TALLIES, values)
     lanes = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
     tallies = {lane: Tally(wanted, taken) for _, lane, wanted, taken, _ in rows}
-    for lane in in_turn(tallies, np.random.default_rng()):
+    for lane in in_turn(tallies, _RNG):
         generation, frontier = lanes[lane]
         where = {"generation": generation, "lane": lane, "frontier": frontier}
         if taken := _take(IN_LANE, rules, values | where, remember=REMEMBER):

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.utils import timezone
 
 from annotation.core import audit
@@ -19,10 +20,8 @@ SWEEP_AT_MOST = 1000
 
 # In each row, the item is locked before the lease.
 LOCK = f"""
-SELECT {columns(Lease)}, {columns(QueueItem)}, {columns(Generation)}
-FROM annotation_lease
-JOIN annotation_queueitem ON annotation_queueitem.id = annotation_lease.item_id
-JOIN annotation_generation ON annotation_generation.id = annotation_queueitem.generation_id
+SELECT {columns(Lease)}, {columns(QueueItem)}
+FROM annotation_lease JOIN annotation_queueitem ON annotation_queueitem.id = annotation_lease.item_id
 WHERE annotation_lease.annotator_id = %(annotator)s AND annotation_lease.solution_id = %(solution)s
 FOR NO KEY UPDATE OF annotation_queueitem, annotation_lease
 """
@@ -30,15 +29,16 @@ FOR NO KEY UPDATE OF annotation_queueitem, annotation_lease
 # Read after the item is locked: the lock may have waited for the replacement of the generation.
 STATE = "(SELECT state FROM annotation_generation WHERE id = %(generation)s)"
 
-END = """
-WITH places AS (
+# Parts of a statement with the values of `close_lease`.
+CLOSE = """places AS (
     UPDATE annotation_queueitem SET wanted = %(wanted)s, leased = %(leased)s, done = %(done)s, state = %(item_state)s
     WHERE id = %(item)s
 ), ended AS (
-    UPDATE annotation_lease SET state = %(state)s, reason = %(reason)s, ended_at = %(ended_at)s WHERE id = %(lease)s
-)
-DELETE FROM annotation_draft WHERE lease_id = %(lease)s
-"""
+    UPDATE annotation_lease SET state = %(lease_state)s, reason = %(lease_reason)s, ended_at = %(ended_at)s
+    WHERE id = %(lease)s
+), undrafted AS (
+    DELETE FROM annotation_draft WHERE lease_id = %(lease)s
+)"""
 
 
 @transaction.atomic
@@ -178,8 +178,8 @@ def lock_held(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem
     """
     held = lock_rows(annotator=annotator, solution=solution)
     if held is not None:
-        generation = held[1].generation
-        [(generation.state,)] = fetch_all(f"SELECT {STATE}", {"generation": generation.pk})
+        [(state,)] = fetch_all(f"SELECT {STATE}", {"generation": held[1].generation_id})
+        set_generation(held[1], state)
     return held
 
 
@@ -188,28 +188,36 @@ def lock_rows(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem
     row = fetch_one(LOCK, {"annotator": annotator.pk, "solution": solution})
     if row is None:
         return None
-    lease, item, item.generation = instances(row, Lease, QueueItem, Generation)
+    lease, item = instances(row, Lease, QueueItem)
     return lease, item
 
 
-def end_lease(lease: Lease, item: QueueItem, state: Lease.State, *, done: bool = False) -> None:
-    """End a lease that `lock_held` has locked: free its place or mark it as done, and delete its draft."""
+def set_generation(item: QueueItem, state: str) -> None:
+    """Give a locked item its generation in this state; further fields would be fetched."""
+    item.generation = Generation.from_db(DEFAULT_DB_ALIAS, ["id", "state"], [item.generation_id, state])
+
+
+def end_lease(lease: Lease, item: QueueItem, state: Lease.State) -> None:
+    """End a lease that `lock_held` has locked: free its place, and delete its draft."""
+    fetch_all(f"WITH {CLOSE} SELECT", close_lease(lease, item, state))
+
+
+def close_lease(lease: Lease, item: QueueItem, state: Lease.State, *, done: bool = False) -> dict[str, Any]:
+    """End a locked lease without storing it: free its place or mark it as done; returns the values of `CLOSE`."""
     held = lease.state == Lease.State.ACTIVE
     item.leased, item.done = item.leased - held, item.done + done
     if held or done:
         settle(item)
-    lease.state, lease.ended_at = state, timezone.now()
-    fetch_all(
-        END,
-        {
-            "item": item.pk,
-            "wanted": item.wanted,
-            "leased": item.leased,
-            "done": item.done,
-            "item_state": item.state,
-            "lease": lease.pk,
-            "state": lease.state,
-            "reason": lease.reason,
-            "ended_at": lease.ended_at,
-        },
-    )
+    if lease.state != state:
+        lease.state, lease.ended_at = state, timezone.now()
+    return {
+        "item": item.pk,
+        "wanted": item.wanted,
+        "leased": item.leased,
+        "done": item.done,
+        "item_state": item.state,
+        "lease": lease.pk,
+        "lease_state": lease.state,
+        "lease_reason": lease.reason,
+        "ended_at": lease.ended_at,
+    }

@@ -29,19 +29,20 @@ def in_turn(lanes: Mapping[str, Tally], rng: np.random.Generator) -> list[str]:
     323-330): place j of a lane falls due after turn (j-1)/s and no later than turn ceil(j/s), and serving the earliest
     deadline meets all deadlines.
     """
-    wanted = np.array([tally.wanted for tally in lanes.values()], dtype=np.int64)
-    taken = np.array([tally.taken for tally in lanes.values()], dtype=np.int64)
-    names = list(lanes)
-    total, turn = int(wanted.sum()), int(taken.sum()) + 1
-    behind = wanted * turn - taken * total  # in places, times `total`
-    open_ = np.flatnonzero(taken < wanted).tolist()
-    chance = rng.random(len(names))
-    order = sorted(open_, key=lambda lane: (-behind[lane], chance[lane]))
+    total = sum(tally.wanted for tally in lanes.values())
+    turn = sum(tally.taken for tally in lanes.values()) + 1
+    behind = {
+        lane: tally.wanted * turn - tally.taken * total for lane, tally in lanes.items()
+    }  # in places, times total
+    open_ = [lane for lane, tally in lanes.items() if tally.taken < tally.wanted]
+    if len(open_) < 2:
+        return open_
+    order = sorted(open_, key=lambda lane: (-behind[lane], rng.random()))
     due = [lane for lane in order if behind[lane] > 0]
     if len(due) > 1:
-        first = _draw(due, wanted, taken, behind, rng)
+        first = _draw(due, lanes, behind, rng)
         order = [first, *(lane for lane in order if lane != first)]
-    return [names[lane] for lane in order]
+    return order
 
 
 def interleave(lanes: Mapping[str, Sequence[int]], rng: np.random.Generator) -> Iterator[tuple[str, int]]:
@@ -54,16 +55,19 @@ def interleave(lanes: Mapping[str, Sequence[int]], rng: np.random.Generator) -> 
         tallies[lane] = Tally(tallies[lane].wanted, tallies[lane].taken + 1)
 
 
-def _draw(due: list[int], wanted: np.ndarray, taken: np.ndarray, behind: np.ndarray, rng: np.random.Generator) -> int:
+def _draw(due: Sequence[str], lanes: Mapping[str, Tally], behind: Mapping[str, int], rng: np.random.Generator) -> str:
     """One of the due lanes: drawn from those after which the others still meet their deadlines; else the earliest."""
-    weights = behind[due] / behind[due].sum()
-    for lane in rng.choice(due, size=len(due), replace=False, p=weights):
+    names = list(lanes)
+    wanted = np.array([tally.wanted for tally in lanes.values()], dtype=np.int64)
+    taken = np.array([tally.taken for tally in lanes.values()], dtype=np.int64)
+    weights = np.array([behind[lane] for lane in due], dtype=float)
+    for lane in rng.choice(due, size=len(due), replace=False, p=weights / weights.sum()):
         after = taken.copy()
-        after[lane] += 1
+        after[names.index(lane)] += 1
         if _in_time(wanted, after):
-            return int(lane)
+            return str(lane)
     total = int(wanted.sum())
-    return min(due, key=lambda lane: -(-(int(taken[lane]) + 1) * total // int(wanted[lane])))
+    return min(due, key=lambda lane: -(-(lanes[lane].taken + 1) * total // lanes[lane].wanted))
 
 
 def _in_time(wanted: np.ndarray, taken: np.ndarray) -> bool:
