@@ -102,11 +102,13 @@ class Annotations(APIView):
         """
         project = find_project(request.user, slug)
         body, by = read_body(request, LabelAndClaim), caller(request)
-        if body.holding is not UNSET:
+        if claims := body.holding is not UNSET:
             require_scopes(request, ["claim"])
-        submitted = submit_annotation(by=by, project=project, submission=body.label, by_program=by_program(request))
+        submitted = submit_annotation(
+            by=by, project=project, submission=body.label, by_program=by_program(request), flushes=not claims
+        )
         receipt = ReceiptAndTask.of(submitted)
-        if body.holding is not UNSET:
+        if body.holding is not UNSET:  # the claim also waits until the label is on the disk
             receipt.next = answer_claim(by=by, project=project, holding=body.holding)
         return Response(receipt, status=201 if submitted.created else 200)
 

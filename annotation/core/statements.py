@@ -18,6 +18,11 @@ from psycopg.types.numeric import Int8
 
 M = TypeVar("M", bound=models.Model)
 
+# A part of a SELECT, after which the commit of the transaction does not wait for the disk.
+WITHOUT_FLUSH = "set_config('synchronous_commit', 'off', true)"
+# A part of a SELECT, whose commit waits until this and all earlier commits are on the disk.
+FLUSH = "pg_logical_emit_message(true, 'stepmark', '')"
+
 
 def fetch_all(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """The rows of a statement with parameters such as `%(name)s`, run in the current transaction if there is one.
@@ -54,6 +59,11 @@ def fetch_one(statement: str, values: Mapping[str, Any]) -> tuple[Any, ...] | No
     """The first row of a statement; None if it has no rows."""
     rows = fetch_all(statement, values)
     return rows[0] if rows else None
+
+
+def flush() -> None:
+    """Wait until all earlier commits are on the disk; in a transaction, let its own commit wait."""
+    fetch_all(f"SELECT {FLUSH}", {})
 
 
 def columns(model: type[models.Model]) -> str:

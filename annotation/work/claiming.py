@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.core import audit
-from annotation.core.statements import columns, fetch_one, instance, instances
+from annotation.core.statements import FLUSH, WITHOUT_FLUSH, columns, fetch_one, flush, instance, instances
 from annotation.models import Draft, Hint, Lease, Membership, Problem, Project, ScreeningDecision, Solution
 from annotation.work.gold import due as hidden
 from annotation.work.gold.hidden_gold import ANY_GOLD
@@ -48,7 +48,8 @@ class Claim:
 def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
     """The person's oldest lease that is not in `holding` (ids that their page already has), else a new one.
 
-    At most `1 + prefetch_depth` leases are active per person. Every active member may label.
+    At most `1 + prefetch_depth` leases are active per person. Every active member may label. When it returns, all
+    earlier commits are on the disk.
     """
     claim = _attempt(by=by, project=project, holding=holding)
     for _attempt_number in range(ATTEMPTS):
@@ -61,6 +62,7 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
     if claim is None:
         claim = Claim(reason="all_leased", message=_("Others were faster. Try again."), retry_at=timezone.now())
     if isinstance(claim, Claim):
+        flush()
         return claim
     lease, steps, guidelines = _with_work(claim.lease)
     return Claim(lease=lease, steps=steps, guidelines=guidelines, resumed=claim.resumed)
@@ -76,7 +78,7 @@ class _Held:
 # also wait for the disk one after the other, this commit is asynchronous: WORK waits for the disk after the lock is
 # released.
 MEMBER = f"""
-SELECT {columns(Membership)}, set_config('synchronous_commit', 'off', true)
+SELECT {columns(Membership)}, {WITHOUT_FLUSH}
 FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
 FOR NO KEY UPDATE
 """
@@ -184,7 +186,7 @@ SELECT {columns(Lease)}, {columns(Solution)}, {columns(Problem)}, {columns(Draft
     {STEPS.format(solution="annotation_solution.id")},
     (SELECT COALESCE(max(version.number), 0) FROM annotation_guidelineversion version
      WHERE version.project_id = annotation_solution.project_id),
-    pg_logical_emit_message(true, 'stepmark', '')
+    {FLUSH}
 FROM annotation_lease
 JOIN annotation_solution ON annotation_solution.id = annotation_lease.solution_id
 JOIN annotation_problem ON annotation_problem.id = annotation_solution.problem_id

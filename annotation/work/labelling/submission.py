@@ -9,7 +9,7 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, Forbidden, Missing
-from annotation.core.statements import columns, fetch_all, fetch_one, instance, instances
+from annotation.core.statements import WITHOUT_FLUSH, columns, fetch_all, fetch_one, instance, instances
 from annotation.models import Annotation, Lease, Membership, Project, QueueItem, Taker
 from annotation.work.labelling.annotation_rows import Others, write_annotation
 from annotation.work.labelling.disputes import follow_revision
@@ -31,7 +31,8 @@ LABELLER = f"""label.kind, COALESCE(
     (SELECT machine.source_id FROM annotation_machineannotator machine
      WHERE machine.membership_id = annotation_membership.id),
     (SELECT source.id FROM annotation_labelsource source
-     WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind)), {columns(Membership)}"""
+     WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind)),
+    {columns(Membership)}, CASE WHEN NOT %(flushes)s THEN {WITHOUT_FLUSH} END"""
 FROM = """
 FROM annotation_membership CROSS JOIN LATERAL (
     SELECT CASE WHEN annotation_membership.kind = 'simulated' THEN 'simulated'
@@ -83,8 +84,10 @@ class Submitted:
 
 
 @transaction.atomic
-def submit_annotation(*, by: User, project: Project, submission: Submission, by_program: bool = False) -> Submitted:
-    """Store a submission as an annotation.
+def submit_annotation(
+    *, by: User, project: Project, submission: Submission, by_program: bool = False, flushes: bool = True
+) -> Submitted:
+    """Store a submission as an annotation; without `flushes`, the caller waits for the disk before it reports that.
 
     - A retry returns the annotation that the first try created.
     - A submission based on the person's latest revision becomes the next one, and adjudicates if that one did. One
@@ -98,7 +101,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     `lease_not_found`), Conflict (`submission_conflict`; `revision_conflict`, with both versions in `extra` as `latest`
     and `submitted`) and DomainError (`invalid_submission`).
     """
-    labeller, held = _lock_work(by, project, submission.solution, by_program=by_program)
+    labeller, held = _lock_work(by, project, submission.solution, by_program=by_program, flushes=flushes)
     membership = labeller.membership
     earlier, latest, steps = _read_context(membership, submission, held and held[1])
     if earlier is not None:
@@ -147,23 +150,23 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     return Submitted(annotation, created=True)
 
 
-def lock_labeller(by: User, project: Project, *, by_program: bool) -> Labeller:
+def lock_labeller(by: User, project: Project, *, by_program: bool, flushes: bool = True) -> Labeller:
     """The labeller, with their membership locked until the transaction ends. Raises Forbidden (`not_annotator`)."""
-    row = fetch_one(LOCK, {"project": project.pk, "user": by.pk, "by_program": by_program})
+    row = fetch_one(LOCK, {"project": project.pk, "user": by.pk, "by_program": by_program, "flushes": flushes})
     if row is None:
         raise Forbidden(Message("label_needs_membership"), code="not_annotator")
     return _labeller(row)
 
 
 def _lock_work(
-    by: User, project: Project, solution: int, *, by_program: bool
+    by: User, project: Project, solution: int, *, by_program: bool, flushes: bool
 ) -> tuple[Labeller, tuple[Lease, QueueItem] | None]:
     """As `lock_labeller`, and the person's lease on the solution with its item, also locked; None without a lease."""
-    values = {"project": project.pk, "user": by.pk, "by_program": by_program, "solution": solution}
-    if row := fetch_one(LOCK_WORK, values):
+    caller = {"project": project.pk, "user": by.pk, "by_program": by_program, "flushes": flushes}
+    if row := fetch_one(LOCK_WORK, caller | {"solution": solution}):
         lease, item = instances(row[-LEASE_AND_ITEM:], Lease, QueueItem)
         return _labeller(row), (lease, item)
-    labeller = lock_labeller(by, project, by_program=by_program)
+    labeller = lock_labeller(by, project, by_program=by_program, flushes=flushes)
     return labeller, lock_rows(annotator=labeller.membership, solution=solution)
 
 
