@@ -31,9 +31,8 @@ def in_turn(lanes: Mapping[str, Tally], rng: np.random.Generator) -> list[str]:
     """
     total = sum(tally.wanted for tally in lanes.values())
     turn = sum(tally.taken for tally in lanes.values()) + 1
-    behind = {
-        lane: tally.wanted * turn - tally.taken * total for lane, tally in lanes.items()
-    }  # in places, times total
+    # In places, times `total`.
+    behind = {lane: tally.wanted * turn - tally.taken * total for lane, tally in lanes.items()}
     open_ = [lane for lane, tally in lanes.items() if tally.taken < tally.wanted]
     if len(open_) < 2:
         return open_
