@@ -244,7 +244,7 @@ class Bench:
         from prm.evaluation import evaluate
         from prm.scoring import Scorer
 
-        scorer = Scorer.load(settings.MODEL_ROOT / version.path)
+        scorer = Scorer.load(settings.STATE_ROOT / "models" / version.path)
         whole = evaluate(self.truth, list(scorer.score(self.truth)), threshold=scorer.threshold).overall
         f1 = whole.processbench_f1
         return (f1.value, f1.low, f1.high), whole.step_auroc.value

@@ -135,7 +135,7 @@ def _small_version(project: Any, solutions: int) -> Any:
     from prm.traces import write_traces
     from prm.training import train
 
-    folder = settings.MODEL_ROOT / "small"
+    folder = settings.STATE_ROOT / "models" / "small"
     folder.mkdir(parents=True)
     write_traces(folder / "data.jsonl", generate(WorldConfig(), split="pool", n=60, seed=1))
     train(data=folder / "data.jsonl", out=folder, config=TrainConfig(epochs=1), report=lambda progress: None)

@@ -69,7 +69,7 @@ def require_production() -> None:
     else:
         faults += _faults_of(database)
     faults += _faults_of(lambda: policy_endpoints({}))
-    faults += _faults_of(import_roots) + _faults_of(export_roots)
+    faults += _faults_of(import_roots) + _faults_of(export_roots) + _faults_of(storage)
     if faults:
         sys.stderr.write("\n- ".join(["Stepmark cannot start. Correct these settings:", *sorted(faults)]) + "\n")
         raise SystemExit(3)
@@ -197,6 +197,20 @@ def import_roots() -> dict[str, dict[str, Any]]:
 def export_roots() -> dict[str, dict[str, Any]]:
     """EXPORT_ROOTS: the places to export to, in the same form."""
     return _checked_roots("EXPORT_ROOTS", env.json("EXPORT_ROOTS") if env.str("EXPORT_ROOTS", "") else {})
+
+
+def storage() -> tuple[str, dict[str, Any]]:
+    """STORAGE_URL and its fsspec STORAGE_OPTIONS; "" for the data folder of this machine."""
+    url = env.str("STORAGE_URL", "")
+    if not url:
+        return "", {}
+    options = env.json("STORAGE_OPTIONS") if env.str("STORAGE_OPTIONS", "") else {}
+    root = _checked_roots("STORAGE_URL, STORAGE_OPTIONS", {"storage": {"url": url, "options": options}})["storage"]
+    if url.startswith(("file://", "local://")):
+        raise ImproperlyConfigured(
+            "STORAGE_URL must be a bucket, such as s3://bucket/folder. Set VAR_DIR to use another folder."
+        )
+    return root["url"], root["options"]
 
 
 def _checked_roots(setting: str, roots: Any) -> dict[str, dict[str, Any]]:

@@ -21,7 +21,6 @@ QUICK = {"epochs": 2, "heads": 3, "hidden": 8}  # a training that need not learn
 def folders(settings, root):
     """Keep what rounds write in a folder of the test's own."""
     settings.STATE_ROOT = root
-    settings.MODEL_ROOT, settings.RUN_ROOT, settings.SNAPSHOT_ROOT = root / "models", root / "runs", root / "snapshots"
 
 
 def labelled_project(
@@ -63,7 +62,7 @@ def small_model(folder: Path) -> Path:
 def serving_version(project: Project, number: int = 1, **fields) -> ModelVersion:
     """A small model of a project, registered as its champion."""
     path = f"project-{project.pk}/small-{number}"
-    manifest, sha256 = read_manifest(small_model(settings.MODEL_ROOT / path))
+    manifest, sha256 = read_manifest(small_model(settings.STATE_ROOT / "models" / path))
     fields = {"state": ModelVersion.State.CHAMPION} | fields
     return ModelVersion.objects.create(
         project=project, number=number, path=path, sha256=sha256, manifest=manifest, **fields

@@ -58,7 +58,7 @@ def served_project(by: User, *, slug: str = "served", versions: int = 1, **polic
 def add_version(project: Project, number: int, *, seed: int = 0, features: tuple[str, ...] = ()) -> ModelVersion:
     """A version of the project with weights of its own on disk."""
     path = f"project-{project.pk}/run-{number}"
-    folder = settings.MODEL_ROOT / path
+    folder = settings.STATE_ROOT / "models" / path
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(trained_folder(seed, features), folder)
     manifest, sha256 = read_manifest(folder)

@@ -20,7 +20,7 @@ from annotation.api.paging import Page, PagedView
 from annotation.api.runs import RunRow
 from annotation.core.bounds import Id, NonBlank, about
 from annotation.core.membership.access import find_project
-from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
+from annotation.loop.model_jobs.exporting import export_name, is_exported, packed_export
 from annotation.loop.model_jobs.importing import importable_folders, request_measurement
 from annotation.loop.model_jobs.jobs import request_audit, request_export, request_import
 from annotation.models import Membership, ModelJob
@@ -66,7 +66,7 @@ class ModelExport(APIView):
         """Whether the export can be downloaded, and its progress. Managers only."""
         version = find_version(request, version_id, Membership.Role.MANAGER)
         job = version.jobs.filter(kind=ModelJob.Kind.EXPORT).first()
-        return Response(ModelExportState(export_path(version).is_dir(), ModelJobRow.of(job) if job else None))
+        return Response(ModelExportState(is_exported(version), ModelJobRow.of(job) if job else None))
 
     @extend_schema(operation_id="export_model", request=None, responses={202: ModelJobRow})
     def post(self, request: Request, version_id: int) -> Response:

@@ -24,7 +24,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.core import audit, tickets
+from annotation.core import audit, storage, tickets
 from annotation.core.bounds import about
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.jobs import enqueue
@@ -118,7 +118,8 @@ def do_part(
         try:
             if job.attempts > MAX_ATTEMPTS:
                 raise _died(MAX_ATTEMPTS)
-            turn = perform(job)
+            with storage.holding():
+                turn = perform(job)
         except Cancelled:
             end_job(job, State.CANCELLED)
             return job, None
@@ -285,7 +286,7 @@ def end_job(job: Job, state: str, error: str = "", *, failure: str = "") -> None
     for following in job.following():
         send(following)
     if leftover := job.leftover:
-        transaction.on_commit(lambda: leftover.unlink(missing_ok=True))
+        transaction.on_commit(lambda: storage.remove(leftover))
 
 
 def sweep_jobs() -> int:

@@ -26,6 +26,4 @@ def without_folders(value: Any) -> Any:
 
 
 def _without_roots(text: str) -> str:
-    for root in (settings.MODEL_ROOT, settings.RUN_ROOT, settings.SNAPSHOT_ROOT):
-        text = text.replace(f"{root}/", f"{root.name}/")
     return text.replace(f"{settings.STATE_ROOT}/", "").replace(f"{settings.BASE_DIR}/", "")

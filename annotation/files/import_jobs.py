@@ -13,14 +13,14 @@ from django.db import transaction
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from annotation.core import audit
+from annotation.core import audit, storage
 from annotation.core.errors import Conflict, DomainError, Missing, translated_format_errors
 from annotation.core.lifecycle import cancel_job, send
 from annotation.core.membership.access import require_role
 from annotation.files.opening import open_content
-from annotation.files.places import find_files, is_address, place_below, size_of
+from annotation.files.places import find_files, place_below, resolved, size_of
 from annotation.files.preparing import splitting_of
-from annotation.files.uploads import lock_uploads, store_file
+from annotation.files.uploads import lock_uploads, place_of_upload, store_file
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
 from prm.faults import fault_of
 from prm.formats.detection import detect
@@ -57,7 +57,7 @@ def import_uploads(
     jobs = import_places(
         by=by,
         project=project,
-        files=[(str(upload.path), upload.filename) for upload in owned],
+        files=[(place_of_upload(upload), upload.filename) for upload in owned],
         manner=manner,
         name=name or f"{len(owned)} files",
     )
@@ -79,11 +79,11 @@ def import_files(
     stored: list[tuple[str, str]] = []
     try:
         for filename, pieces in files:
-            stored.append((str(store_file(pieces=pieces, filename=filename)), filename))
+            stored.append((store_file(pieces=pieces, filename=filename), filename))
         jobs = import_places(by=by, project=project, files=stored, manner=manner, name=f"{len(stored)} files")
     except BaseException:
         for place, _size in stored:
-            Path(place).unlink(missing_ok=True)
+            storage.remove(storage.key_of(place))
         raise
     send(jobs[0])
     return jobs
@@ -158,7 +158,7 @@ def create_import(
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
     splitting_of(manner.decomposition, manner.options.thinking)
-    place = str(path) if is_address(str(path)) else str(Path(path).resolve())
+    place = resolved(path)
     read_format, mapping = _format_of(place, filename, manner.format, manner.options)
     options = msgspec.structs.replace(manner.options, mapping=mapping)
     job = ImportJob.objects.create(

@@ -1,10 +1,11 @@
-"""Places of files: a path on this machine, or an address that fsspec opens (`s3://bucket/a.jsonl`).
+"""Places of files: a path on this machine, an address that fsspec opens (`s3://bucket/a.jsonl`), or a stored file.
 
 People can name files below the roots that the operator allows for reading (settings.IMPORT_ROOTS) or for writing
 (settings.EXPORT_ROOTS), commands any file. An address is stored without credentials, which come from the root above it,
 else from the environment.
 """
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,9 @@ from typing import Any, BinaryIO, cast
 
 from django.conf import settings
 
+from annotation.core import storage
 from annotation.core.errors import DomainError, Missing
+from annotation.models.upload import UPLOADS
 from prm.messages import Message
 
 MAX_FILES = 10_000
@@ -72,6 +75,10 @@ def find_files(place: str, *, below: str = "") -> list[str]:
 @contextmanager
 def open_place(place: str) -> Iterator[BinaryIO]:
     """Open a place as a seekable file. Raises every error of the storage as OSError."""
+    if key := storage.key_of(place):
+        with storage.open_stored(key) as file:
+            yield file
+        return
     if not is_address(place):
         with Path(place).open("rb") as file:
             yield file
@@ -90,7 +97,7 @@ def write_place(place: str, pieces: Iterable[bytes]) -> int:
 
     Raises DomainError (`target_not_writable`), and whatever making the pieces raises.
     """
-    folder = settings.UPLOAD_ROOT if is_address(place) else Path(place).parent
+    folder = storage.path_of(UPLOADS) if is_address(place) else Path(place).parent
     with _storing(place):
         folder.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(dir=folder, suffix=".partial")
@@ -128,6 +135,11 @@ def _storing(place: str) -> Iterator[None]:
 
 def size_of(place: str) -> int:
     """The size of the file in bytes. Raises OSError if there is no such file."""
+    if key := storage.key_of(place):
+        sizes = storage.sizes(key)
+        if not sizes:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), key)
+        return sizes[""]
     if not is_address(place):
         return Path(place).stat().st_size
     try:
@@ -135,6 +147,11 @@ def size_of(place: str) -> int:
         return int(fs.size(path) or 0)
     except Exception as error:  # each storage has its own errors
         raise _as_os_error(error) from error
+
+
+def resolved(place: Path | str) -> str:
+    """The place as it is stored in the database, with the whole path of a local file."""
+    return str(place) if is_address(str(place)) or storage.key_of(str(place)) else str(Path(place).resolve())
 
 
 def is_address(place: str) -> bool:

@@ -1,31 +1,28 @@
-"""Resumable uploads: a piece that is on the disk need not be sent again.
+"""Resumable uploads: a piece that is stored need not be sent again.
 
-A piece is on the disk before the upload's offset moves. Bytes that a killed process wrote beyond the offset are
-overwritten.
+A piece is stored before the upload's offset moves. Bytes that a killed process wrote beyond the offset are overwritten.
+In a bucket each piece is an object, so that the pieces can come to different machines.
 """
 
 import errno
-import fcntl
 import hashlib
 import os
 import re
-import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
-from typing import BinaryIO
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core import audit
+from annotation.core import audit, storage
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
 from annotation.models import ImportJob, Membership, Project, Upload
+from annotation.models.upload import UPLOADS
 from prm.messages import Message
 
 ABANDONED_AFTER = timedelta(days=3)
@@ -67,13 +64,11 @@ def begin_upload(*, by: User, project: Project, filename: str, size: int, finger
     require_role(by, project, Membership.Role.MANAGER)
     if size > settings.MAX_UPLOAD_BYTES:
         raise _too_large(filename)
-    settings.UPLOAD_ROOT.mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(settings.UPLOAD_ROOT).free < size + SPARE_BYTES:
-        raise _no_space(filename)
     upload = Upload.objects.create(
         project=project, by=by, filename=filename[:300], fingerprint=fingerprint[:300], size=size
     )
-    upload.path.touch()
+    if not storage.begin_file(upload.key, size + SPARE_BYTES):
+        raise _no_space(filename)
     audit.record(by=by, action="upload.begin", target=upload, after={"bytes": size})
     return upload
 
@@ -110,21 +105,18 @@ def append_piece(
     """
     if checksum and checksum[0] not in CHECKSUMS:
         raise DomainError(Message("unknown_checksum", known=" or ".join(CHECKSUMS)))
-    with _writing(find_upload(by=by, upload=upload)) as file:
+    with _writing(find_upload(by=by, upload=upload)) as addition:
         row = find_upload(by=by, upload=upload)  # again under the lock: another request may have moved its offset
         if offset != row.offset:
-            raise Conflict(
-                Message("wrong_offset", filename=row.filename, offset=row.offset),
-                {"offset": row.offset},
-            )
-        file.truncate(offset)
-        file.seek(offset)
+            raise _wrong_offset(row)
+        addition.begin(offset)
         digest = hashlib.new(checksum[0]) if checksum else None
         try:
             for piece in pieces:
-                if file.tell() + len(piece) > row.size:
+                if row.offset + len(piece) > row.size:
                     raise TooLarge(Message("upload_too_long", n=row.size, filename=row.filename))
-                file.write(piece)
+                addition.file.write(piece)
+                row.offset += len(piece)
                 if digest:
                     digest.update(piece)
         except ConnectionError:
@@ -132,11 +124,11 @@ def append_piece(
                 raise
         if checksum and digest and digest.digest() != checksum[1]:
             raise Damaged(Message("checksum_mismatch"))
-        file.flush()
-        os.fsync(file.fileno())
-        row.offset, row.touched_at = file.tell(), timezone.now()
-        if not Upload.objects.filter(pk=upload).update(offset=row.offset, touched_at=row.touched_at):
-            raise _not_found(upload)  # discarded while the piece was on its way
+        row.pieces += addition.store()
+        row.touched_at = timezone.now()
+        unchanged = Upload.objects.filter(pk=upload, offset=offset)
+        if not unchanged.update(offset=row.offset, pieces=row.pieces, touched_at=row.touched_at):
+            raise _wrong_offset(find_upload(by=by, upload=upload))  # unless it was discarded while the piece came
     return row
 
 
@@ -145,9 +137,9 @@ def discard_upload(*, by: User, upload: uuid.UUID) -> None:
     """Delete an upload. Raises as `find_upload`."""
     row = find_upload(by=by, upload=upload)
     audit.record(by=by, action="upload.discard", target=row)
-    path = row.path
+    key = row.key
     row.delete()
-    transaction.on_commit(lambda: path.unlink(missing_ok=True))
+    transaction.on_commit(lambda: storage.remove(key))
 
 
 def unfinished_uploads(*, by: User, project: Project) -> list[Upload]:
@@ -160,30 +152,35 @@ def sweep_uploads() -> int:
     before = timezone.now() - ABANDONED_AFTER
     swept = 0
     for upload in Upload.objects.filter(touched_at__lt=before):
-        upload.path.unlink(missing_ok=True)
+        storage.remove(upload.key)
         upload.delete()
         swept += 1
-    root: Path = settings.UPLOAD_ROOT
-    for path in root.iterdir() if root.is_dir() else []:
-        with suppress(FileNotFoundError):  # an import that ends deletes its file
-            old = _NAME.fullmatch(path.name) and path.stat().st_mtime < before.timestamp()
-            if old and not Upload.objects.filter(pk=path.name).exists() and not _is_wanted(path):
-                path.unlink()
-                swept += 1
+    for name, changed in storage.stored_below(UPLOADS).items():
+        key, old = f"{UPLOADS}/{name}", _NAME.fullmatch(name) and changed < before
+        if old and not Upload.objects.filter(pk=name).exists() and not _is_wanted(key):
+            storage.remove(key)
+            swept += 1
     return swept
 
 
-def _is_wanted(path: Path) -> bool:
+def _is_wanted(key: str) -> bool:
     """Whether an import reads the file, or failed so recently that a person may retry it."""
-    jobs = ImportJob.objects.filter(path=str(path.resolve()))
+    jobs = ImportJob.objects.filter(path=storage.place_of(key))
     recent = timezone.now() - ABANDONED_AFTER
     return jobs.filter(state__in=ImportJob.LIVE).exists() or jobs.filter(finished_at__gt=recent).exists()
 
 
-def store_file(*, pieces: Iterable[bytes], filename: str) -> Path:
-    """Store a file from one request; returns its path. Raises TooLarge (`upload_too_large`), NoSpace (`disk_full`)."""
-    settings.UPLOAD_ROOT.mkdir(parents=True, exist_ok=True)
-    path: Path = settings.UPLOAD_ROOT / uuid.uuid4().hex
+def place_of_upload(upload: Upload) -> str:
+    """The place of a complete upload's file."""
+    storage.seal(upload.key, upload.pieces)
+    return storage.place_of(upload.key)
+
+
+def store_file(*, pieces: Iterable[bytes], filename: str) -> str:
+    """Store a file from one request; returns its place. Raises TooLarge (`upload_too_large`), NoSpace (`disk_full`)."""
+    key = f"{UPLOADS}/{uuid.uuid4().hex}"
+    path = storage.path_of(key)
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with _report_disk_full(filename), path.open("xb") as out:
             for piece in pieces:
@@ -192,22 +189,21 @@ def store_file(*, pieces: Iterable[bytes], filename: str) -> Path:
                     raise _too_large(filename)
             out.flush()
             os.fsync(out.fileno())
+        storage.publish(key)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return path
+    return storage.place_of(key)
 
 
 @contextmanager
-def _writing(upload: Upload) -> Iterator[BinaryIO]:
-    """The upload's file, locked for one writer. Raises NoSpace if the disk is full."""
+def _writing(upload: Upload) -> Iterator[storage.Addition]:
+    """An addition to the upload's file. Raises NoSpace if the disk is full."""
     try:
-        with _report_disk_full(upload.filename), upload.path.open("r+b") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Busy(Message("upload_busy", filename=upload.filename)) from None
-            yield file
+        with _report_disk_full(upload.filename), storage.adding(upload.key) as addition:
+            yield addition
+    except BlockingIOError:
+        raise Busy(Message("upload_busy", filename=upload.filename)) from None
     except FileNotFoundError:
         raise Missing(Message("upload_gone", filename=upload.filename), code="upload_not_found") from None
 
@@ -220,6 +216,11 @@ def _report_disk_full(filename: str) -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise _no_space(filename) from error
+
+
+def _wrong_offset(upload: Upload) -> Conflict:
+    message = Message("wrong_offset", filename=upload.filename, offset=upload.offset)
+    return Conflict(message, {"offset": upload.offset})
 
 
 def _not_found(upload: uuid.UUID) -> Missing:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.text import slugify
 
+from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import send
 from annotation.core.membership.accounts import invite
@@ -94,9 +94,9 @@ def suggest_template(records: Sequence[Record]) -> str:
 
 
 def _import(by: User, project: Project, file: FirstFile) -> ImportJob:
-    path = store_file(pieces=file.pieces, filename=file.filename)
+    place = store_file(pieces=file.pieces, filename=file.filename)
     try:
-        job = create_import(by=by, project=project, path=path, filename=file.filename, manner=file.manner)
+        job = create_import(by=by, project=project, path=place, filename=file.filename, manner=file.manner)
         if job.total_bytes > AT_ONCE:
             send(job)
             return job
@@ -107,7 +107,7 @@ def _import(by: User, project: Project, file: FirstFile) -> ImportJob:
         if not job.accepted:
             raise _nothing_imported(job)
     except BaseException:
-        Path(path).unlink(missing_ok=True)
+        storage.remove(storage.key_of(place))
         raise
     return job
 

@@ -59,7 +59,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "schedule_name_taken": "There is already a scheduled export named '{name}'. Choose another name.",
     "schedule_never_due": "A scheduled export needs a number of days from 1 to {most}, or must follow promotions.",
     "snapshot_file_changed": "The file of {snapshot} was changed after the snapshot was made (SHA-256 {sha256}). Nothing was read from it. Restore {path} from a backup.",
-    "snapshot_file_missing": "The file of {snapshot} is missing from {snapshot_root}. Restore it from a backup.",
+    "snapshot_file_missing": "The file of {snapshot}, {key}, is missing from the data folder. Restore it from a backup.",
     "snapshots_of_two_projects": "The two snapshots are of different projects. Compare snapshots of one project.",
     "solutions_beginning_neutral": (
         "{n} solution whose first step is neutral",

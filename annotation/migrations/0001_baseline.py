@@ -405,9 +405,7 @@ class Migration(migrations.Migration):
                 ("filename", models.CharField(max_length=300)),
                 (
                     "path",
-                    models.CharField(
-                        help_text="A path on this machine, or an address that fsspec opens.", max_length=2000
-                    ),
+                    models.CharField(help_text="See annotation.files.places.", max_length=2000),
                 ),
                 ("format", models.CharField(default="auto", max_length=40)),
                 ("decomposition", models.CharField(default="blank_lines", max_length=40)),
@@ -2930,7 +2928,11 @@ class Migration(migrations.Migration):
                 ("filename", models.CharField(max_length=300)),
                 ("fingerprint", models.CharField(blank=True, max_length=300)),
                 ("size", models.PositiveBigIntegerField()),
-                ("offset", models.PositiveBigIntegerField(default=0, help_text="Bytes that are on the disk.")),
+                (
+                    "pieces",
+                    models.JSONField(default=list, help_text="Its pieces in a bucket, as (SHA-256, bytes)."),
+                ),
+                ("offset", models.PositiveBigIntegerField(default=0, help_text="Bytes that are stored.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("touched_at", models.DateTimeField(auto_now=True)),
                 (

@@ -1,12 +1,11 @@
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Exists, OuterRef
 
+from annotation.core.storage import key_of
 from annotation.models.job import Job
 from annotation.models.message_field import MessageField
 from annotation.models.project import Project
@@ -71,7 +70,7 @@ class ImportJob(Job):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="import_jobs")
     group = models.ForeignKey(ImportGroup, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
     filename = models.CharField(max_length=300)
-    path = models.CharField(max_length=2000, help_text="A path on this machine, or an address that fsspec opens.")
+    path = models.CharField(max_length=2000, help_text="See annotation.files.places.")
     format = models.CharField(max_length=40, default="auto")
     decomposition = models.CharField(max_length=40, default="blank_lines")
     options = models.JSONField(default=dict, blank=True)
@@ -97,11 +96,9 @@ class ImportJob(Job):
         return ImportJob.in_turn().filter(group=self.group, group__isnull=False, state=ImportJob.State.QUEUED)
 
     @property
-    def leftover(self) -> Path | None:
-        """The uploaded file; None after a failure, because a person can retry the import for a while."""
-        path = Path(self.path)
-        unused = self.state != ImportJob.State.FAILED and path.is_relative_to(settings.UPLOAD_ROOT)
-        return path if unused else None
+    def leftover(self) -> str:
+        """The key of the uploaded file; "" after a failure, because a person can retry the import for a while."""
+        return "" if self.state == ImportJob.State.FAILED else key_of(self.path)
 
     @property
     def share(self) -> float | None:

@@ -1,6 +1,5 @@
 from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.apps import apps
@@ -108,9 +107,9 @@ class Job(models.Model):
         return error
 
     @property
-    def leftover(self) -> Path | None:
-        """A file to delete when the job has ended."""
-        return None
+    def leftover(self) -> str:
+        """The key of a stored file to delete when the job has ended."""
+        return ""
 
     @classmethod
     def in_turn(cls) -> models.QuerySet[Self]:

@@ -1,10 +1,8 @@
-from pathlib import Path
-
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 
+from annotation.core.storage import key_of
 from annotation.models.consensus_fit import ConsensusFit
 from annotation.models.job import CountedJob, one_live
 from annotation.models.message_field import MessageField
@@ -59,10 +57,9 @@ class ContaminationCheck(CountedJob):
     result = models.JSONField(default=dict, blank=True)
 
     @property
-    def leftover(self) -> Path | None:
-        """The uploaded file."""
-        path = Path(self.path)
-        return path if self.path and path.is_relative_to(settings.UPLOAD_ROOT) else None
+    def leftover(self) -> str:
+        """The key of the uploaded file."""
+        return key_of(self.path)
 
     def __str__(self) -> str:
         return f"contamination check {self.pk} of {self.snapshot} ({self.state})"

@@ -1,11 +1,11 @@
 import uuid
-from pathlib import Path
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 
 from annotation.models.project import Project
+
+UPLOADS = "uploads"
 
 
 class Upload(models.Model):
@@ -20,7 +20,8 @@ class Upload(models.Model):
     filename = models.CharField(max_length=300)
     fingerprint = models.CharField(max_length=300, blank=True)
     size = models.PositiveBigIntegerField()
-    offset = models.PositiveBigIntegerField(default=0, help_text="Bytes that are on the disk.")
+    pieces = models.JSONField(default=list, help_text="Its pieces in a bucket, as (SHA-256, bytes).")
+    offset = models.PositiveBigIntegerField(default=0, help_text="Bytes that are stored.")
     created_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(auto_now=True)
 
@@ -31,6 +32,5 @@ class Upload(models.Model):
         return f"upload of {self.filename}, {self.offset} of {self.size} bytes"
 
     @property
-    def path(self) -> Path:
-        root: Path = settings.UPLOAD_ROOT
-        return root / self.id.hex
+    def key(self) -> str:
+        return f"{UPLOADS}/{self.id.hex}"

@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 import redis
-from django.conf import settings
 from django.contrib.auth.models import User
 
-from annotation.core import jobs
+from annotation.core import jobs, storage
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import STAFF, require_role
 from annotation.core.wording import as_message, read_message
 from annotation.loop.gateway.near_labels import StepReason, reasons_of
 from annotation.loop.gateway.serving_model import Text
+from annotation.loop.rounds.artefacts import run_key
 from annotation.models import ModelVersion, ServedScore, Solution
 from annotation.serving import request_queue
 from annotation.serving.journal import text_hash
@@ -76,7 +76,8 @@ def review(version_id: int, text: Text) -> None:
         run = getattr(version, "run", None)
         if run is None:
             raise DomainError(Message("explanation_of_foreign_model"), code="no_explanation")
-        outcome.reasons = reasons_of(version, text, settings.RUN_ROOT / str(run.pk) / "train.jsonl")
+        training = storage.fetch(run_key(run), "train.jsonl") / "train.jsonl"
+        outcome.reasons = reasons_of(version, text, training)
         outcome.failure = None if outcome.reasons else Message("no_step_fits_context")
     except DomainError as error:
         outcome.failure = as_message(error.message)

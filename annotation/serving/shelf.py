@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import close_old_connections
 
+from annotation.core import storage
 from annotation.core.errors import DomainError, Missing
 from annotation.loop.gateway.serving_model import ServingModel
 from annotation.loop.registry import choose_version
@@ -145,7 +146,8 @@ def _choose(project: int, domain: str, version: int | None) -> ModelVersion:
 
 def _load(version: ModelVersion, cache_bytes: int) -> Loaded:
     try:
-        model = ServingModel(version, cache_bytes=cache_bytes)
+        with storage.holding():
+            model = ServingModel(version, cache_bytes=cache_bytes)
         return Loaded(model, served_of(version, model.threshold))
     except DomainError as error:
         raise ModelUnusable(error.message, error.extra, code=error.code) from error

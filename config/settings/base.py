@@ -15,6 +15,7 @@ from config.env import (
     import_roots,
     policy_endpoints,
     redis_url,
+    storage,
 )
 from config.logs import logging_config
 from config.settings.api import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401 - settings themselves
@@ -155,10 +156,9 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = HOME_DIR / "staticfiles"
 STATE_ROOT = VAR_DIR
-MODEL_ROOT = STATE_ROOT / "models"
-RUN_ROOT = STATE_ROOT / "runs"
-SNAPSHOT_ROOT = STATE_ROOT / "snapshots"
-UPLOAD_ROOT = STATE_ROOT / "uploads"
+# Files that machines share are below STATE_ROOT, or in this bucket and below STATE_ROOT as copies of at most this size.
+STORAGE_URL, STORAGE_OPTIONS = storage()
+STORAGE_CACHE_BYTES = env.int("STORAGE_CACHE_GB", 100) * 2**30
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_MB", 50_000) * 2**20
 IMPORT_ROOTS = import_roots()
 EXPORT_ROOTS = export_roots()

@@ -114,5 +114,5 @@ def _start(*, by: User, snapshot: Snapshot, chosen: dict[str, Any]) -> Contamina
         benchmark = find_benchmark(chosen["root"], chosen["path"])
     elif file := chosen["file"]:
         place = store_file(pieces=file.chunks(), filename=file.name)
-        benchmark = BenchmarkFile(str(place), file.name)
+        benchmark = BenchmarkFile(place, file.name)
     return request_check(by=by, snapshot=snapshot, benchmark=benchmark)

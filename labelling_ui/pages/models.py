@@ -11,11 +11,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.api.downloads import download
+from annotation.core import storage
 from annotation.core.errors import Missing
 from annotation.core.membership.members import domains_of
 from annotation.core.wording import in_words
-from annotation.loop.gateway.training import model_path
-from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
+from annotation.loop.gateway.training import model_key
+from annotation.loop.model_jobs import auditing
+from annotation.loop.model_jobs.exporting import export_name, is_exported, packed_export
 from annotation.loop.model_jobs.importing import importable_folders, request_measurement
 from annotation.loop.model_jobs.jobs import request_audit, request_export, request_import
 from annotation.loop.pool.scoring import rescore_pool
@@ -113,7 +115,7 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         "history": history,
         "card": model_versions.card_of(version),
         **_watched(version.jobs.exclude(kind=ModelJob.Kind.IMPORT)),
-        "exported": export_path(version).is_dir(),
+        "exported": is_exported(version),
         "scoring": PoolScoring.objects.filter(model_version=version).first(),
         "own_domains": version.domains.all(),
         "domains": list(filter(None, domains_of(member.project))),
@@ -157,7 +159,8 @@ def exported(request: HttpRequest, member: Membership, number: int) -> HttpRespo
 @project_page(*STAFF)
 def audit_page(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
     """The audit report as a page. It quotes solutions, so scripts are blocked."""
-    path = model_path(_find(member, number)) / "audit" / "report.html"
+    name = f"{auditing.FOLDER}/{auditing.PAGE}"
+    path = storage.fetch(model_key(_find(member, number)), name) / name
     if not path.is_file():
         raise Http404("This model was not audited yet.")
     response = HttpResponse(path.read_bytes(), content_type="text/html; charset=utf-8")

@@ -11,12 +11,13 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.core.reading import read_rows
 from annotation.core.wording import in_words
 from annotation.loop.registry import forecast_gate
 from annotation.loop.resuming import can_resume
-from annotation.loop.rounds.artefacts import MODEL, RUN, artefacts_of, find_artefact, run_folder
+from annotation.loop.rounds.artefacts import MODEL, RUN, TRAINER_LOG, artefacts_of, find_artefact, run_key
 from annotation.loop.rounds.failures import SETTINGS, page_of
 from annotation.loop.rounds.runs import check_labels, request_run
 from annotation.loop.schedule.automatic import outlook
@@ -141,7 +142,7 @@ def _lines(run: TrainingRun) -> Iterator[str]:
         fields = "".join(f" {name}={value:.5g}" for name, value in figures.items() if value is not None)
         place = f" {point.step}/{point.of}" if point.of else ""
         yield f"{point.at.isoformat(timespec='seconds')} {point.stage}{place} {point.message}{fields}\n"
-    trainer = run_folder(run) / "train.log"
+    trainer = storage.fetch(run_key(run), TRAINER_LOG) / TRAINER_LOG
     if trainer.exists():
         with trainer.open(errors="replace") as lines:
             yield from lines

@@ -11,7 +11,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.loop.proof.simulating import PICTURE, folder_of
+from annotation.core import storage
+from annotation.loop.proof.simulating import PICTURE, simulation_key
 from annotation.loop.proof.simulations import BASELINES, LEAST_BUDGET, MOST_SEEDS, start_simulation
 from annotation.loop.resuming import can_resume
 from annotation.models import Membership, Project, SimulationRun, Snapshot
@@ -167,7 +168,7 @@ def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> 
         "resumes": can_resume(simulation),
         "comparisons": Table(simulation.result.get("comparisons", []), COMPARISONS),
         "choosing": choosing_in_words(simulation.result),
-        "picture": (folder_of(simulation) / PICTURE).is_file() and bool(simulation.result),
+        "picture": bool(simulation.result) and PICTURE in storage.sizes(simulation_key(simulation)),
     }
     return render(request, "labelling_ui/simulation.html", context)
 
@@ -185,7 +186,7 @@ def download(request: HttpRequest, member: Membership, simulation_id: int) -> Ht
 
 @project_page(MANAGER)
 def picture(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
-    path = folder_of(_find(member.project, simulation_id)) / PICTURE
+    path = storage.fetch(simulation_key(_find(member.project, simulation_id)), PICTURE) / PICTURE
     if not path.is_file():
         raise Http404("This simulation has no picture yet.")
     return FileResponse(path.open("rb"), content_type="image/svg+xml")

@@ -119,7 +119,7 @@ def holdout_is_held_out(books: Books) -> Iterator[str]:
         yield f"item {item.pk} of the lane {item.lane} is a {item.split} solution"
     held = set(Problem.objects.filter(project=books.project, split="holdout").values_list("text_hash", flat=True))
     for run in books.project.training_runs.all():
-        file = settings.RUN_ROOT / str(run.pk) / "train.jsonl"
+        file = settings.STATE_ROOT / "runs" / str(run.pk) / "train.jsonl"
         if file.exists():
             leaked = sum(trace.problem_id in held for trace in read_traces(file))
             if leaked:
@@ -139,7 +139,7 @@ def snapshots_never_change(books: Books) -> Iterator[str]:
     """A snapshot's file has the hash of its row, and the row never changes."""
     for snapshot in Snapshot.objects.filter(project=books.project):
         for sha256 in filter(None, (snapshot.sha256, snapshot.graded_sha256)):
-            file = settings.SNAPSHOT_ROOT / f"{sha256}.jsonl"
+            file = settings.STATE_ROOT / "snapshots" / f"{sha256}.jsonl"
             if not file.exists():
                 yield f"the file {sha256[:12]} of snapshot {snapshot.pk} is missing"
             elif hashlib.sha256(file.read_bytes()).hexdigest() != sha256:

@@ -52,7 +52,7 @@ def champion_history(project: Project, *, seed: int, folder: Path) -> list[Serve
     """The models that served, in order after the zero-label baseline, measured on the same two sets."""
     sets = _final_labels(project, folder), fresh_truth(seed=seed)
     served = list(project.model_versions.filter(promoted_at__isnull=False).order_by("promoted_at"))
-    scorers = [_baseline(project), *(Scorer.load(settings.MODEL_ROOT / version.path) for version in served)]
+    scorers = [_baseline(project), *(Scorer.load(settings.STATE_ROOT / "models" / version.path) for version in served)]
     scores = [[list(scorer.score(traces)) for traces in sets] for scorer in scorers]
     history = [
         Served(
@@ -101,7 +101,7 @@ def _final_labels(project: Project, folder: Path) -> list[Trace]:
 def _baseline(project: Project) -> Scorer:
     """The zero-label scorer, with a threshold fitted on the training data of the first run."""
     scorer = Scorer.for_base(project.policies.backbone)
-    learned = settings.RUN_ROOT / str(project.training_runs.earliest("number").pk) / "train.jsonl"
+    learned = settings.STATE_ROOT / "runs" / str(project.training_runs.earliest("number").pk) / "train.jsonl"
     known = [trace for trace in read_traces(learned) if first_error(trace) is not None]
     scorer.threshold = fit_threshold_on(known, scorer.score(known))
     return scorer

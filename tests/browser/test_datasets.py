@@ -24,7 +24,7 @@ def people() -> dict[str, User]:
 
 @pytest.fixture
 def project(people: dict[str, User], settings: Any, tmp_path: Path) -> Project:
-    settings.SNAPSHOT_ROOT = tmp_path
+    settings.STATE_ROOT = tmp_path
     project = manager_world.create_empty_project(people)
     manager_world.fill(project, people)
     return project

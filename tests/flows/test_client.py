@@ -36,7 +36,7 @@ def worker(monkeypatch):
 
 @pytest.fixture
 def project(client, tmp_path, monkeypatch, settings):
-    settings.UPLOAD_ROOT, settings.SNAPSHOT_ROOT = tmp_path / "uploads", tmp_path / "snapshots"
+    settings.STATE_ROOT = tmp_path
     path = tmp_path / "sums.jsonl"
     path.write_text("\n".join(SUMS % (n, n, n) for n in range(30)))
     monkeypatch.setattr(module, "PIECE", 1000)

@@ -7,9 +7,9 @@ from annotation.files.record_import import import_records
 from annotation.labels.datasets.contamination import request_check
 from annotation.labels.datasets.export_jobs import ExportPlace
 from annotation.labels.datasets.export_schedules import create_schedule, start_due_exports
-from annotation.labels.datasets.snapshots import snapshot_file
 from annotation.models import ContaminationCheck, ExportJob
 from tests.factories import UserFactory
+from tests.stored import snapshot_file
 from tests.unit.annotation.labels.datasets.test_snapshots import rated, solution
 from tests.waiting import until
 

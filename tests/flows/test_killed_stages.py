@@ -60,7 +60,7 @@ def project(settings, tmp_path, monkeypatch):
     project = labelled_project(UserFactory(is_staff=True), labelled=60, unlabelled=20)
     run = pipeline.run_through(begin(project))
     assert run.state == TrainingRun.State.DONE, run.error
-    made = settings.MODEL_ROOT / run.model_version.path
+    made = settings.STATE_ROOT / "models" / run.model_version.path
     monkeypatch.setattr(train, "is_unchanged", lambda *given: False)
     monkeypatch.setattr(train.trainer, "train", lambda out, **given: shutil.copytree(made, out, dirs_exist_ok=True))
     return project

@@ -38,8 +38,8 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
     assert b"heads.safetensors" in b"".join(downloaded)
 
     # In, as the operator of another installation would.
-    (settings.MODEL_ROOT / importing.FOLDER).mkdir()
-    exporting.export_path(original).rename(settings.MODEL_ROOT / importing.FOLDER / "theirs")
+    (settings.STATE_ROOT / importing.FOLDER).mkdir()
+    exporting.export_path(original).rename(settings.STATE_ROOT / importing.FOLDER / "theirs")
     client.post(f"/p/{project.slug}/models/import/", {"folder": "theirs", "separator": "\\n", "good": "1"})
     job = project.model_jobs.get(kind=ModelJob.Kind.IMPORT)
     jobs.run_model_job(job.pk)

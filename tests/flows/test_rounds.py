@@ -96,14 +96,14 @@ def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings)
     by_key = {key_of(problem, content): split for problem, content, split in hashes}
 
     def splits(name):
-        lines = (settings.RUN_ROOT / str(run.pk) / name).read_bytes().splitlines()
+        lines = (settings.STATE_ROOT / "runs" / str(run.pk) / name).read_bytes().splitlines()
         return {by_key[msgspec.json.decode(line)["id"]] for line in lines}
 
     assert splits("train.jsonl") == {"pool", "calibration"}
     assert splits("holdout.jsonl") == {"holdout"}
 
     # The grades of unread pool solutions teach too, as the snapshot lists them.
-    traces = list(read_traces(settings.RUN_ROOT / str(run.pk) / "train.jsonl"))
+    traces = list(read_traces(settings.STATE_ROOT / "runs" / str(run.pk) / "train.jsonl"))
     unread = [trace for trace in traces if trace.labels is None]
     assert [trace.id for trace in unread] == [solution_key(record) for record in read_graded(run.snapshot)]
     assert {by_key[trace.id] for trace in unread} == {"pool"}

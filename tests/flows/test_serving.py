@@ -191,7 +191,7 @@ def test_a_logged_score_leads_to_the_labels_nearest_to_it(project, manager, sett
 
     champion = registry.champion_of(project)
     run = TrainingRun.objects.create(project=project, number=1, seed=0, model_version=champion)
-    folder = settings.RUN_ROOT / str(run.pk)
+    folder = settings.STATE_ROOT / "runs" / str(run.pk)
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(trained_folder().parent / "train.jsonl", folder)
     said = warm(program_of(manager)).json()

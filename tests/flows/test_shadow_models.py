@@ -25,7 +25,7 @@ def project(settings, tmp_path, monkeypatch):
 
 
 def left_behind(settings):
-    return [*settings.RUN_ROOT.rglob("shadow/*"), *settings.MODEL_ROOT.rglob("*.safetensors")]
+    return [*(settings.STATE_ROOT / "runs").rglob("shadow/*"), *(settings.STATE_ROOT / "models").rglob("*.safetensors")]
 
 
 def test_both_lanes_are_compared_on_equal_time_and_nothing_of_it_serves(project, settings):

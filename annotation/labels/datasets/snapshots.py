@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
+from io import BufferedReader
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 import structlog
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.core import audit
+from annotation.core import audit, storage
 from annotation.core.collecting import collecting_seldom
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
@@ -99,16 +99,9 @@ def open_snapshot(snapshot: Snapshot) -> BinaryIO:
     return _open(snapshot, snapshot.path, snapshot.sha256)
 
 
-def snapshot_file(snapshot: Snapshot) -> Path:
-    """The path of a snapshot's file. Read it through `open_snapshot`."""
-    path: Path = settings.SNAPSHOT_ROOT / snapshot.path
-    return path
-
-
 def size_of_snapshot(snapshot: Snapshot) -> int | None:
     """The size of a snapshot's file in bytes; None if the file is missing."""
-    file = snapshot_file(snapshot)
-    return file.stat().st_size if file.is_file() else None
+    return storage.sizes(_key(snapshot.path)).get("")
 
 
 def changed_snapshots(project: Project, *, since: datetime) -> int:
@@ -136,19 +129,16 @@ def _by_side(records: Iterable[Record], sides: Counter[str]) -> Iterator[Record]
         yield record
 
 
-def _open(snapshot: Snapshot, name: str, expected: str) -> BinaryIO:
+def _open(snapshot: Snapshot, name: str, expected: str) -> BufferedReader:
     """A file of the snapshot, opened after its hash is verified. Raises as `open_snapshot`."""
-    path: Path = settings.SNAPSHOT_ROOT / name
     try:
-        file = path.open("rb")
+        file = storage.open_stored(_key(name))
     except FileNotFoundError:
-        raise Missing(
-            Message("snapshot_file_missing", snapshot=snapshot, snapshot_root=settings.SNAPSHOT_ROOT),
-        ) from None
+        raise Missing(Message("snapshot_file_missing", snapshot=snapshot, key=_key(name))) from None
     sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 != expected:
         file.close()
-        _report_change(snapshot, path, expected, sha256)
+        _report_change(snapshot, expected, sha256)
         raise Conflict(
             Message("snapshot_file_changed", snapshot=snapshot, sha256=sha256[:12], path=name),
         )
@@ -156,12 +146,11 @@ def _open(snapshot: Snapshot, name: str, expected: str) -> BinaryIO:
     return file
 
 
-def _report_change(snapshot: Snapshot, path: Path, expected: str, found: str) -> None:
+def _report_change(snapshot: Snapshot, expected: str, found: str) -> None:
     log.error(
         "snapshot_file_changed",
         project=snapshot.project.slug,
         snapshot=snapshot.pk,
-        path=str(path),
         expected=expected,
         found=found,
     )
@@ -179,6 +168,10 @@ def _name(sha256: str) -> str:
     return f"{sha256}.jsonl"
 
 
+def _key(name: str) -> str:
+    return f"snapshots/{name}"
+
+
 def _write(records: Iterator[Record]) -> str:
     """Write the records to a file that appears only when it is complete; returns its SHA-256, which names it.
 
@@ -187,7 +180,7 @@ def _write(records: Iterator[Record]) -> str:
     first = next(records, None)
     if first is None:
         return ""
-    root: Path = settings.SNAPSHOT_ROOT
+    root = storage.path_of("snapshots")
     root.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
     encoder = msgspec.json.Encoder()
@@ -204,4 +197,5 @@ def _write(records: Iterator[Record]) -> str:
         os.replace(partial, root / _name(digest.hexdigest()))
     finally:
         Path(partial).unlink(missing_ok=True)
+    storage.publish(_key(_name(digest.hexdigest())))
     return digest.hexdigest()

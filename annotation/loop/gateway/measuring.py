@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from annotation.loop.gateway.training import model_path
+from annotation.core import storage
+from annotation.loop.gateway.training import model_key, model_path
 from annotation.models import ModelVersion
 from prm import evaluation
 from prm.cards.folder import EVALUATIONS_FOLDER, write_card
@@ -82,6 +83,7 @@ def write_model_card(version: ModelVersion) -> None:
         (folder / EVALUATIONS_FOLDER).mkdir(exist_ok=True)
         write_json(folder / EVALUATIONS_FOLDER / EVALUATION, [measured])
     write_card(folder)
+    storage.publish(model_key(version))
 
 
 def _percent(metric: Metric) -> str:

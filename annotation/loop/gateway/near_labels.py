@@ -5,10 +5,11 @@ from pathlib import Path
 
 import msgspec
 
+from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.loop.gateway.scoring import loaded_scorer
 from annotation.loop.gateway.serving_model import Text, trace_of_text
-from annotation.loop.gateway.training import model_path
+from annotation.loop.gateway.training import model_key, model_path
 from annotation.models import ModelVersion, Solution
 from prm.errors import PRMError
 from prm.formats.identity import key_of, text_hash
@@ -55,6 +56,7 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
         else:
             neighbours = Neighbours.build(scorer, training)
             neighbours.save(stored)
+            storage.publish(model_key(version))
         [explanation] = explain(scorer, neighbours, [trace_of_text(text)], k=NEAREST)
     except (PRMError, OSError) as error:
         raise DomainError(

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.core.membership.backbones import check_backbone
 from annotation.loop.gateway.traces import trace_of
-from annotation.loop.gateway.training import model_path
+from annotation.loop.gateway.training import model_key
 from annotation.models import ModelVersion, PoolScore, ProjectPolicy, Solution
 from prm.acquisition import CostModel, expected_cost, first_error_bald
 from prm.calibration import fit_threshold_on
@@ -31,7 +32,7 @@ Beat = Callable[[], None]  # called during scoring, also within a long batch
 
 def loaded_scorer(version: ModelVersion) -> "Scorer":
     """The scorer of a version; pool scoring and serving share one in each process."""
-    return _scorer(model_path(version), version.manifest["base"])
+    return _scorer(storage.path_of(model_key(version)), version.manifest["base"])
 
 
 def _scorer(model: Path | None, backbone: str) -> "Scorer":
@@ -46,11 +47,11 @@ def _scorer(model: Path | None, backbone: str) -> "Scorer":
 
 @lru_cache(maxsize=3)
 def _loaded(model: Path | None, backbone: str) -> "Scorer":
-    """A loaded scorer, None for the baseline. The folder of a version never changes, so it can be the cache key."""
+    """A loaded scorer, None for the baseline. The weights in a folder never change, so it can be the cache key."""
     from prm.scoring import Scorer
 
     try:
-        return Scorer.for_base(backbone) if model is None else Scorer.load(model)
+        return Scorer.for_base(backbone) if model is None else Scorer.load(storage.fetch_path(model))
     except PRMError as error:
         raise DomainError(error.args[0], code="model_unusable") from error
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from django.conf import settings
 
+from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.core.membership.backbones import check_backbone
 from annotation.models import ModelVersion, ProjectPolicy
@@ -67,5 +67,10 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], str]:
     return msgspec.to_builtins(manifest), manifest.checksums[WEIGHTS_FILE]
 
 
+def model_key(version: ModelVersion) -> str:
+    return f"models/{version.path}"
+
+
 def model_path(version: ModelVersion) -> Path:
-    return settings.MODEL_ROOT / version.path
+    """The folder of the model. Raises as `storage.fetch`."""
+    return storage.fetch(model_key(version))

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from django.conf import settings
-
+from annotation.core import storage
 from annotation.core.errors import Missing
 from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs.library import run_command
@@ -19,23 +18,31 @@ CHUNK = 1 << 20
 BLOCK = tarfile.BLOCKSIZE
 
 
+def export_key(version: ModelVersion) -> str:
+    return f"models/exports/{version.pk}"
+
+
 def export_path(version: ModelVersion) -> Path:
-    """The folder of the version's export."""
-    folder: Path = settings.MODEL_ROOT / "exports" / str(version.pk)
-    return folder
+    """The folder of the version's export. Raises as `storage.fetch`."""
+    return storage.fetch(export_key(version))
+
+
+def is_exported(version: ModelVersion) -> bool:
+    return bool(storage.sizes(export_key(version)))
 
 
 def perform(job: ModelJob) -> None:
     """Write the folder and replace an earlier one."""
     version = job.model_version
     assert version is not None
-    out = export_path(version)
+    out = storage.path_of(export_key(version))
     partial = out.with_name(f"{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
         run_command(job, "export", "--model", model_path(version), "--out", partial)
-        shutil.rmtree(out, ignore_errors=True)
+        storage.remove(export_key(version))
         partial.rename(out)
+        storage.publish(export_key(version))
         job.message = Message("model_ready_to_download", n=version.number)
         job.save(update_fields=["message"])
     finally:
@@ -49,10 +56,9 @@ def export_name(version: ModelVersion) -> str:
 
 def packed_export(version: ModelVersion) -> Iterator[bytes]:
     """The export as a tar file, a piece at a time. Raises Missing (`not_exported`)."""
-    folder = export_path(version)
-    if not folder.is_dir():
+    if not is_exported(version):
         raise Missing(Message("not_exported", n=version.number))
-    return _packed(sorted(folder.iterdir()), export_name(version))
+    return _packed(sorted(export_path(version).iterdir()), export_name(version))
 
 
 def _packed(paths: list[Path], folder: str) -> Iterator[bytes]:

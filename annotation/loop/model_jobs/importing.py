@@ -3,10 +3,10 @@
 import shutil
 from pathlib import Path
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Cancelled, send
 from annotation.loop import registry
@@ -16,13 +16,22 @@ from annotation.loop.rounds import runs
 from annotation.models import ModelJob, ModelVersion, TrainingRun
 from prm.messages import Message
 
-FOLDER = "imports"
+FOLDER = "models/imports"
 
 
 def importable_folders() -> list[str]:
     """The names of the folders that the operator offers for import."""
-    root = _root()
-    return sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+    names = storage.stored_below(FOLDER)
+    return sorted(name for name in names if not storage.path_of(f"{FOLDER}/{name}").is_file())
+
+
+def offer_folder(path: Path) -> str:
+    """Offer a copy of a folder for import, also to other machines; returns its name."""
+    key = f"{FOLDER}/{path.name}"
+    storage.remove(key)
+    shutil.copytree(path, storage.path_of(key))
+    storage.publish(key)
+    return path.name
 
 
 def check(folder: str) -> None:
@@ -36,16 +45,18 @@ def perform(job: ModelJob) -> None:
     assert job.source is not None
     check(job.source.folder)
     path = f"project-{job.project_id}/import-{job.pk}"
-    out = settings.MODEL_ROOT / path
+    key = f"models/{path}"
     options = [f"--separator={job.source.separator}", f"--good={job.source.good}"]
     version = job.model_version
     if version is None:
-        shutil.rmtree(out, ignore_errors=True)  # of a killed attempt
+        storage.remove(key)  # of a killed attempt
+        out, source = storage.path_of(key), storage.fetch(f"{FOLDER}/{job.source.folder}")
         try:
-            run_command(job, "adopt", "--source", _root() / job.source.folder, "--out", out, *options)
+            run_command(job, "adopt", "--source", source, "--out", out, *options)
         except (Cancelled, DomainError):
-            shutil.rmtree(out, ignore_errors=True)
+            storage.remove(key)
             raise
+        storage.publish(key)
         manifest, sha256 = read_manifest(out)
         version = registry.register_version(job=job, path=path, sha256=sha256, manifest=manifest)
     try:
@@ -71,8 +82,3 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     run.save(update_fields=["model_version"])
     send(run)
     return run
-
-
-def _root() -> Path:
-    root: Path = settings.MODEL_ROOT / FOLDER
-    return root

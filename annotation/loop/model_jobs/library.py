@@ -5,6 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import BEAT_SECONDS, beat
 from annotation.loop.processes.devices import give_way
@@ -19,7 +20,7 @@ def run_command(job: ModelJob, *arguments: str | Path) -> None:
     Raises DomainError (`library_refused`) with the library's own reason, ProcessFailed if a signal ended it, Cancelled,
     and Postponed if a round waits for the worker.
     """
-    log = settings.RUN_ROOT / f"model-job-{job.pk}.log"
+    log = storage.path_of(f"runs/model-job-{job.pk}.log")
     log.parent.mkdir(parents=True, exist_ok=True)
     command = prm_command(*arguments)
     with open(log, "ab") as out:

@@ -4,14 +4,13 @@ The rows stay, with manifest, metrics and verdict, because generations and snaps
 """
 
 import logging
-import shutil
 
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from annotation.core import audit
-from annotation.loop.gateway.training import model_path
-from annotation.loop.model_jobs.exporting import export_path
+from annotation.core import audit, storage
+from annotation.loop.gateway.training import model_key
+from annotation.loop.model_jobs.exporting import export_key
 from annotation.loop.pool.partitions import drop_partition
 from annotation.models import ModelJob, ModelVersion, Project, TrainingRun
 
@@ -67,5 +66,5 @@ def delete_weights(version: ModelVersion) -> bool:
 
 
 def _remove_files(version: ModelVersion) -> None:
-    for folder in (model_path(version), export_path(version)):
-        shutil.rmtree(folder, ignore_errors=True)
+    storage.remove(model_key(version))
+    storage.remove(export_key(version))

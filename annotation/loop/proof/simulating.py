@@ -2,11 +2,12 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from django.conf import settings
 
+from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import beat, run_job, save_progress
 from annotation.labels.datasets.snapshots import read_graded, read_snapshot
@@ -25,10 +26,13 @@ STEPS = 5  # retrainings from the first budget to the last
 PROGRESS = re.compile(r"(\d+) of (\d+): \w+, noise 0, (.*)")
 
 
+def simulation_key(simulation: SimulationRun) -> str:
+    return f"runs/simulation-{simulation.pk}"
+
+
 def folder_of(simulation: SimulationRun) -> Path:
-    """The folder of a simulation's finished parts, which all workers share."""
-    path: Path = settings.RUN_ROOT / f"simulation-{simulation.pk}"
-    return path
+    """The folder of a simulation's finished parts, which all workers share. Raises as `storage.fetch`."""
+    return storage.fetch(simulation_key(simulation))
 
 
 def run_simulation(simulation_id: int) -> None:
@@ -37,8 +41,14 @@ def run_simulation(simulation_id: int) -> None:
 
 
 def _simulate(simulation: SimulationRun) -> None:
+    with storage.publishing(simulation_key(simulation)) as publish_soon:
+        _simulate_in(folder_of(simulation), simulation, publish_soon)
+
+
+def _simulate_in(folder: Path, simulation: SimulationRun, publish_soon: Callable[[], None]) -> None:
     def tick() -> None:
         beat(simulation)
+        publish_soon()
         give_way()
 
     def read_line(line: str) -> None:
@@ -50,7 +60,6 @@ def _simulate(simulation: SimulationRun) -> None:
             beat(simulation, message=line.strip())
 
     tick()
-    folder = folder_of(simulation)
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "snapshot.jsonl"
     beat(simulation, message=Message("reading_snapshot"))

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.conf import settings
-
+from annotation.core import storage
 from annotation.core.errors import Missing
 from annotation.models import TrainingRun
 from prm.messages import Message
 
 RUN, MODEL = "run", "model"
+TRAINER_LOG = "train.log"
 
 
 @dataclass(frozen=True)
@@ -23,30 +23,35 @@ class Artefact:
 
 def artefacts_of(run: TrainingRun) -> list[Artefact]:
     """The existing files, those of the run first."""
-    return [
-        Artefact(area, str(path.relative_to(folder)), path.stat().st_size)
-        for area, folder in _folders(run).items()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.is_symlink()
-    ]
+    return [Artefact(area, name, size) for area, key in _keys(run).items() for name, size in storage.sizes(key).items()]
 
 
 def find_artefact(run: TrainingRun, area: str, name: str) -> Path:
     """The path of a listed file, and of no other. Raises Missing (`no_such_file`)."""
-    folder = _folders(run).get(area)
-    if folder is None or name not in {artefact.name for artefact in artefacts_of(run) if artefact.area == area}:
+    key = _keys(run).get(area)
+    if key is None or name not in storage.sizes(key):
         raise Missing(Message("no_such_file", n=run.number, name=name))
-    return folder / name
+    return storage.fetch(key, name) / name
+
+
+def run_key(run: TrainingRun) -> str:
+    """The key of the folder of its intermediate files, which all workers share."""
+    return f"runs/{run.pk}"
+
+
+def model_key(run: TrainingRun) -> str:
+    """The key of the folder of its checkpoint and model."""
+    return f"models/{model_place(run)}"
 
 
 def run_folder(run: TrainingRun) -> Path:
-    """The folder of its intermediate files, which all workers share."""
-    return Path(settings.RUN_ROOT) / str(run.pk)
+    """The folder of `run_key`. Raises as `storage.fetch`."""
+    return storage.fetch(run_key(run))
 
 
 def model_folder(run: TrainingRun) -> Path:
-    """The folder of its checkpoint and model."""
-    return Path(settings.MODEL_ROOT) / model_place(run)
+    """The folder of `model_key`. Raises as `storage.fetch`."""
+    return storage.fetch(model_key(run))
 
 
 def model_place(run: TrainingRun) -> str:
@@ -54,5 +59,5 @@ def model_place(run: TrainingRun) -> str:
     return f"project-{run.project_id}/run-{run.number}"
 
 
-def _folders(run: TrainingRun) -> dict[str, Path]:
-    return {RUN: run_folder(run), MODEL: model_folder(run)}
+def _keys(run: TrainingRun) -> dict[str, str]:
+    return {RUN: run_key(run), MODEL: model_key(run)}

@@ -1,22 +1,37 @@
 """Runs the stages of a round in order, and ends the round if a required stage fails."""
 
+from collections.abc import Callable
+
+from annotation.core import storage
 from annotation.core.lifecycle import State, Turn, do_part, end_job, run_job
 from annotation.core.stages import Outcome, Stage, do_stage, end_stage
 from annotation.loop.rounds import failures
+from annotation.loop.rounds.artefacts import run_key
 from annotation.loop.rounds.stages import evaluate, gate, promote, score, select, shadow, snapshot, train
 from annotation.loop.rounds.work import StageWork
 from annotation.models import RunPoint, RunStage, TrainingRun
 from prm.messages import Message
 
+
+def _sharing(perform: Callable[[StageWork], Outcome]) -> Callable[[StageWork], Outcome]:
+    """The function of a stage that publishes the run's folder for the next one, also if it fails."""
+
+    def shared(work: StageWork) -> Outcome:
+        with storage.publishing(run_key(work.run)):
+            return perform(work)
+
+    return shared
+
+
 STAGES: dict[str, Stage] = {
     RunStage.Name.SNAPSHOT: Stage("default", snapshot.perform),
-    RunStage.Name.TRAIN: Stage("gpu", train.perform),
-    RunStage.Name.EVALUATE: Stage("score", evaluate.perform),
+    RunStage.Name.TRAIN: Stage("gpu", _sharing(train.perform)),
+    RunStage.Name.EVALUATE: Stage("score", _sharing(evaluate.perform)),
     RunStage.Name.GATE: Stage("default", gate.perform),
     RunStage.Name.PROMOTE: Stage("default", promote.perform),
     RunStage.Name.SCORE: Stage("score", score.perform),
     RunStage.Name.SELECT: Stage("default", select.perform),
-    RunStage.Name.SHADOW: Stage("gpu", shadow.perform, optional=True),
+    RunStage.Name.SHADOW: Stage("gpu", _sharing(shadow.perform), optional=True),
 }
 
 

@@ -1,13 +1,12 @@
 """Deletes the files and logs of old runs, so that the disk does not fill. Their results stay."""
 
-import shutil
 from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core import audit
-from annotation.loop.rounds.artefacts import model_folder, run_folder
+from annotation.core import audit, storage
+from annotation.loop.rounds.artefacts import model_key, run_key
 from annotation.models import Project, RunPoint, TrainingRun
 
 
@@ -34,7 +33,6 @@ def _prune(run: TrainingRun, now: datetime) -> bool:
         return False
     points, _by_table = RunPoint.objects.filter(run=run).delete()
     audit.record(by=None, action="run.prune", target=run, after={"log_lines": points})
-    folders = [run_folder(run)] if run.model_version_id else [run_folder(run), model_folder(run)]
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+    for key in [run_key(run)] if run.model_version_id else [run_key(run), model_key(run)]:
+        storage.remove(key)
     return True

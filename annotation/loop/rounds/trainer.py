@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
+from annotation.core import storage
 from annotation.core.errors import DomainError
 from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
 from prm.messages import Message
@@ -35,7 +34,7 @@ def train(
         if line.startswith("{"):
             on_progress(json.loads(line))
 
-    cache = settings.MODEL_ROOT / "cache"
+    cache = storage.path_of("models/cache")  # of this machine alone
     paths = ("--data", data, "--out", out, "--config", config, "--cache", cache)
     try:
         watch(prm_command("train", *paths, devices=devices), log=log, on_line=read_line, on_tick=on_tick)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from django.db.models import F
@@ -39,9 +40,9 @@ class StageWork:
         assert self.run.model_version is not None
         return self.run.model_version
 
-    @property
+    @cached_property
     def folder(self) -> Path:
-        """The run's folder of intermediate files, which all workers share."""
+        """The run's folder of intermediate files, which all workers share: other stages may run on other machines."""
         folder = run_folder(self.run)
         folder.mkdir(parents=True, exist_ok=True)
         return folder

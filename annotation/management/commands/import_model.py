@@ -1,11 +1,13 @@
 from argparse import ArgumentParser
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
+from annotation.loop.model_jobs.importing import offer_folder
 from annotation.loop.model_jobs.jobs import request_import, run_model_job
 from annotation.management.finishing import finish_job
 from annotation.models import Project
@@ -15,7 +17,7 @@ class Command(BaseCommand):
     help = "Import a model folder from models/imports as a challenger, which the gate then measures."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", help="the folder's name in models/imports of the data folder")
+        parser.add_argument("folder", help="the folder's name in models/imports, or the path of one to copy there")
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--by", required=True, help="user name of a manager")
         parser.add_argument("--separator", default="\n", help="what ends a step for a token classifier")
@@ -25,10 +27,11 @@ class Command(BaseCommand):
         try:
             project = Project.objects.get(slug=options["project"])
             by = User.objects.get(username=options["by"])
+            folder = Path(options["folder"])
             job = request_import(
                 by=by,
                 project=project,
-                folder=options["folder"],
+                folder=offer_folder(folder.resolve()) if len(folder.parts) > 1 else options["folder"],
                 separator=options["separator"],
                 good=options["good"],
             )

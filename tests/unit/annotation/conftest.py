@@ -7,7 +7,7 @@ from annotation.core.membership.projects import create_project
 @pytest.fixture(autouse=True)
 def roots(settings, tmp_path):
     """Keep what a test uploads or freezes in a folder of its own."""
-    settings.UPLOAD_ROOT, settings.SNAPSHOT_ROOT = tmp_path / "uploads", tmp_path / "snapshots"
+    settings.STATE_ROOT = tmp_path
 
 
 @pytest.fixture

@@ -13,13 +13,14 @@ from annotation.labels.datasets import snapshot_preview
 from annotation.labels.datasets.export_jobs import run_export
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.presets import PRESETS
-from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import AuditEntry, Project, Snapshot
 from labelling_ui.pages.dataset_contents import grouped_formats, title_of
 from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm
 from labelling_ui.templatetags.figures import estimate
 from prm.exporters import EXPORTERS
 from tests.factories import SnapshotFactory, SolutionFactory
+from tests.stored import snapshot_file
 from tests.unit.annotation.labels.datasets.test_exports import by
 from tests.unit.annotation.labels.datasets.test_snapshots import solution, take_in
 
@@ -28,7 +29,7 @@ PAGE = "/p/algebra/datasets/"
 
 @pytest.fixture
 def manager(client: Client, people: dict[str, User], settings: Any, tmp_path: Path) -> Client:
-    settings.SNAPSHOT_ROOT = tmp_path
+    settings.STATE_ROOT = tmp_path
     client.force_login(people["manager"])
     return client
 
@@ -174,7 +175,7 @@ def test_an_empty_or_changed_file_is_refused_on_the_page(manager: Client, projec
     snapshot = create_snapshot(by=None, project=project, filters={"splits": ["pool"]})
     empty = manager.get(f"{PAGE}{snapshot.pk}/trl/?splits=holdout", follow=True)
     assert "The file would be empty" in text(empty)
-    file = tmp_path / snapshot.path
+    file = tmp_path / "snapshots" / snapshot.path
     file.chmod(0o640)
     file.write_bytes(file.read_bytes() + b"\n")
     for format in ("prm800k", "trl", "csv", "parquet"):

@@ -13,12 +13,13 @@ from annotation.core.membership.members import change_role, qualify, remove
 from annotation.files.record_import import import_records
 from annotation.labels.agreement.cube import agreement_of
 from annotation.labels.consensus.fits import fit_for, scope_of
-from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import AuditEntry, GoldAnswer, Lease, Membership, Project, QueueItem
 from annotation.work.gold.designation import mark_gold, references
 from annotation.work.gold.screening import decide
 from annotation.work.queue.managing import change_items
 from prm.formats.record import Completion, HintDraw, Inclusion, PathPosition, Rating, Record, RecordAnnotation
+from tests.stored import snapshot_file
 
 MARKED = "ann of the file (from a file)"
 

@@ -310,8 +310,8 @@ def test_a_page_that_looks_again_leaves_messages_to_the_page_that_is_opened(mana
 def test_an_import_takes_any_separator(
     manager: Client, project: Project, settings: Any, tmp_path: Path, typed: str, meant: str
 ) -> None:
-    settings.MODEL_ROOT = tmp_path
-    (tmp_path / "imports" / "theirs").mkdir(parents=True)
+    settings.STATE_ROOT = tmp_path
+    (tmp_path / "models" / "imports" / "theirs").mkdir(parents=True)
     manager.post("/p/algebra/models/import/", {"folder": "theirs", "separator": typed, "good": "1"})
     assert project.model_jobs.get().source.separator == meant
 

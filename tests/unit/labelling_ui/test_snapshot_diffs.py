@@ -5,10 +5,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
 from tests import manager_world
 from tests.factories import SnapshotFactory
+from tests.stored import snapshot_file
 
 pytestmark = pytest.mark.django_db
 

@@ -105,9 +105,9 @@ def test_a_holdout_problem_in_a_training_file(books, settings):
     run = TrainingRun.objects.create(project=books.project, number=1, trigger="manual", seed=1, state="failed")
     for action in ("run.request", "run.failed"):
         audit.record(by=None, action=action, target=run, project=books.project)
-    (settings.RUN_ROOT / str(run.pk)).mkdir(parents=True)
+    (settings.STATE_ROOT / "runs" / str(run.pk)).mkdir(parents=True)
     leaked = Trace("1", "2 + 2?", [Step("4")], problem_id=held.problem.text_hash)
-    write_traces(settings.RUN_ROOT / str(run.pk) / "train.jsonl", [leaked])
+    write_traces(settings.STATE_ROOT / "runs" / str(run.pk) / "train.jsonl", [leaked])
     assert broken(books) == {"holdout never trained on or chosen": ["run 1 trains on 1 holdout solutions"]}
 
 
@@ -122,7 +122,7 @@ def test_a_label_that_changed_and_one_that_went(books):
 
 
 def test_a_snapshot_whose_file_changed_or_went(books, settings):
-    [file] = settings.SNAPSHOT_ROOT.glob("*.jsonl")
+    [file] = (settings.STATE_ROOT / "snapshots").glob("*.jsonl")
     content = file.read_bytes()
     file.unlink()
     assert "is missing" in broken(books)["snapshots never change"][0]

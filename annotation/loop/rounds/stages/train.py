@@ -5,13 +5,14 @@ from typing import Any
 
 import msgspec
 
+from annotation.core import storage
 from annotation.core.stages import Outcome
 from annotation.labels.datasets.snapshots import read_graded, read_snapshot
 from annotation.loop import registry
 from annotation.loop.gateway.traces import write_training_traces
 from annotation.loop.gateway.training import is_unchanged, read_manifest, training_config
 from annotation.loop.rounds import trainer
-from annotation.loop.rounds.artefacts import model_folder, model_place
+from annotation.loop.rounds.artefacts import TRAINER_LOG, model_folder, model_key, model_place
 from annotation.loop.rounds.work import StageWork
 from annotation.models import ModelVersion
 from prm.messages import Message, from_json
@@ -35,15 +36,20 @@ def perform(work: StageWork) -> Outcome:
         return Outcome(Message("nothing_new_to_learn", number=champion.number), skipped=True)
     config_file.write_bytes(msgspec.json.encode(config))
     out.mkdir(parents=True, exist_ok=True)
-    with work.training_slot() as devices:
+    with work.training_slot() as devices, storage.publishing(model_key(run)) as publish_soon:
+
+        def tick() -> None:
+            work.beat()
+            publish_soon()  # the checkpoint, so that another machine can resume
+
         trainer.train(  # ends at once if a worker died between the training and the registration
             data=data,
             out=out,
             config=config_file,
-            log=work.folder / "train.log",
+            log=work.folder / TRAINER_LOG,
             devices=devices,
             on_progress=Reporter(work),
-            on_tick=work.beat,
+            on_tick=tick,
         )
     manifest, sha256 = read_manifest(out)
     version = registry.register_version(job=run, path=path, sha256=sha256, manifest=manifest)

@@ -5,10 +5,11 @@ import dataclasses
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Annotation
 from prm.exporters import EXPORTERS
 from tests.factories import AnnotationFactory
+from tests.stored import snapshot_file
 
 pytestmark = pytest.mark.django_db
 

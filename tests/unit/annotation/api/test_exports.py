@@ -18,7 +18,7 @@ HERE = "/api/v1/projects/project/"
 
 @pytest.fixture
 def api(manager, project, settings, tmp_path):
-    settings.SNAPSHOT_ROOT = tmp_path / "snapshots"
+    settings.STATE_ROOT = tmp_path
     settings.EXPORT_ROOTS = {"disk": {"url": f"file://{tmp_path}/exports", "options": {"key": "hidden"}}}
     import_records(project=project, records=[solution("p", rated(1, 1))], by=None)
     client = APIClient()

@@ -187,4 +187,4 @@ def test_an_upload_that_is_no_text_is_refused_and_leaves_no_file(api, settings, 
     code, sentence = ("unknown_format", "cannot read") if binary else ("unreadable_file", "the first row is not UTF-8")
     assert (refused.status_code, refused.json()["code"]) == (400, code)
     assert sentence in refused.json()["message"]
-    assert not list(settings.UPLOAD_ROOT.glob("*"))
+    assert not list((settings.STATE_ROOT / "uploads").glob("*"))

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def root(settings, tmp_path):
-    settings.MODEL_ROOT = tmp_path
+    settings.STATE_ROOT = tmp_path
     return tmp_path
 
 
@@ -99,7 +99,7 @@ def test_an_export_is_asked_for_watched_and_downloaded(version, call):
 
 def test_a_folder_is_imported(version, call, root):
     of_project = f"projects/{version.project.slug}/"
-    (root / "imports" / "theirs").mkdir(parents=True)
+    (root / "models" / "imports" / "theirs").mkdir(parents=True)
     assert call("GET", f"{of_project}importable-models/")[1] == ["theirs"]
     assert call("POST", f"{of_project}model-imports/", {"folder": "../theirs"})[1]["code"] == "no_such_folder"
     status, job = call("POST", f"{of_project}model-imports/", {"folder": "theirs", "separator": "\n\n", "good": 0})

@@ -3,7 +3,6 @@
 import io
 import json
 from datetime import timedelta
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import DataError
 from django.utils import timezone
 
+from annotation.core import storage
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.core.lifecycle import cancel_job, progress_of, sweep_jobs
 from annotation.core.membership.members import add_member
@@ -357,7 +357,7 @@ def test_one_that_waits_is_cancelled_at_once(project, manager, sent, django_capt
     [job] = import_files(by=manager, project=project, files=[("f", [content])], manner=Manner())
     with django_capture_on_commit_callbacks(execute=True):
         assert cancel_job(by=manager, job=job).state == "cancelled"
-    assert not Path(job.path).exists()
+    assert not storage.fetch(storage.key_of(job.path)).exists()
     run_import(job.pk)
     assert not Solution.objects.exists()
 
@@ -371,8 +371,8 @@ def test_an_upload_is_dropped_at_the_end_and_other_files_stay(
     with django_capture_on_commit_callbacks(execute=True):
         run_import(job.pk)
         other = import_content([plain(1)])
-    assert not Path(job.path).exists()
-    assert Path(other.path).exists()
+    assert not storage.fetch(storage.key_of(job.path)).exists()
+    assert storage.fetch(storage.key_of(other.path)).exists()
     actions = (
         AuditEntry.objects.filter(action__startswith="import.", target_id=str(job.pk))
         .order_by("id")
@@ -394,7 +394,7 @@ def test_files_that_cannot_be_read_are_refused_at_once(project, manager, setting
     with pytest.raises(DomainError) as raised:
         import_files(by=manager, project=project, files=[("file", [content])], manner=Manner(**options))
     assert raised.value.code == code
-    assert not list(settings.UPLOAD_ROOT.iterdir())
+    assert not list((settings.STATE_ROOT / "uploads").iterdir())
     assert not ImportJob.objects.exists()
 
 

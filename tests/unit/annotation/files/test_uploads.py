@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -12,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.utils import timezone
 
+from annotation.core import storage
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.core.membership.members import add_member
 from annotation.files import uploads
@@ -32,6 +34,10 @@ def sent(monkeypatch):
 @pytest.fixture
 def begun(project, manager):
     return begin_upload(by=manager, project=project, filename="a.jsonl", size=len(CONTENT))
+
+
+def path_of(upload):
+    return storage.path_of(upload.key)
 
 
 def append(upload, manager, offset, *pieces, **named):
@@ -59,15 +65,15 @@ def test_a_cut_connection_keeps_what_came_and_says_where_to_go_on(begun, manager
         append(begun, manager, 0, CONTENT)
     assert raised.value.extra == {"offset": 50}
     assert append(begun, manager, 50, CONTENT[50:]) == len(CONTENT)
-    assert begun.path.read_bytes() == CONTENT
+    assert path_of(begun).read_bytes() == CONTENT
 
 
 def test_what_a_killed_process_had_written_beyond_its_word_is_written_again(begun, manager):
     append(begun, manager, 0, CONTENT[:50])
-    with begun.path.open("ab") as file:
+    with path_of(begun).open("ab") as file:
         file.write(b"half of the next piece")
     append(begun, manager, 50, CONTENT[50:])
-    assert begun.path.read_bytes() == CONTENT
+    assert path_of(begun).read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("algorithm", uploads.CHECKSUMS)
@@ -93,12 +99,12 @@ def test_no_more_comes_in_than_was_announced_or_is_allowed(begun, manager, proje
     ):
         with pytest.raises(DomainError, match="larger than the upload limit"):
             attempt()
-    assert [path.name for path in settings.UPLOAD_ROOT.iterdir()] == [begun.path.name]
+    assert [path.name for path in (settings.STATE_ROOT / "uploads").iterdir()] == [begun.id.hex]
 
 
 def test_a_full_disk_is_told_at_the_beginning_and_in_the_middle(begun, manager, project, monkeypatch):
     usage = namedtuple("usage", "free")
-    monkeypatch.setattr(uploads.shutil, "disk_usage", lambda path: usage(10**6))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**6))
     with pytest.raises(DomainError) as raised:
         begin_upload(by=manager, project=project, filename="b", size=10**6)
     assert (raised.value.code, raised.value.status) == ("disk_full", 507)
@@ -107,7 +113,7 @@ def test_a_full_disk_is_told_at_the_beginning_and_in_the_middle(begun, manager, 
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(uploads.os, "fsync", fill)
+        patched.setattr(os, "fsync", fill)
         with pytest.raises(DomainError, match="disk has no space"):
             append(begun, manager, 0, CONTENT)
         with pytest.raises(DomainError, match="disk has no space"):
@@ -186,25 +192,25 @@ def test_an_upload_is_its_senders_alone(begun, manager, project):
 def test_giving_up_frees_the_disk(begun, manager, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         discard_upload(by=manager, upload=begun.pk)
-    assert not begun.path.exists()
+    assert not path_of(begun).exists()
     with pytest.raises(Missing):
         append(begun, manager, 0, CONTENT)
 
 
 def test_abandoned_uploads_and_files_of_nothing_are_swept(begun, manager, project, settings):
     fresh = begin_upload(by=manager, project=project, filename="b", size=1)
-    live, orphan = (settings.UPLOAD_ROOT / name for name in ("1" * 32, "2" * 32))
-    foreign = settings.UPLOAD_ROOT / "lost+found"
+    live, orphan = (settings.STATE_ROOT / "uploads" / name for name in ("1" * 32, "2" * 32))
+    foreign = settings.STATE_ROOT / "uploads" / "lost+found"
     for path in (live, orphan, foreign):
         path.write_bytes(b"x")
-    ImportJob.objects.create(project=project, filename="f", path=str(live.resolve()), state="running")
+    ImportJob.objects.create(project=project, filename="f", path=f"stored:uploads/{live.name}", state="running")
     long_ago = timezone.now() - uploads.ABANDONED_AFTER - timedelta(minutes=1)
-    for path in (begun.path, live, orphan, foreign):
+    for path in (path_of(begun), live, orphan, foreign):
         os.utime(path, (long_ago.timestamp(),) * 2)
     Upload.objects.filter(pk=begun.pk).update(touched_at=long_ago)
     assert sweep_uploads() == 2
-    left = sorted([fresh.path.name, live.name, foreign.name])
-    assert sorted(path.name for path in settings.UPLOAD_ROOT.iterdir()) == left
+    left = sorted([fresh.id.hex, live.name, foreign.name])
+    assert sorted(path.name for path in (settings.STATE_ROOT / "uploads").iterdir()) == left
     assert sweep_uploads() == 0
 
 

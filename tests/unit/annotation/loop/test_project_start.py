@@ -73,7 +73,7 @@ def test_a_failure_leaves_nothing_and_names_the_field(manager, settings, fields,
     assert not Project.objects.exists()
     assert list(User.objects.values_list("username", flat=True)) == ["manager"]
     assert AuditEntry.objects.count() == audited
-    assert not [path for path in Path(settings.UPLOAD_ROOT).glob("*") if path.is_file()]
+    assert not [path for path in Path(settings.STATE_ROOT / "uploads").glob("*") if path.is_file()]
 
 
 def test_a_large_file_is_checked_and_left_to_a_worker(manager, monkeypatch):

@@ -17,13 +17,14 @@ from annotation.labels.consensus.fits import (
 )
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import parse_filters
-from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.loop.gateway.traces import write_training_traces
 from annotation.models import AuditEntry, ConsensusFit, LabelBatch, Snapshot
 from annotation.work.gold.designation import mark_gold
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from prm.formats.trace_files import read_traces
 from tests.factories import MembershipFactory
+from tests.stored import snapshot_file
 
 pytestmark = pytest.mark.django_db
 

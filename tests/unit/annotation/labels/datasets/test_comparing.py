@@ -12,9 +12,10 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.files.record_import import import_records
 from annotation.labels.annotators.batches import resume, set_aside_by_hand
 from annotation.labels.datasets.comparing import diff_snapshots
-from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Annotation, GoldAnswer, PathStep, Problem, Solution, StepRating
 from tests.factories import AnnotationFactory, MembershipFactory, SnapshotFactory
+from tests.stored import snapshot_file
 from tests.unit.annotation.labels.datasets.test_snapshots import rated, solution
 
 LONG_AGO = datetime(2024, 5, 1, tzinfo=UTC)
@@ -22,7 +23,7 @@ LONG_AGO = datetime(2024, 5, 1, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def root(settings, tmp_path):
-    settings.SNAPSHOT_ROOT = tmp_path
+    settings.STATE_ROOT = tmp_path
 
 
 @pytest.fixture
@@ -183,7 +184,7 @@ def test_equal_solutions_are_each_compared_once(labelled):
 
 def _stored(project, content):
     sha256 = hashlib.sha256(content).hexdigest()
-    (settings.SNAPSHOT_ROOT / f"{sha256}.jsonl").write_bytes(content)
+    (settings.STATE_ROOT / "snapshots" / f"{sha256}.jsonl").write_bytes(content)
     return SnapshotFactory(project=project, sha256=sha256, path=f"{sha256}.jsonl")
 
 

@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from annotation.core import storage
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.files.record_import import import_records
 from annotation.files.uploads import store_file
@@ -37,7 +38,7 @@ def lines(*problems):
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch, settings, tmp_path):
-    settings.SNAPSHOT_ROOT, settings.UPLOAD_ROOT = tmp_path / "snapshots", tmp_path / "uploads"
+    settings.STATE_ROOT = tmp_path
     settings.IMPORT_ROOTS = {"disk": {"url": f"file://{tmp_path}"}}
     monkeypatch.setattr("annotation.core.lifecycle.enqueue", lambda *task, **_: None)
     (tmp_path / "bench.jsonl.gz").write_bytes(gzip.compress(lines(LONG, "other")))
@@ -83,8 +84,8 @@ def test_without_a_benchmark_only_near_duplicates_are_found(manager, snapshot):
 def test_an_uploaded_file_is_deleted_at_the_end(manager, snapshot, django_capture_on_commit_callbacks):
     place = store_file(pieces=[lines(LONG)], filename="b.jsonl")
     with django_capture_on_commit_callbacks(execute=True):
-        check = checked(manager, snapshot, BenchmarkFile(str(place), "b.jsonl"))
-    assert (check.state, place.exists()) == ("done", False)
+        check = checked(manager, snapshot, BenchmarkFile(place, "b.jsonl"))
+    assert (check.state, storage.fetch(storage.key_of(place)).exists()) == ("done", False)
 
 
 @pytest.mark.parametrize(("name", "failure"), [("image.png", "benchmark_unreadable"), ("gone.jsonl", "file_not_found")])

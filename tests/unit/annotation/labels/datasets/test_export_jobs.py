@@ -18,9 +18,10 @@ from annotation.labels.datasets.export_schedules import (
     start_due_exports,
 )
 from annotation.labels.datasets.snapshot_export import export_snapshot
-from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import AuditEntry, ExportJob, Snapshot
 from tests.factories import MembershipFactory, ModelVersionFactory
+from tests.stored import snapshot_file
 from tests.unit.annotation.labels.datasets.test_snapshots import rated, solution
 
 DISK, BUCKET = ExportPlace("disk", "sets/a"), ExportPlace("bucket", "sets")
@@ -28,7 +29,7 @@ DISK, BUCKET = ExportPlace("disk", "sets/a"), ExportPlace("bucket", "sets")
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch, settings, tmp_path):
-    settings.SNAPSHOT_ROOT, messages = tmp_path / "snapshots", []
+    settings.STATE_ROOT, messages = tmp_path, []
     monkeypatch.setattr("annotation.core.lifecycle.enqueue", lambda *task, **_: messages.append(task))
     return messages
 
@@ -96,13 +97,13 @@ def test_progress_is_seen_and_cancelling_works_while_the_labels_are_read(labelle
         elsewhere.close()
     assert counts == [1, 2, 3]
     assert not Snapshot.objects.exists()
-    assert not list(settings.SNAPSHOT_ROOT.iterdir())
+    assert not list((settings.STATE_ROOT / "snapshots").iterdir())
 
 
 def test_a_job_that_finds_nothing_says_so(project, manager, settings):
     job = run(request_export(by=manager, project=project))
     assert (job.state, job.failure) == ("failed", "nothing_to_snapshot")
-    assert not settings.SNAPSHOT_ROOT.exists()
+    assert not (settings.STATE_ROOT / "snapshots").exists()
 
 
 @pytest.mark.parametrize("place", [DISK, BUCKET], ids=["folder", "object storage"])

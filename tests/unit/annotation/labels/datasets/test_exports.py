@@ -23,7 +23,7 @@ from annotation.files.record_import import import_records
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import export_snapshot
-from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.models import Annotation, AuditEntry, Membership, Problem
 from labelling_ui.selectors.attention import concerns
 from prm.exporters import EXPORTERS
@@ -35,6 +35,7 @@ from prm.formats.registry import FORMATS
 from prm.formats.trl import trl
 from prm.formats.writing import Loss, never
 from tests.real_data import real_data
+from tests.stored import snapshot_file
 from tests.unit.annotation.labels.datasets.test_snapshots import lines, rated, solution, take_in
 
 ALL = ("pool", "calibration", "holdout")

@@ -145,7 +145,7 @@ def test_graded_solutions_without_a_label_make_no_snapshot(project, manager):
 
 def test_a_changed_file_of_graded_solutions_is_refused(labels, manager, settings):
     made = create_snapshot(by=manager, project=labels, filters={"graded": 1000})
-    path = settings.SNAPSHOT_ROOT / f"{made.graded_sha256}.jsonl"
+    path = settings.STATE_ROOT / "snapshots" / f"{made.graded_sha256}.jsonl"
     path.chmod(0o600)
     path.write_bytes(b"{}\n")
     with pytest.raises(Conflict):

@@ -52,7 +52,7 @@ def test_filters_replace_those_of_the_preset(project):
 
 
 def test_a_program_and_the_shell_name_a_preset(project, manager, settings, tmp_path):
-    settings.SNAPSHOT_ROOT = tmp_path
+    settings.STATE_ROOT = tmp_path
     judged(project)
     client = Client()
     client.force_login(manager)

@@ -26,7 +26,7 @@ from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import SnapshotFilters, parse_filters
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.snapshot_export import export_snapshot
-from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.models import (
     Annotation,
     AuditEntry,
@@ -47,6 +47,7 @@ from prm.formats.records import records
 from prm.formats.trl import trl
 from tests.factories import AnnotationFactory, MembershipFactory
 from tests.real_data import real_data
+from tests.stored import snapshot_file
 from tests.unit.prm.formats import native
 
 
@@ -330,8 +331,8 @@ def test_an_old_snapshot_comes_out_as_records_to_the_byte(project, settings):
     """The file was written by the code of that month and is never written again."""
     content = OLD.read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
-    settings.SNAPSHOT_ROOT.mkdir(parents=True, exist_ok=True)
-    (settings.SNAPSHOT_ROOT / f"{sha256}.jsonl").write_bytes(content)
+    (settings.STATE_ROOT / "snapshots").mkdir(parents=True, exist_ok=True)
+    (settings.STATE_ROOT / "snapshots" / f"{sha256}.jsonl").write_bytes(content)
     counts = {"solutions": 2, "splits": {"pool": 1, "holdout": 1}, "source_kinds": {"human": 3}}
     snapshot = Snapshot.objects.create(project=project, sha256=sha256, path=f"{sha256}.jsonl", counts=counts)
     assert b"".join(export_snapshot(snapshot, "records")) == content
@@ -388,14 +389,14 @@ def test_a_snapshot_that_fails_leaves_nothing(project, manager, monkeypatch, set
     monkeypatch.setattr("annotation.labels.datasets.snapshots.os.fsync", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         create_snapshot(by=manager, project=project, filters={})
-    assert not list(settings.SNAPSHOT_ROOT.iterdir())
+    assert not list((settings.STATE_ROOT / "snapshots").iterdir())
     assert not Snapshot.objects.exists()
 
 
 def test_nothing_to_freeze_and_a_lost_file_are_said(project, manager, settings):
     with pytest.raises(DomainError, match="No label in this project"):
         create_snapshot(by=manager, project=project, filters={})
-    assert not settings.SNAPSHOT_ROOT.exists() or not list(settings.SNAPSHOT_ROOT.iterdir())
+    assert not (settings.STATE_ROOT / "snapshots").exists() or not list((settings.STATE_ROOT / "snapshots").iterdir())
     take_in(project, solution("p", rated(1)))
     snapshot = create_snapshot(by=manager, project=project, filters={})
     snapshot_file(snapshot).unlink()

@@ -18,7 +18,7 @@ State = ModelJob.State
 
 @pytest.fixture(autouse=True)
 def _folders(settings, tmp_path):
-    settings.MODEL_ROOT, settings.RUN_ROOT = tmp_path / "models", tmp_path / "runs"
+    settings.STATE_ROOT = tmp_path
 
 
 @pytest.fixture
@@ -93,7 +93,9 @@ def test_the_reason_of_the_library_is_the_jobs(version, manager, settings):
     assert job.state == State.FAILED
     assert f"{version.path} is not a model folder: it has no manifest.json" in job.error
     assert f"(log: runs/model-job-{job.pk}.log)" in job.error
-    assert str(settings.MODEL_ROOT.parent) not in job.error + job.message, "no folder of the server is shown"
+    assert str((settings.STATE_ROOT / "models").parent) not in job.error + job.message, (
+        "no folder of the server is shown"
+    )
     with pytest.raises(DomainError, match="not a model folder"):
         run_command(job, "card", "--model", "nowhere")
 
@@ -121,19 +123,19 @@ def test_an_audit_that_fails_leaves_nothing_among_the_models_files(version, mana
     jobs.run_model_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.failure) == (State.FAILED, "no_holdout")
-    assert list((settings.MODEL_ROOT / version.path).iterdir()) == []
+    assert list((settings.STATE_ROOT / "models" / version.path).iterdir()) == []
 
 
 @pytest.mark.parametrize("folder", ["elsewhere", "../models", ".", "", "/etc"])
 def test_only_what_the_operator_put_there_is_imported(version, manager, settings, folder):
-    (settings.MODEL_ROOT / importing.FOLDER / "theirs").mkdir(parents=True)
+    (settings.STATE_ROOT / importing.FOLDER / "theirs").mkdir(parents=True)
     assert importing.importable_folders() == ["theirs"]
     with pytest.raises(DomainError, match="There is no folder"):
         jobs.request_import(by=manager, project=version.project, folder=folder)
 
 
 def test_an_import_from_a_shell_waits_for_the_worker_that_is_at_it(version, manager, settings, monkeypatch):
-    (settings.MODEL_ROOT / importing.FOLDER / "theirs").mkdir(parents=True)
+    (settings.STATE_ROOT / importing.FOLDER / "theirs").mkdir(parents=True)
     asked = []
 
     def run_beside_a_worker(job):

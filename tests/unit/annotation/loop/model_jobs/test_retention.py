@@ -4,6 +4,7 @@ import pytest
 
 from annotation.core.errors import Conflict
 from annotation.loop import registry
+from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs import retention
 from annotation.loop.pool.partitions import create_partition, write_scores
 from annotation.models import AuditEntry, DomainChampion, ModelVersion, PoolScore
@@ -15,13 +16,13 @@ State = ModelVersion.State
 
 @pytest.fixture
 def project(settings, tmp_path):
-    settings.MODEL_ROOT = tmp_path
+    settings.STATE_ROOT = tmp_path
     return ProjectFactory(policy={"keep_models": 2})
 
 
 def version_of(project, number, **fields):
     version = ModelVersionFactory(project=project, number=number, path=f"model-{number}", **fields)
-    (project_folder := retention.model_path(version)).mkdir()
+    (project_folder := model_path(version)).mkdir(parents=True)
     (project_folder / "model.safetensors").write_bytes(b"weights")
     return version
 
@@ -41,7 +42,7 @@ def test_the_latest_what_serves_and_what_is_pinned_keep_their_weights(
     latest = [version_of(project, 6, state=State.REJECTED), version_of(project, 7)]
     with django_capture_on_commit_callbacks(execute=True):
         assert retention.keep_to_policy() == 1
-    kept = {path.name for path in settings.MODEL_ROOT.iterdir()}
+    kept = {path.name for path in (settings.STATE_ROOT / "models").iterdir()}
     assert kept == {f"model-{v.number}" for v in (serving, pinned, of_a_domain, training, *latest)}
     old.refresh_from_db()
     assert old.weights_deleted_at is not None
@@ -62,10 +63,10 @@ def test_a_version_that_was_promoted_or_pinned_meanwhile_is_kept(project):
     ModelVersion.objects.filter(pk=second.pk).update(pinned=True)
     assert not retention.delete_weights(first)
     assert not retention.delete_weights(second)
-    assert retention.model_path(first).exists()
+    assert model_path(first).exists()
 
 
 def test_files_that_a_dead_process_left_behind_go_the_next_time(project):
     version = version_of(project, 1, weights_deleted_at="2026-01-01T00:00Z")
     retention.keep_to_policy()
-    assert not retention.model_path(version).exists()
+    assert not model_path(version).exists()

@@ -5,13 +5,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from annotation.labels.datasets.snapshots import create_snapshot, snapshot_file
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.loop.selection import ranking
 from annotation.loop.selection.composition import compose
 from annotation.loop.selection.ranking import answer_noise_of
 from annotation.models import Solution
 from prm.answers.noise import PRIOR, STRENGTH
 from tests.factories import ModelVersionFactory
+from tests.stored import snapshot_file
 from tests.unit.annotation.labels.datasets.test_snapshots import rated, solution, take_in
 from tests.unit.annotation.loop.selection.test_composition import scored_pool
 
