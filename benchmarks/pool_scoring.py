@@ -178,8 +178,9 @@ WITH problem AS (
     FROM generate_series(1, %s) AS n RETURNING id
 )
 INSERT INTO annotation_solution
-    (project_id, problem_id, split, content_hash, external_id, generator, extra, created_at)
-SELECT %s, problem.id, 'pool', problem.id || '-' || k, '', '', '{}', now()
+    (project_id, problem_id, split, content_hash, external_id, generator, extra, provenance, outcome_source,
+    multiplicity, created_at)
+SELECT %s, problem.id, 'pool', problem.id || '-' || k, '', '', '{}', '{}', '', 1, now()
 FROM problem, generate_series(1, 10) AS k
 """
 

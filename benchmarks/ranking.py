@@ -27,8 +27,10 @@ FILL = """
 INSERT INTO annotation_problem (project_id, text, text_hash, source_group, split, domain, extra, created_at)
 SELECT %(project)s, 'problem ' || n, 'hash ' || n, 'group ' || n, 'pool', 'domain ' || n %% 5, '{}', now()
 FROM generate_series(1, %(problems)s) AS n;
-INSERT INTO annotation_solution (project_id, problem_id, split, content_hash, external_id, generator, extra, created_at)
-SELECT %(project)s, problem.id, 'pool', problem.id || '/' || k, '', '', '{}', now()
+INSERT INTO annotation_solution (
+    project_id, problem_id, split, content_hash, external_id, generator, extra, provenance, outcome_source,
+    multiplicity, created_at)
+SELECT %(project)s, problem.id, 'pool', problem.id || '/' || k, '', '', '{}', '{}', '', 1, now()
 FROM annotation_problem AS problem, generate_series(1, 4) AS k;
 INSERT INTO annotation_step (solution_id, position, alternative, text, kind)
 SELECT id, position, 0, repeat('word ', (4 + (id * 7 + position * 13) %% 30)::int), 'reasoning'
