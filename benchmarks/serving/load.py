@@ -4,7 +4,8 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -12,7 +13,10 @@ import numpy as np
 
 
 class Load(msgspec.Struct):
-    """The results of `clients` in `seconds`; latencies are milliseconds of answered requests."""
+    """The results of `clients` in `seconds`; latencies are milliseconds of answered requests.
+
+    `used` is what the meter counted in these seconds, per answered request.
+    """
 
     way: str
     clients: int
@@ -20,9 +24,11 @@ class Load(msgspec.Struct):
     answered: int
     refused: int
     failed: int
+    mean: float
     p50: float
     p95: float
     p99: float
+    used: dict[str, float] = {}
 
     @property
     def rate(self) -> float:
@@ -31,9 +37,20 @@ class Load(msgspec.Struct):
 
 
 def drive(
-    way: str, address: str, secret: str, bodies: Sequence[bytes], *, clients: int, warm_up: float, seconds: float
+    way: str,
+    address: str,
+    secret: str,
+    bodies: Sequence[bytes],
+    *,
+    clients: int,
+    warm_up: float,
+    seconds: float,
+    meter: Callable[[], dict[str, float]] = dict,
 ) -> Load:
-    """Load the service with this number of clients, one solution per request, and measure after the warm-up."""
+    """Load the service with this number of clients, one solution per request, and measure after the warm-up.
+
+    `meter` reads counters that only grow.
+    """
     begin = time.monotonic() + warm_up
     end = begin + seconds
     latencies: list[list[float]] = [[] for _ in range(clients)]
@@ -62,18 +79,29 @@ def drive(
     threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
     for thread in threads:
         thread.start()
+    time.sleep(warm_up)
+    before = meter()
+    time.sleep(max(0.0, end - time.monotonic()))
+    after = meter()
     for thread in threads:
         thread.join()
     found = np.array([latency for each in latencies for latency in each]) if any(latencies) else np.zeros(1)
     p50, p95, p99 = np.percentile(found, (50, 95, 99))
     answered = sum(map(len, latencies))
-    return Load(way, clients, seconds, answered, sum(refused), sum(failed), float(p50), float(p95), float(p99))
+    used = {name: (count - before.get(name, 0.0)) / max(1, answered) for name, count in after.items()}
+    percentiles = (float(found.mean()), float(p50), float(p95), float(p99))
+    return Load(way, clients, seconds, answered, sum(refused), sum(failed), *percentiles, used)
+
+
+def solutions(n: int) -> list[Any]:
+    """Sandbox solutions, all different."""
+    from prm.sandbox.world import WorldConfig, generate
+
+    return list(generate(WorldConfig(), split="holdout", n=n, seed=3))
 
 
 def bodies_of(n: int) -> list[bytes]:
-    """Requests with one sandbox solution each, all different."""
-    from prm.sandbox.world import WorldConfig, generate
-
+    """Requests with one of these solutions each."""
     return [
         json.dumps(
             {
@@ -83,5 +111,5 @@ def bodies_of(n: int) -> list[bytes]:
                 "timeout": 50,
             }
         ).encode()
-        for trace in generate(WorldConfig(), split="holdout", n=n, seed=3)
+        for trace in solutions(n)
     ]
