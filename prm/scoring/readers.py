@@ -18,6 +18,7 @@ from prm.scoring.cached_text import has_reusable_cache
 from prm.scoring.prefixes import ShareChoice, families, shared_features
 
 PORTION = 8  # batches read before their features are returned
+CPU_TOKENS = 2048  # of a pass whose states fit the processor's cache: two thirds of the time of 8192 tokens
 log = logging.getLogger(__name__)
 
 
@@ -37,12 +38,19 @@ class Reader(Protocol):
 
 @dataclass
 class LocalReader:
-    """A backbone in this process; `token_budget` is the number of tokens, padding included, in one forward pass."""
+    """A backbone in this process.
+
+    `token_budget` is the number of tokens, padding included, in one forward pass; on a CPU at most CPU_TOKENS.
+    """
 
     backbone: Backbone
     features: Sequence[Feature]
     token_budget: int = 8192
     share_prefix: ShareChoice = "auto"
+
+    def __post_init__(self) -> None:
+        if self.backbone.device.type == "cpu":
+            self.token_budget = min(self.token_budget, CPU_TOKENS)
 
     @property
     def tokenizer(self) -> Any:
