@@ -7,12 +7,14 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 import redis
 from django.db import DatabaseError, close_old_connections
 from django.db.models import BooleanField, F, Func, QuerySet, Value
 
+from annotation.core.statements import fetch_all
 from annotation.loop.gateway.serving_model import Text
 from annotation.models import Project, ServedScore
 from annotation.serving import request_queue
@@ -23,7 +25,25 @@ from prm.trust import Scored
 log = logging.getLogger(__name__)
 MOST_ROWS = 1000
 MOST_UNWRITTEN = 20_000  # answers without a row yet; at this number, answering waits
+GATHER_SECONDS = 0.05  # in which answers join the first unwritten one, so that a statement writes several rows
 NO_SCORES = Scored([], [], None, None, None, None, None)
+_COLUMNS = [field.column for field in ServedScore._meta.concrete_fields if not field.primary_key]
+# Null if the row has been deleted since, as for scores that were written before.
+_REFERENCES = {
+    f"{name}_id": f"(SELECT id FROM {table} WHERE id = scored.{name}_id)"
+    for name, table in (
+        ("user", "auth_user"),
+        ("token", "annotation_apitoken"),
+        ("model_version", "annotation_modelversion"),
+    )
+}
+# The type of a row gives each value of the JSON the type of its column.
+INSERT = f"""
+INSERT INTO annotation_servedscore ({", ".join(_COLUMNS)})
+SELECT {", ".join(_REFERENCES.get(name, f"scored.{name}") for name in _COLUMNS)}
+FROM json_populate_recordset(NULL::annotation_servedscore, %(rows)s::json) AS scored
+ON CONFLICT DO NOTHING
+"""
 
 
 class Journal:
@@ -67,6 +87,7 @@ class Journal:
     def _next(self) -> tuple[list[tuple[QueuedQuestion, Answer, datetime]], bool]:
         batch = []
         item = self._unwritten.get()
+        self._closing.wait(GATHER_SECONDS)
         while item is not None:
             batch.append(item)
             if len(batch) >= MOST_ROWS:
@@ -88,7 +109,7 @@ def write_rows(batch: Sequence[tuple[QueuedQuestion, Answer, datetime]]) -> None
         if queued.question.project in projects
         for row in _rows(queued.question, answer, now, keep_text=keeps_text[queued.question.project])
     ]
-    ServedScore.objects.bulk_create(rows, ignore_conflicts=True)
+    fetch_all(INSERT, {"rows": msgspec.json.encode(rows).decode()})
 
 
 def with_words(rows: QuerySet[ServedScore], words: str) -> QuerySet[ServedScore]:
@@ -109,35 +130,37 @@ def text_hash(text: Text) -> str:
     return hashlib.sha256(msgspec.json.encode([text.problem, text.steps])).hexdigest()
 
 
-def _rows(question: Question, answer: Answer, now: datetime, *, keep_text: bool) -> Iterator[ServedScore]:
+def _rows(question: Question, answer: Answer, now: datetime, *, keep_text: bool) -> Iterator[dict[str, Any]]:
+    """The columns of each solution's row by name."""
     asked_at = datetime.fromtimestamp(question.asked_at, UTC)
     texts = question.texts or [Text("", ())]
     scored = answer.results or [NO_SCORES] * len(texts)
+    served = answer.served
     for index, (text, score) in enumerate(zip(texts, scored, strict=True)):
-        yield ServedScore(
-            request=question.id,
-            index=index,
-            project_id=question.project,
-            user_id=question.user,
-            token_id=question.token,
-            route=question.route,
-            domain=question.domain,
-            model_version_id=answer.served.id if answer.served else None,
-            model_number=answer.served.number if answer.served else None,
-            model_sha256=answer.served.sha256 if answer.served else "",
-            aggregate=question.aggregate,
-            text_hash=text_hash(text),
-            text=[text.problem, text.steps] if keep_text and text.problem else None,
-            mean=score.mean,
-            spread=score.spread,
-            score=score.score,
-            first_suspicious=score.first_suspicious,
-            uncertainty=score.uncertainty,
-            distance=score.distance,
-            out_of_domain=score.out_of_domain,
-            abstained=score.abstained,
-            failure=answer.failure.code if answer.failure else "",
-            seconds=(now - asked_at).total_seconds(),
-            batch=answer.batch,
-            asked_at=asked_at,
-        )
+        yield {
+            "request": question.id,
+            "index": index,
+            "project_id": question.project,
+            "user_id": question.user,
+            "token_id": question.token,
+            "route": question.route,
+            "domain": question.domain,
+            "model_version_id": served.id if served else None,
+            "model_number": served.number if served else None,
+            "model_sha256": served.sha256 if served else "",
+            "aggregate": question.aggregate,
+            "text_hash": text_hash(text),
+            "text": [text.problem, text.steps] if keep_text and text.problem else None,
+            "mean": score.mean,
+            "spread": score.spread,
+            "score": score.score,
+            "first_suspicious": score.first_suspicious,
+            "uncertainty": score.uncertainty,
+            "distance": score.distance,
+            "out_of_domain": score.out_of_domain,
+            "abstained": score.abstained,
+            "failure": answer.failure.code if answer.failure else "",
+            "seconds": (now - asked_at).total_seconds(),
+            "batch": answer.batch,
+            "asked_at": asked_at,
+        }
