@@ -18,7 +18,7 @@ class Question(msgspec.Struct):
     """One request. `version` is the id of the requested ModelVersion, None for the champion of project and domain.
 
     `asked_at` and `deadline` are Unix times in seconds: nobody waits for the answer after the deadline. `ids` are the
-    token ids of texts for the kind "states".
+    token ids of texts for the kind "states". `answer_to` is the list in Redis that receives the answer.
     """
 
     id: str
@@ -28,6 +28,7 @@ class Question(msgspec.Struct):
     user: int
     asked_at: float
     deadline: float
+    answer_to: str = ""
     domain: str = ""
     version: int | None = None
     token: int | None = None

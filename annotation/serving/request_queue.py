@@ -1,29 +1,34 @@
-"""The queue of questions: a Redis stream with one consumer group of workers; each answer has its own key.
+"""The queue of questions: a Redis stream with one consumer group of workers; answers go to the inbox of their process.
 
 A question stays on the stream until it is answered and logged, so another worker claims the questions of a worker
 that died. The stream's length and age show how busy the workers are.
 """
 
 import math
+import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import redis
 from django.conf import settings
 
 from annotation.core.errors import DomainError
+from annotation.serving.inbox import Inbox, receive
 from annotation.serving.messages import Answer, Question, decode_answer, decode_question, encode
 from prm.messages import Message
 
 STREAM, GROUP = "serving:questions", "score"
 RATE, ALIVE = "serving:rate", "serving:alive"
-ANSWER_SECONDS = 60  # an answer that nobody fetches expires
+ANSWER_SECONDS = 60  # answers to a process that has ended expire
 ALIVE_SECONDS = 4
 SOCKET_SECONDS = 65  # above the longest wait for an answer
 SHORTEST_RETRY, LONGEST_RETRY = 1, 60
+_OPENING = Lock()  # of the inbox
 DEFAULT_RATE = 10.0  # questions a second, before any measurement
 
 # The age counts from the first undelivered entry: delivered entries stay on the stream until they are logged.
@@ -85,14 +90,22 @@ def redis_client() -> Any:
 
 def wait_for_answer(question: Question) -> Answer:
     """Enqueue the question and wait for its answer. Raises Overloaded, NoAnswer, NoWorker."""
-    with redis_needed():
+    with _OPENING:
+        inbox = _inbox(os.getpid())
+    question.answer_to = inbox.key
+    with redis_needed(), inbox.expect(question.id) as place:
         entry_id = _enqueue(question)
-        seconds = max(0.01, question.deadline - question.asked_at)
-        popped = redis_client().blpop([_answer_key(question.id)], timeout=seconds)
-        if popped is None:
+        answer = receive(place, max(0.01, question.deadline - question.asked_at))
+        if answer is None:
             redis_client().xdel(STREAM, entry_id)
             raise _why_no_answer(question)
-    return decode_answer(popped[1])
+    return decode_answer(answer)
+
+
+@lru_cache(maxsize=1)
+def _inbox(process: int) -> Inbox:
+    """The inbox of this process: after a fork, the thread of the parent's is not there."""
+    return Inbox(redis_client())
 
 
 @contextmanager
@@ -155,20 +168,20 @@ def claim_abandoned(worker: str) -> list[QueuedQuestion]:
 
 
 def send_answers(answers: Iterable[tuple[Question, Answer]]) -> None:
+    by_process: defaultdict[str, list[tuple[str, Answer]]] = defaultdict(list)
+    for question, answer in answers:
+        by_process[question.answer_to].append((question.id, answer))
     with redis_client().pipeline(transaction=False) as pipe:
-        for question, reply in answers:
-            pipe.rpush(_answer_key(question.id), encode(reply))
-            pipe.expire(_answer_key(question.id), ANSWER_SECONDS)
+        for key, of_process in by_process.items():
+            pipe.rpush(key, encode(of_process))
+            pipe.expire(key, ANSWER_SECONDS)
         pipe.execute()
 
 
 def delete_entries(entry_ids: Iterable[str]) -> None:
     """Delete answered and logged questions from the stream."""
-    with redis_client().pipeline(transaction=False) as pipe:
-        for entry_id in entry_ids:
-            pipe.xack(STREAM, GROUP, entry_id)
-            pipe.xdel(STREAM, entry_id)
-        pipe.execute()
+    ids = list(entry_ids)
+    redis_client().pipeline(transaction=False).xack(STREAM, GROUP, *ids).xdel(STREAM, *ids).execute()
 
 
 def report_rate(questions_per_second: float) -> None:
@@ -209,10 +222,6 @@ def _decode_entries(entries: Iterable[tuple[bytes, dict[bytes, bytes] | None]]) 
         for entry_id, fields in entries
         if entry_id and fields
     ]
-
-
-def _answer_key(question: str) -> str:
-    return f"serving:answer:{question}"
 
 
 def _alive_key(worker: str) -> str:
