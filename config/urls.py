@@ -13,15 +13,15 @@ from config.monitoring import healthz, metrics
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
+    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/v1/", include("annotation.api.urls")),
+    path("pooling", Pooling.as_view()),
     path("healthz", healthz, name="healthz"),
     path("metrics", metrics, name="metrics"),
     path("admin/", admin.site.urls),
     path("accounts/password/reset/", without_mail),
     path("accounts/email/", without_mail),
     path("accounts/", include("allauth.account.urls")),
-    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("api/v1/", include("annotation.api.urls")),
-    path("pooling", Pooling.as_view()),
     path("v1/models", ServedModels.as_view()),
     path("", include("labelling_ui.urls")),
 ]

@@ -24,11 +24,12 @@ from annotation.api.scores import LONGEST_TIMEOUT
 from annotation.api.texts import LONGEST_SCORED_TEXT, MOST_SOLUTIONS, MOST_STEPS
 from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about, invalid
 from annotation.core.errors import DomainError, Missing
-from annotation.core.membership.access import find_project, visible_projects
+from annotation.core.membership.access import visible_projects
 from annotation.files.step_tags import of_turns, read_prompt
 from annotation.loop.gateway.serving_model import Text
 from annotation.models import DomainChampion, ModelVersion, Project
 from annotation.serving import scoring_requests
+from annotation.serving.recent import recent_project
 from prm.messages import Message
 from prm.trust import Scored
 
@@ -244,4 +245,4 @@ def model_named(request: Request, name: str | None) -> tuple[Project, str, int |
     slug, _, domain = rest.partition(":")
     if number and not (number.isdecimal() and 0 < int(number) < 2**31):
         raise Missing(Message("model_number_invalid", number=number), {"field": "model"}, code="model_not_found")
-    return find_project(request.user, slug), domain, int(number) if number else None
+    return recent_project(request.user, slug), domain, int(number) if number else None

@@ -14,10 +14,10 @@ from annotation.api.authentication import caller, token_of
 from annotation.api.boundary import read_body
 from annotation.api.texts import MOST_SOLUTIONS, SolutionToScore
 from annotation.core.bounds import LARGEST_INTEGER, Count, NonBlank, about, invalid
-from annotation.core.membership.access import find_project
 from annotation.loop.gateway.serving_model import Text
 from annotation.serving import scoring_requests
 from annotation.serving.messages import Served
+from annotation.serving.recent import recent_project
 from prm.messages import Message
 from prm.trust import Scored
 
@@ -123,7 +123,7 @@ class Scores(APIView):
         request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
-            project=find_project(request.user, body.project),
+            project=recent_project(request.user, body.project),
             texts=texts,
             domain=body.domain,
             number=body.model,

@@ -48,6 +48,9 @@ from annotation.api import (
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    # First, because Django tries the addresses in order and programs ask for scores hundreds of times a second.
+    path("score", scores.Scores.as_view()),
+    path("score/", scores.Scores.as_view(schema=None)),
     path("projects/", projects.ProjectList.as_view()),
     path("projects/<slug:slug>/", projects.ProjectDetail.as_view()),
     path("projects/<slug:slug>/guidelines/", projects.GuidelineVersions.as_view()),
@@ -155,8 +158,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("leases/<int:lease_id>/release/", leases.Release.as_view()),
     path("leases/<int:lease_id>/draft/", leases.DraftOfLease.as_view()),
     path("leases/<int:lease_id>/hints/<int:position>/", leases.HintScore.as_view()),
-    path("score", scores.Scores.as_view()),
-    path("score/", scores.Scores.as_view(schema=None)),
     path("scoring-sessions/", scoring_sessions.ScoringSessions.as_view()),
     path("scoring-sessions/<uuid:session_id>/", scoring_sessions.ScoringSessionDetail.as_view()),
     path("scoring-sessions/<uuid:session_id>/steps/", scoring_sessions.AppendSteps.as_view()),
