@@ -6,25 +6,25 @@ from celery import bootsteps
 
 
 class Serving(bootsteps.StartStopStep):  # type: ignore[misc] # Celery ships no types
-    """A thread beside the worker's pool, in the process that holds the models."""
+    """Threads beside the worker's pool, in the process that holds the models."""
 
     requires = {"celery.worker.components:Pool"}
 
     def __init__(self, worker: Any, **options: Any) -> None:
-        self.thread: Any = None
+        self.server: Any = None
         super().__init__(worker, **options)
 
     def include_if(self, worker: Any) -> bool:
         return "score" in worker.app.amqp.queues.consume_from
 
     def start(self, worker: Any) -> None:
-        from annotation.serving.worker import ScoreThread
+        from annotation.serving.worker import Server
 
-        self.thread = ScoreThread()
-        self.thread.start()
+        self.server = Server()
+        self.server.start()
 
     def stop(self, worker: Any) -> None:
-        if self.thread is not None:
-            self.thread.stop()
+        if self.server is not None:
+            self.server.stop()
 
     terminate = stop

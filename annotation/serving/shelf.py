@@ -6,6 +6,7 @@ from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Lock
 
 from django.db import close_old_connections
 
@@ -28,7 +29,7 @@ class Loaded:
 
 
 class Shelf:
-    """An LRU cache of at most `most` models, used by one thread; another thread loads."""
+    """An LRU cache of at most `most` models, which the scoring threads share; another thread loads."""
 
     def __init__(self, *, most: int, cache_bytes: int) -> None:
         self._most, self._cache_bytes = most, cache_bytes
@@ -38,6 +39,7 @@ class Shelf:
         self._answered: dict[tuple[int, str], int] = {}  # which version last served a project and domain
         self._chosen: dict[tuple[int, str, int | None], ModelVersion | DomainError] = {}
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="load-model")
+        self._lock = Lock()
 
     def find(self, question: Question) -> Loaded | None:
         """The model that answers; None while it is loading and no other may answer instead.
@@ -45,33 +47,36 @@ class Shelf:
         Raises DomainError if no model serves, or the requested one cannot be loaded.
         """
         place = (question.project, question.domain)
-        wanted = self._wanted(question.project, question.domain, question.version)
-        loaded = self._take(wanted.pk)
-        if loaded is None:
-            self._load(wanted)
-            previous = self._answered.get(place)
-            loaded = self._take(previous) if previous is not None and question.version is None else None
-        if loaded is not None:
-            if question.version is None:
-                self._answered[place] = loaded.served.id
-            return loaded
-        if wanted.pk in self._failed:
-            raise self._failed[wanted.pk][0]
-        return None
+        with self._lock:
+            wanted = self._wanted(question.project, question.domain, question.version)
+            loaded = self._take(wanted.pk)
+            if loaded is None:
+                self._load(wanted)
+                previous = self._answered.get(place)
+                loaded = self._take(previous) if previous is not None and question.version is None else None
+            if loaded is not None:
+                if question.version is None:
+                    self._answered[place] = loaded.served.id
+                return loaded
+            if wanted.pk in self._failed:
+                raise self._failed[wanted.pk][0]
+            return None
 
     def update(self) -> None:
-        """Check for new champions and newly loaded models, once per batch, so that no batch is split between models."""
-        self._chosen.clear()
-        self._collect()
+        """Check for new champions and newly loaded models. Without it, nothing changes within a batch."""
+        with self._lock:
+            self._chosen.clear()
+            self._collect()
 
     def refresh(self) -> None:
         """Load new champions for the domains served so far, before a question needs them."""
-        self._collect()
-        for project, domain in list(self._answered):
-            with suppress(DomainError):
-                champion = self._wanted(project, domain)
-                if champion.pk not in self._loaded:
-                    self._load(champion)
+        with self._lock:
+            self._collect()
+            for project, domain in list(self._answered):
+                with suppress(DomainError):
+                    champion = self._wanted(project, domain)
+                    if champion.pk not in self._loaded:
+                        self._load(champion)
 
     def close(self) -> None:
         self._loader.shutdown(wait=False, cancel_futures=True)

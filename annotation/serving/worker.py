@@ -1,4 +1,4 @@
-"""The thread of a `score` worker that answers all waiting questions in one batch.
+"""The threads of a `score` worker that answer all waiting questions in batches.
 
 The next batch gathers while one is scored, so batches grow with the load and nobody waits for a batch to fill.
 Pool scoring runs in the worker's main thread.
@@ -29,33 +29,65 @@ from prm.messages import Message
 log = logging.getLogger(__name__)
 IDLE_SECONDS = 1.0
 LOADING_SECONDS = 0.02  # between two checks of a model that is loading
+CHOICE_SECONDS = 0.2  # for which the choice of the champion holds, so that most batches need no statement
 PULSE_SECONDS = 1.0
 WEIGHT = 0.2  # of the last batch in the moving average of the rate
 
 
-class ScoreThread(threading.Thread):
-    """Answers questions until it is stopped; retries during an outage of Redis or the database."""
+class Server:
+    """The threads of this process that answer questions, with the models and the score log that they share."""
 
     def __init__(self) -> None:
-        super().__init__(name="serving", daemon=True)
         self.worker = new_name()
-        self._stopping = threading.Event()
-        self._shelf = Shelf(most=settings.SERVING_MODELS, cache_bytes=settings.SERVING_SESSION_MB * 2**20)
-        self._journal = Journal()
+        self.shelf = Shelf(most=settings.SERVING_MODELS, cache_bytes=settings.SERVING_SESSION_MB * 2**20)
+        self.journal = Journal()
+        self.stopping = threading.Event()
+        self._threads = [ScoreThread(self, number) for number in range(gateway.MOST_THREADS)]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Finish the current batches, write the log, leave the queue to other workers."""
+        self.stopping.set()
+        for thread in self._threads:
+            thread.join(timeout=10)
+        self.journal.close()
+        self.shelf.close()
+        try:
+            request_queue.leave_group(self.worker)
+        except redis.RedisError:
+            log.warning("Redis does not answer; other workers claim the questions in a few seconds")
+
+
+class ScoreThread(threading.Thread):
+    """Answers questions until it is stopped; retries during an outage of Redis or the database.
+
+    The first thread also sends the heartbeat, claims abandoned questions and loads new champions.
+    """
+
+    def __init__(self, server: Server, number: int) -> None:
+        super().__init__(name=f"serving-{number}", daemon=True)
+        self._worker, self._shelf, self._journal = server.worker, server.shelf, server.journal
+        self._stopping = server.stopping
+        self._number = number
         self._parked: list[QueuedQuestion] = []
         self._rate: float | None = None
-        self._refreshed = 0.0
+        self._refreshed = self._updated = 0.0
 
     def run(self) -> None:
-        gateway.prepare_thread()
+        self._threads, self._most = gateway.prepare_thread()
+        if self._number >= self._threads:
+            return
         pulse = threading.Thread(target=self._pulse, name="serving-pulse", daemon=True)
         joined = False
         while not self._stopping.is_set():
             try:
                 if not joined:
-                    request_queue.join_group(self.worker)
+                    request_queue.join_group(self._worker)
                     joined = True
-                    if not pulse.is_alive():
+                    if self._number == 0 and not pulse.is_alive():
                         pulse.start()
                 self._turn()
             except redis.RedisError as error:
@@ -68,35 +100,28 @@ class ScoreThread(threading.Thread):
             finally:
                 close_old_connections()
 
-    def stop(self) -> None:
-        """Finish the current batch, write the log, leave the queue to other workers."""
-        self._stopping.set()
-        self.join(timeout=10)
-        self._journal.close()
-        self._shelf.close()
-        try:
-            request_queue.leave_group(self.worker)
-        except redis.RedisError:
-            log.warning("Redis does not answer; other workers claim the questions in a few seconds")
-
     def _pulse(self) -> None:
         while not self._stopping.wait(PULSE_SECONDS):
             try:
-                request_queue.send_heartbeat(self.worker)
+                request_queue.send_heartbeat(self._worker)
             except redis.RedisError:
                 continue
 
     def _turn(self) -> None:
         batch = request_queue.take_waiting(
-            self.worker, most=settings.SERVING_BATCH, seconds=LOADING_SECONDS if self._parked else IDLE_SECONDS
+            self._worker,
+            most=min(self._most, settings.SERVING_BATCH),
+            seconds=LOADING_SECONDS if self._parked else IDLE_SECONDS,
         )
         now = time.monotonic()
-        if now - self._refreshed > IDLE_SECONDS:
+        if self._number == 0 and now - self._refreshed > IDLE_SECONDS:
             self._refreshed = now
-            batch = request_queue.claim_abandoned(self.worker) + batch
+            batch = request_queue.claim_abandoned(self._worker) + batch
             self._shelf.refresh()
         batch = self._parked + batch
-        self._shelf.update()
+        if now - self._updated > CHOICE_SECONDS:
+            self._updated = now
+            self._shelf.update()
         self._parked = list(batch)  # after an outage, unanswered questions are retried until their deadline
         parked: list[QueuedQuestion] = []
         for group in portions(batch, settings.SERVING_BATCH_CHARS):
@@ -139,7 +164,7 @@ class ScoreThread(threading.Thread):
             self._finish(list(zip(places, _read(loaded, places), strict=True)), loaded)
         answered = sum(len(places) for _, places in by_model.values())
         if answered:
-            self._note_rate(answered / max(time.time() - started, 1e-6))
+            self._note_rate(self._threads * answered / max(time.time() - started, 1e-6))
         return parked
 
     def _finish(self, answers: list[tuple[QueuedQuestion, Answer]], loaded: Loaded | None) -> None:
