@@ -51,8 +51,9 @@ class Inbox:
                 time.sleep(RETRY_SECONDS)
                 continue
             for question, answer in _decode(popped[1]) if popped else ():
-                if place := self._waiting.get(question):
-                    place.put(answer)
+                expecting = self._waiting.get(question)  # None if its thread no longer waits
+                if expecting is not None:
+                    expecting.put(answer)
 
 
 def receive(place: Place, seconds: float) -> msgspec.Raw | None:

@@ -60,7 +60,9 @@ def main() -> None:
                     print(f"{unscored():,} of the pool were still to be scored at the end.")
         print(table(loads, ways, max(offline.values())))
         print(processes(loads))
-        for way in ways if options.parts else []:
+        for way in (BEFORE, BATCHED) if options.parts else ():
+            if way not in ways:
+                continue
             checkout = options.against.resolve() if way == BEFORE else ROOT
             with running(launch, batch=WAYS[way], checkout=checkout, by_part=True) as side:
                 load(way, side, 2, 0, WARM_UP)
