@@ -27,7 +27,7 @@ MOST_ROWS = 1000
 MOST_UNWRITTEN = 20_000  # answers without a row yet; at this number, answering waits
 GATHER_SECONDS = 0.05  # in which answers join the first unwritten one, so that a statement writes several rows
 NO_SCORES = Scored([], [], None, None, None, None, None)
-_COLUMNS = [field.column for field in ServedScore._meta.concrete_fields if not field.primary_key]
+_COLUMNS = [str(field.column) for field in ServedScore._meta.concrete_fields if not field.primary_key]
 # Null if the row has been deleted since, as for scores that were written before.
 _REFERENCES = {
     f"{name}_id": f"(SELECT id FROM {table} WHERE id = scored.{name}_id)"
