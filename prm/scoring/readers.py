@@ -18,7 +18,7 @@ from prm.scoring.cached_text import has_reusable_cache
 from prm.scoring.prefixes import ShareChoice, families, shared_features
 
 PORTION = 8  # batches read before their features are returned
-CPU_TOKENS = 2048  # of a pass whose states fit the processor's cache: two thirds of the time of 8192 tokens
+CPU_TOKENS = 2048  # of a pass whose states fit the processor's cache; the gain still needs a quiet measurement
 log = logging.getLogger(__name__)
 
 
