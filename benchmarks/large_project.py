@@ -108,8 +108,7 @@ def make(solutions: int) -> "Project":
     make_scores(project)
     make_labels(project, solutions, [*User.objects.filter(username__in=("annotator", "second")), *_hire(project)])
     make_history(project, people["manager"])
-    with unchecked():
-        _set_sequences()
+    set_sequences()
     execute("VACUUM ANALYZE")
     return project
 
@@ -532,7 +531,7 @@ def make_history(project: "Project", manager: "User") -> None:
     )
 
 
-def _set_sequences() -> None:
+def set_sequences() -> None:
     """Let the next row of each table get an id behind those made here."""
     from django.apps import apps
     from django.core.management.color import no_style

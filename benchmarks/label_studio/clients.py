@@ -15,6 +15,7 @@ import numpy as np
 from benchmarks.label_studio.work import Request, Side
 
 LOST = 599
+NO_CONTENT = 204
 
 
 class Loop(msgspec.Struct):
@@ -78,7 +79,10 @@ class Connection:
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
         status = int(head[9:12])
         _, _, length = head.partition(b"content-length:")
-        body = await (reader.readexactly(int(length.split(b"\r\n", 1)[0])) if length else _chunks(reader))
+        if status == NO_CONTENT:
+            body = b""
+        else:
+            body = await (reader.readexactly(int(length.split(b"\r\n", 1)[0])) if length else _chunks(reader))
         if b"\r\nconnection: close" in head:
             self.close()
         return status, body
