@@ -13,7 +13,8 @@ LABELLING = ("claim", "submit")
 pytestmark = pytest.mark.django_db
 # Who calls, the project, and BEGIN and COMMIT are among them. A browser's session is one more than a program's token.
 MOST_OF_A_CLAIM = {"program": 10, "browser": 11}
-MOST_OF_A_SUBMISSION = {"program": 10, "browser": 11}
+MOST_OF_A_SUBMISSION = {"program": 7, "browser": 8}
+MOST_TOGETHER = {"program": 15, "browser": 16}
 
 
 @pytest.fixture
@@ -82,12 +83,15 @@ def submission(task):
 def test_a_claim_and_a_submission_take_so_many_statements_whatever_the_solutions_length(
     generation, post, caller, steps
 ):
-    QueueItemFactory.create_batch(3, generation=generation, solution__steps=["A step."] * steps)
+    QueueItemFactory.create_batch(4, generation=generation, solution__steps=["A step."] * steps)
     first, _ = post("claim/", {"holding": []})
     post("annotations/", submission(first["task"]))
 
     claimed, claiming = post("claim/", {"holding": []})
     _, submitting = post("annotations/", submission(claimed["task"]))
+    third, _ = post("claim/", {"holding": []})
+    _, both = post("annotations/", submission(third["task"]) | {"holding": []})
 
     assert len(claiming) <= MOST_OF_A_CLAIM[caller], "\n".join(claiming)
     assert len(submitting) <= MOST_OF_A_SUBMISSION[caller], "\n".join(submitting)
+    assert len(both) <= MOST_TOGETHER[caller], "\n".join(both)
