@@ -15,7 +15,7 @@ from config.env import BASE_DIR
 
 OF_FIXTURES = {
     "processes": {"browser", "live_server", "policy_url", "worker_processes"},
-    "torch": {"backbone", "backbone_folders"},
+    "torch": {"backbone", "backbone_folders", "tiny", "zero_label"},
 }
 STARTERS = {"multiprocessing", "subprocess"}
 TORCH = {"torch", "transformers"}

@@ -100,6 +100,7 @@ def exported(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_model_is_pushed_with_its_card_privately_and_once(
     hub: Hub, exported: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -151,6 +151,7 @@ def test_two_requests_at_the_same_time_open_one_first_generation(monkeypatch, co
     assert [generation.number for generation in project.generations.all()] == [0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [["/nowhere"], []])
 def test_a_backbone_that_is_not_there_or_not_listed_leaves_the_start_to_chance(settings, listed):
     settings.BACKBONES = listed
