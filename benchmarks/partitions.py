@@ -23,7 +23,7 @@ import psycopg
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-PARTS = 16  # of a table that is divided by hash
+RANGES = 4  # partitions of a table that is divided by ranges of solutions
 PROJECTS = 10
 AT_ONCE = 1000  # solutions in a statement
 READS = 2000
@@ -46,32 +46,32 @@ class Layout:
     by_project: bool = False
 
 
-LAYOUTS = (
-    Layout(
-        "one table",
-        (f"CREATE TABLE step ({STEP.format(more='')}, PRIMARY KEY (id), UNIQUE (solution_id, position, alternative))",),
-    ),
-    Layout(
-        f"{PARTS} by hash of the solution",
-        (
-            f"CREATE TABLE step ({STEP.format(more='')}, PRIMARY KEY (solution_id, id), "
-            "UNIQUE (solution_id, position, alternative)) PARTITION BY HASH (solution_id)",
-            *(
-                f"CREATE TABLE step_{part} PARTITION OF step FOR VALUES WITH (MODULUS {PARTS}, REMAINDER {part})"
-                for part in range(PARTS)
+def layouts(solutions: int) -> list[Layout]:
+    unique = "UNIQUE (solution_id, position, alternative)"
+    size = -(-solutions // RANGES)
+    return [
+        Layout("one table", (f"CREATE TABLE step ({STEP.format(more='')}, PRIMARY KEY (id), {unique})",)),
+        Layout(
+            f"{RANGES} ranges of solutions",
+            (
+                f"CREATE TABLE step ({STEP.format(more='')}, PRIMARY KEY (solution_id, id), {unique}) "
+                "PARTITION BY RANGE (solution_id)",
+                *(
+                    f"CREATE TABLE step_{part} PARTITION OF step FOR VALUES FROM ({first}) TO ({first + size})"
+                    for part, first in enumerate(range(0, solutions, size))
+                ),
             ),
         ),
-    ),
-    Layout(
-        "one per project",
-        (
-            f"CREATE TABLE step ({STEP.format(more='project_id bigint NOT NULL, ')}, PRIMARY KEY (project_id, id), "
-            "UNIQUE (project_id, solution_id, position, alternative)) PARTITION BY LIST (project_id)",
-            *(f"CREATE TABLE step_{part} PARTITION OF step FOR VALUES IN ({part})" for part in range(PROJECTS)),
+        Layout(
+            "one per project",
+            (
+                f"CREATE TABLE step ({STEP.format(more='project_id bigint NOT NULL, ')}, PRIMARY KEY (project_id, id), "
+                "UNIQUE (project_id, solution_id, position, alternative)) PARTITION BY LIST (project_id)",
+                *(f"CREATE TABLE step_{part} PARTITION OF step FOR VALUES IN ({part})" for part in range(PROJECTS)),
+            ),
+            by_project=True,
         ),
-        by_project=True,
-    ),
-)
+    ]
 
 
 class Table:
@@ -103,7 +103,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def measure_steps(session: psycopg.Connection[Any], solutions: int, steps: int, table: Table) -> None:
     each = solutions // PROJECTS
-    for layout in LAYOUTS:
+    for layout in layouts(solutions):
         table.column = layout.name
         for statement in layout.made_by:
             session.execute(statement)
@@ -209,6 +209,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--solutions", type=int, default=1_250_000)
     parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--of", default="steps,scores")
     parser.add_argument("--folder", type=Path, help="where the database lies while it runs")
     arguments = parser.parse_args()
 
@@ -219,10 +220,12 @@ def main() -> None:
         servers(Path(folder), external={}) as addresses,
         psycopg.connect(addresses["DATABASE_URL"], autocommit=True) as session,
     ):
-        for measurement, columns in (
-            (measure_steps, [layout.name for layout in LAYOUTS]),
-            (measure_scores, ["one table", "one per model version"]),
-        ):
+        measurements = {
+            "steps": (measure_steps, [layout.name for layout in layouts(arguments.solutions)]),
+            "scores": (measure_scores, ["one table", "one per model version"]),
+        }
+        for name in arguments.of.split(","):
+            measurement, columns = measurements[name]
             table = Table(columns)
             measurement(session, arguments.solutions, arguments.steps, table)
             table.show()
