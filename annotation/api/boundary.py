@@ -5,6 +5,7 @@ import re
 from collections.abc import Hashable
 from contextlib import suppress
 from functools import cache
+from threading import Lock
 from typing import Any, ClassVar, Self, TypeVar, cast, get_args, get_origin
 
 import msgspec
@@ -21,6 +22,7 @@ from prm.messages import Message
 T = TypeVar("T")
 # Escapes that may be a NUL or half a surrogate pair, which PostgreSQL cannot store.
 _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+_PREPARING = Lock()  # two threads that prepare one struct crash the process (`annotation.core.structs`)
 
 
 class Row(msgspec.Struct, kw_only=True):
@@ -129,4 +131,5 @@ def _refuse_unstorable(value: Any) -> None:
 
 @cache
 def _decoder(kind: Any) -> Any:
-    return msgspec.json.Decoder(kind, dec_hook=read_choice)
+    with _PREPARING:
+        return msgspec.json.Decoder(kind, dec_hook=read_choice)

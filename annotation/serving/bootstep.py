@@ -4,6 +4,8 @@ from typing import Any
 
 from celery import bootsteps
 
+from annotation.core.structs import prepare_structs
+
 
 class Serving(bootsteps.StartStopStep):  # type: ignore[misc] # Celery ships no types
     """Threads beside the worker's pool, in the process that holds the models."""
@@ -20,6 +22,7 @@ class Serving(bootsteps.StartStopStep):  # type: ignore[misc] # Celery ships no 
     def start(self, worker: Any) -> None:
         from annotation.serving.worker import Server
 
+        prepare_structs()
         self.server = Server()
         self.server.start()
 
