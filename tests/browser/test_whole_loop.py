@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from annotation.core.membership.projects import create_project
-from annotation.management.demo import creation
+from annotation.management.demo import creation, demo_accounts
 from annotation.management.demo.demo_accounts import publish_passwords
 from annotation.models import Annotation, Generation, Lane, Project, QueueItem, TrainingRun
 from tests.library import stay_in_process
@@ -26,9 +26,9 @@ ROUND_MS = PATIENCE * 1000
 
 
 @pytest.fixture
-def demo(celery_workers: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+def demo(celery_workers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A small demo project, as `make run` makes it the first time, with short trainings; workers run the next one."""
-    settings.STATE_ROOT = tmp_path
+    monkeypatch.setattr(demo_accounts, "accounts_file", lambda: tmp_path / "demo_accounts.txt")
     monkeypatch.setitem(creation.POLICY, "training", QUICK)
     with pytest.MonkeyPatch.context() as here:
         stay_in_process(here)
