@@ -92,7 +92,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "generation": [{"number": 0}],
         "model": [{"number": 1}],
         "settings-page": [{"name": kind.name} for kind in SETTINGS],
-        "api-resource": [{"name": "labels"}, {"name": "snapshots"}],
+        "api-resource": [{"name": "labels"}, {"name": "snapshots"}, {"name": "jobs"}],
         "consensus-fit": [{"number": fit.number}],
         "contamination": [{"snapshot_id": newer.pk}],
         "export-job": [{"job_id": export.pk}],
