@@ -52,20 +52,20 @@ def decide(
         newer_look = _Look(newer, newer.error, tolerance, only_new=True)
         if newer_look.passes and not look.passes:
             look = newer_look
-    gain = look.comparison
+    compared = look.comparison
     return Verdict(
         promote=look.passes or (champion is None and look.better),
         sentence=look.sentence(first=champion is None, **names),
         rival=rival,
-        gain=gain.gain,
+        gain=compared.gain,
         error=look.error,
         low=look.low,
         high=look.high,
         detectable=look.detectable,
         tolerance=tolerance,
-        n=gain.n_solutions,
-        n_problems=gain.n_problems,
-        samples=gain.samples,
+        n=compared.n_solutions,
+        n_problems=compared.n_problems,
+        samples=compared.samples,
         only_new=look.only_new,
         holdout_uses=holdout_uses,
     )
