@@ -19,6 +19,7 @@ from annotation.core import storage
 from annotation.core.lifecycle import sweep_jobs
 from annotation.core.membership.projects import create_project
 from annotation.core.membership.tokens import issue_token
+from annotation.core.storage_bucket import bucket
 from annotation.loop.rounds import runs
 from annotation.loop.rounds.artefacts import model_key, run_key
 from annotation.models import ImportJob, RunStage, Scope, Solution, TrainingRun
@@ -78,7 +79,7 @@ def machines(transactional_db, settings, tmp_path):
     host, port = server.get_host_and_port()
     options = {"key": "key", "secret": "secret", "client_kwargs": {"endpoint_url": f"http://{host}:{port}"}}
     settings.STATE_ROOT, settings.STORAGE_URL, settings.STORAGE_OPTIONS = tmp_path / "test", "s3://bucket/a", options
-    with storage._bucket() as (fs, _root):
+    with bucket() as (fs, _root):
         fs.mkdir("bucket")
     shared = {"STORAGE_URL": settings.STORAGE_URL, "STORAGE_OPTIONS": json.dumps(options)}
     with contextlib.ExitStack() as stack:

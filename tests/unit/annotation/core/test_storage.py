@@ -89,7 +89,7 @@ def test_nothing_is_read_of_what_is_not_whole(bucket, on, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(storage, "_write_manifest", die)
+        patched.setattr(storage, "write_manifest", die)
         with pytest.raises(KeyboardInterrupt):
             storage.publish(KEY)
     on("b")
@@ -112,7 +112,7 @@ def test_a_reader_whose_pieces_are_replaced_reads_the_new_ones(bucket, on, monke
     write("a", b"old")
     storage.publish("a")
     on("b")
-    read, replaced = storage._read_manifest, []
+    read, replaced = storage.read_manifest, []
 
     def replace_after(key):
         stored = read(key)
@@ -124,7 +124,7 @@ def test_a_reader_whose_pieces_are_replaced_reads_the_new_ones(bucket, on, monke
             on("b")
         return stored
 
-    monkeypatch.setattr(storage, "_read_manifest", replace_after)
+    monkeypatch.setattr(storage, "read_manifest", replace_after)
     assert content_of("a") == b"new"
 
 
