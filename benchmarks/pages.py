@@ -1,6 +1,6 @@
 """Measures every page of a manager, and every list with each of its sorts and filters, in a large project.
 
-    python -m benchmarks.pages [--solutions 1000000] [--folder var/benchmarks/pages] [--only quality/]
+    python -m benchmarks.pages [--solutions 1000000] [--folder var/benchmarks/pages] [--only quality/] [--json FILE]
 
 The first run makes the project (`benchmarks.large_project`) in an embedded PostgreSQL in the folder, which takes some
 minutes; later runs use it again. A request is a signed-in one to Django's handler with all middleware; its time is
@@ -78,14 +78,14 @@ def variants(address: str, html: str) -> Iterator[tuple[str, str]]:
         yield "page 2", f"{base}?page=2"
 
 
-def measure(project: Any, addresses: list[str]) -> bool:
-    """Print the tables; returns whether every figure reaches its aim."""
+def measure(addresses: list[str]) -> tuple[dict[str, float], list[str]]:
+    """Print the table; returns the milliseconds of each page or the slowest of its lists, and what is over the aim."""
     from django.contrib.auth.models import User
     from django.test import Client
 
     client = Client()
     client.force_login(User.objects.get(username="manager"))
-    visitor, late = Visitor(client), []
+    visitor, slowest_of, late = Visitor(client), {}, list[str]()
     print("| page | first ms | ms | slowest of its lists | ms | over |\n|---|---:|---:|---|---:|---:|")
     for address in addresses:
         first, status, response = visitor.look(address)
@@ -100,17 +100,18 @@ def measure(project: Any, addresses: list[str]) -> bool:
         for name, variant in variants(address, response.content.decode()):
             found.append((visitor.best(variant)[0], name))
         over = [(took, "itself")] * (took > AIM) + sorted((one for one in found if one[0] > AIM), reverse=True)
-        slowest, name = max(found, default=(0, ""))
+        slowest, name = max(found, default=(0.0, ""))
+        slowest_of[address] = max(took, slowest)
         late += [f"{address} {of}: {ms:,.0f} ms" for ms, of in over]
         marks = f"**{len(over)} of {len(found) + 1}**" if over else ""
         cells = [address, f"{first:,.0f}", f"{took:,.0f}", name, f"{slowest:,.0f}" if found else "", marks]
         print(f"| {' | '.join(cells)} |", flush=True)
     print("\nOver the aim:", *(late or ["none"]), sep="\n- ")
-    return not late
+    return slowest_of, late
 
 
-def measure_solutions(project: Any) -> None:
-    """Print the searches of the list of solutions, a late page, and the file of all rows."""
+def measure_solutions() -> dict[str, float]:
+    """Print and return the milliseconds of the list's searches, of a late page, and of the file of all rows."""
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -120,16 +121,19 @@ def measure_solutions(project: Any) -> None:
     queries = {"first page": "", f"page {LATE_PAGE:,}": f"page={LATE_PAGE}"}
     queries |= {name: f"search={quote(text)}" for name, text in SEARCHES.items()}
     print("\n| solutions | rows | ms |\n|---|---:|---:|")
+    measured = {}
     for name, query in queries.items():
-        took, response = visitor.best(f"{base}?{query}")
-        print(f"| {name} | {response.context['listing'].shown_count()} | {took:,.0f} |", flush=True)
+        measured[name], response = visitor.best(f"{base}?{query}")
+        print(f"| {name} | {response.context['listing'].shown_count()} | {measured[name]:,.0f} |", flush=True)
     started = time.perf_counter()
     size = sum(map(len, client.get(f"{base}?download=csv").streaming_content))
-    print(f"| file of all rows | {size / 1e6:,.0f} MB | {1000 * (time.perf_counter() - started):,.0f} |")
+    measured["file"] = 1000 * (time.perf_counter() - started)
+    print(f"| file of all rows | {size / 1e6:,.0f} MB | {measured['file']:,.0f} |")
+    return measured
 
 
-def prepared(folder: Path, solutions: int) -> tuple[Any, list[str]]:
-    """The project and the addresses of all pages; makes them if the folder has none."""
+def prepared(folder: Path, solutions: int) -> list[str]:
+    """The addresses of all pages; makes the project if the folder has none."""
     from django.core.management import call_command
 
     from annotation.models import Project
@@ -140,10 +144,10 @@ def prepared(folder: Path, solutions: int) -> tuple[Any, list[str]]:
         started = time.perf_counter()
         make(solutions)
         print(f"Made {solutions:,} solutions in {time.perf_counter() - started:,.0f} s.", file=sys.stderr)
-    project, known = Project.objects.get(slug=SLUG), folder / "addresses.json"
+    known = folder / "addresses.json"
     if not known.exists():  # looking for them makes a snapshot and a consensus fit
-        known.write_text(json.dumps(addresses(project)))
-    return project, json.loads(known.read_text())
+        known.write_text(json.dumps(addresses(Project.objects.get(slug=SLUG))))
+    return json.loads(known.read_text())  # type: ignore[no-any-return]
 
 
 def main() -> int:
@@ -151,25 +155,27 @@ def main() -> int:
     parser.add_argument("--solutions", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=Path("var/benchmarks/pages"))
     parser.add_argument("--only", default="", help="part of the addresses to measure")
+    parser.add_argument("--json", type=Path, help="file for the milliseconds of pages and of the list of solutions")
     arguments = parser.parse_args()
 
     from launch.embedded import servers
 
     folder = arguments.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    with servers(folder, external={}) as addresses:
-        os.environ.update(addresses, VAR_DIR=str(folder), DJANGO_SETTINGS_MODULE="config.settings.test")
+    with servers(folder, external={}) as started:
+        os.environ.update(started, VAR_DIR=str(folder), DJANGO_SETTINGS_MODULE="config.settings.test")
         import django
 
         django.setup()
         from django.db import connection
 
-        project, pages = prepared(folder, arguments.solutions)
-        reached = measure(project, [page for page in pages if arguments.only in page])
-        if not arguments.only:
-            measure_solutions(project)
+        addresses = prepared(folder, arguments.solutions)
+        pages, late = measure([address for address in addresses if arguments.only in address])
+        solutions = {} if arguments.only else measure_solutions()
         connection.close()
-    return 0 if reached else 1
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"pages": pages, "solutions": solutions, "late": late}, indent=1))
+    return int(bool(late))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,26 @@
 """The rows of the table, each measured at the requested sizes."""
 
 import json
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from benchmarks.label_studio import limits
-from benchmarks.label_studio.bench import Bench, Figures
+from benchmarks.label_studio import limits, ours
+from benchmarks.label_studio.bench import FOLDER, ROOT, Bench, Figures
 from benchmarks.label_studio.processes import Memory
 from benchmarks.label_studio.solutions import score
 from benchmarks.label_studio.web import Door
 from benchmarks.label_studio.work import Side
+from benchmarks.pages import LATE_PAGE, SEARCHES
 
 RANKED = 2000
+LARGE = 100_000  # solutions: the smallest pool whose pages are measured
+MANAGED = ("quality", "generations", "members")
 ONE_AFTER_ANOTHER = 4
 
 
@@ -54,6 +62,18 @@ def deletion(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> No
         bench.note("deletion", 0, side.name, lambda s=side: {"status": s.delete_as_member(s.make_project("Another's"))})
 
 
+def scoring(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:
+    """Online scoring by 1 and by 64 clients, beside what the model alone scores: `benchmarks.serving`."""
+    bench.note("scoring", 0, ours.NAME, _scoring)
+
+
+def pages(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:
+    """The list of solutions and the manager's pages in a large project: `benchmarks.pages`."""
+    for size in [*sizes, *ours_only]:
+        if size >= LARGE:
+            bench.note("pages", size, ours.NAME, partial(_pages, size))
+
+
 def raw_limits(bench: Bench, sizes: Sequence[int], ours_only: Sequence[int]) -> None:
     """The limits of the database: COPY, a bare SKIP LOCKED loop, a cursor that is read to a file."""
     size = min(sizes)
@@ -69,6 +89,36 @@ def _export(bench: Bench, side: Side, size: int) -> Figures:
         sent = side.export(project)
         seconds = time.perf_counter() - begun
     return {"rate": size / seconds, "seconds": seconds, "mb": memory.peak_mb, "bytes": sent}
+
+
+def _figures_of(benchmark: str, *options: str) -> Any:
+    """The figures of another benchmark of ours, which runs servers of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures = Path(folder) / "figures.json"
+        command = [sys.executable, "-m", f"benchmarks.{benchmark}", *options, "--json", str(figures)]
+        subprocess.run(command, cwd=ROOT, check=False)  # its status says whether all aims are reached
+        return json.loads(figures.read_bytes())
+
+
+def _scoring() -> Figures:
+    found = _figures_of("serving", "--clients", "1", "64", "--ways", "batched")
+    one, many = (load | {"rate": load["answered"] / load["seconds"]} for load in found["loads"])
+    share = 100 * many["rate"] / max(found["offline"].values())
+    return {"share": share, "rate": many["rate"], "tail": many["p95"] / many["mean"], "one": one["rate"]}
+
+
+def _pages(size: int) -> Figures:
+    found = _figures_of("pages", "--solutions", str(size), "--folder", str(FOLDER.parent / f"pages-{size}"))
+    ms, listed = found["pages"], found["solutions"]
+    named = {name: next(took for page, took in ms.items() if page.endswith(f"/{name}/")) for name in MANAGED}
+    return {
+        "search": max(listed[name] for name in SEARCHES),
+        "late": listed[f"page {LATE_PAGE:,}"],
+        "file": listed["file"] / 1000,
+        "overview": min(ms.items(), key=lambda page: len(page[0]))[1],
+        **named,
+        "over": len(found["late"]),
+    }
 
 
 def _their_order(bench: Bench) -> Figures:
@@ -107,5 +157,7 @@ ROWS: Mapping[str, Callable[[Bench, Sequence[int], Sequence[int]], None]] = {
     "export": exports,
     "order": serving_order,
     "deletion": deletion,
+    "scoring": scoring,
+    "pages": pages,
     "limits": raw_limits,
 }
