@@ -67,7 +67,7 @@ def require_production() -> None:
     if not env.str("DATABASE_URL", ""):
         faults.append("DATABASE_URL is not set.")
     else:
-        faults += _faults_of(database)
+        faults += _faults_of(databases)
     faults += _faults_of(lambda: policy_endpoints({}))
     faults += _faults_of(import_roots) + _faults_of(export_roots) + _faults_of(storage)
     if faults:
@@ -98,15 +98,25 @@ def _faults_of(read: Callable[[], object]) -> list[str]:
     return []
 
 
-def database() -> dict[str, Any]:
-    """Django's DATABASES entry from DATABASE_URL.
+def databases() -> dict[str, dict[str, Any]]:
+    """Django's DATABASES: `default` from DATABASE_URL, and a `replica` if there is a DATABASE_REPLICA_URL.
 
-    With DATABASE_POOL (web processes only) it has a connection pool. Such a process uses PGBOUNCER_URL if that is set:
-    a pooler that gives a session only for a transaction.
+    With DATABASE_POOL (web processes only) each has a connection pool. Such a process uses PGBOUNCER_URL if that is
+    set: a pooler that gives a session only for a transaction.
     """
-    pool_size = env.int("DATABASE_POOL", 0)
-    is_shared = bool(pool_size and env.str("PGBOUNCER_URL", ""))
-    name = "PGBOUNCER_URL" if is_shared else "DATABASE_URL"
+    is_shared = bool(env.int("DATABASE_POOL", 0) and env.str("PGBOUNCER_URL", ""))
+    entries = {"default": _database("PGBOUNCER_URL" if is_shared else "DATABASE_URL", is_shared=is_shared)}
+    if env.str("DATABASE_REPLICA_URL", ""):
+        entries["replica"] = _database("DATABASE_REPLICA_URL", seconds=2)
+        # A host that is gone must not delay a page for longer. These apply to TCP, and not to sockets.
+        patience = {"tcp_user_timeout": "3000", "keepalives_idle": "2", "keepalives_interval": "1",
+                    "keepalives_count": "2"}  # fmt: skip
+        entries["replica"]["OPTIONS"] = patience | entries["replica"]["OPTIONS"]
+    return entries
+
+
+def _database(name: str, *, is_shared: bool = False, seconds: int = 5) -> dict[str, Any]:
+    """An entry of DATABASES from this setting; within so many seconds there must be a connection."""
     url = _address(name)
     try:
         parts = {name: str(value) for name, value in conninfo_to_dict(url).items()}
@@ -122,12 +132,12 @@ def database() -> dict[str, Any]:
         "CONN_HEALTH_CHECKS": True,
         "TRANSACTION_POOLING": is_shared,
         # Without a threshold psycopg prepares no statement, not even on request (`annotation.core.statements`).
-        "OPTIONS": {"connect_timeout": "5", "prepare_threshold": None if is_shared else 5} | parts,
+        "OPTIONS": {"connect_timeout": str(seconds), "prepare_threshold": None if is_shared else 5} | parts,
     }
-    if pool_size:
+    if pool_size := env.int("DATABASE_POOL", 0):
         # During an outage the pool would retry at growing intervals and reconnect minutes late. With a short timeout
         # it gives up soon, and the next request makes it retry.
-        entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 5, "reconnect_timeout": 3}
+        entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": seconds, "reconnect_timeout": 3}
     else:
         entry["CONN_MAX_AGE"] = 60
     return entry

@@ -10,6 +10,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseForbidden, JsonRe
 from django.views.decorators.http import require_GET
 from django_prometheus.exports import ExportToDjangoView
 
+from annotation.core import replica
+
 LOOPBACK = {"127.0.0.1", "::1"}
 
 
@@ -31,9 +33,15 @@ class MetricsByToken:
 
 @require_GET
 def healthz(request: HttpRequest) -> JsonResponse:
-    """`{"database": "ok", "redis": "ok"}` with status 200, else status 503 and which of them failed."""
+    """`{"database": "ok", "redis": "ok"}` with status 200, else status 503 and which of them failed.
+
+    With a replica also how far it is behind, which does not change the status: the primary then answers everything.
+    """
     checks = {"database": _database(), "redis": _redis()}
-    return JsonResponse(checks, status=200 if set(checks.values()) == {"ok"} else 503)
+    status = 200 if set(checks.values()) == {"ok"} else 503
+    if checks["database"] == "ok" and replica.is_configured():
+        checks["replica"] = replica.describe_lag()
+    return JsonResponse(checks, status=status)
 
 
 @require_GET

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 
 _held = threading.local()
 
@@ -17,8 +17,11 @@ _held = threading.local()
 def advisory_lock(name: str, number: int = 0) -> Iterator[bool]:
     """Hold the lock for the block; yields False at once if this session or another one already holds it.
 
-    Raises RuntimeError outside a transaction behind PGBOUNCER_URL, which would give the session to others.
+    Raises RuntimeError on a replica, and outside a transaction behind PGBOUNCER_URL, which would give the session to
+    others.
     """
+    if connection.alias != DEFAULT_DB_ALIAS:
+        raise RuntimeError(f"The lock {name!r} would be that of a replica, which excludes nobody.")
     if connection.settings_dict["TRANSACTION_POOLING"] and not connection.in_atomic_block:
         raise RuntimeError(f"The lock {name!r} needs a session of its own, which PGBOUNCER_URL does not give.")
     key = (name, number)

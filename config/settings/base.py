@@ -9,7 +9,7 @@ from config.env import (
     HOME_DIR,
     VAR_DIR,
     celery_url,
-    database,
+    databases,
     env,
     export_roots,
     import_roots,
@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "config.languages.Language",
     "config.accounts.OwnPassword",
+    "labelling_ui.own_writes.OwnWrites",
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -117,7 +118,7 @@ CONTENT_SECURITY_POLICY = {
 
 # Servers
 
-DATABASES = {"default": database()}
+DATABASES = databases()
 REDIS_URL = redis_url()
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 

@@ -1,10 +1,11 @@
 """Tests: real PostgreSQL and Redis, everything else small and quick."""
 
 from config.settings.base import *  # noqa: F403
-from config.settings.base import DJANGO_VITE, FRONT_END_MANIFEST
+from config.settings.base import DATABASES, DJANGO_VITE, FRONT_END_MANIFEST
 
 SECRET_KEY = "only-for-tests"
 ALLOWED_HOSTS = ["*"]
+DATABASES.pop("replica", None)  # it would lack the test's database
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 WHITENOISE_USE_FINDERS = True

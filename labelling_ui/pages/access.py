@@ -1,7 +1,7 @@
 """Access to pages: every view of a project is declared here."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate
 
 from django.contrib import messages
@@ -15,9 +15,11 @@ from django.views.decorators.http import require_POST
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.membership import access
 from annotation.core.membership.access import find_project, require_role, visible_projects
+from annotation.core.replica import read_recent
 from annotation.core.wording import in_words
 from annotation.models import ImportJob, Membership, SamplingRun
 from labelling_ui.cached_figures import NotComputed, respond_without_figures
+from labelling_ui.own_writes import may_be_recent
 
 MANAGER = Membership.Role.MANAGER
 ANYONE: tuple[str, ...] = ()
@@ -28,11 +30,11 @@ View = Callable[..., HttpResponseBase]
 ProjectView = Callable[Concatenate[HttpRequest, Membership, ...], HttpResponseBase]
 
 
-def project_page(*roles: str) -> Callable[[ProjectView], View]:
+def project_page(*roles: str, only_reads: bool = True) -> Callable[[ProjectView], View]:
     """A page of the project `slug` for members with one of `roles` (any role where none is named).
 
     The view gets the membership of the person who asks, and the project as `membership.project`. Others see 404, a
-    member without the role 403 with the reason.
+    member without the role 403 with the reason. If a GET `only_reads`, its view may read from the replica.
     """
 
     def decorate(view: ProjectView) -> View:
@@ -44,7 +46,8 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
                 membership = require_role(request.user, project, *roles)
                 membership.project = project
                 request.member = membership  # type: ignore[attr-defined]
-                return view(request, membership, **named)
+                respond = partial(view, request, membership, **named)
+                return read_recent(respond) if only_reads and may_be_recent(request) else respond()
             except NotComputed:
                 return respond_without_figures(request)
             except Forbidden as error:

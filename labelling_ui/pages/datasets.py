@@ -136,7 +136,7 @@ def _file(snapshot: Snapshot, plan: Plan, neutral: str) -> dict[str, Any]:
     }
 
 
-@project_page(MANAGER)
+@project_page(MANAGER, only_reads=False)
 def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
     """Stream the snapshot in a format, or show on its page why it cannot be written."""
     snapshot = _find(member.project, snapshot_id)

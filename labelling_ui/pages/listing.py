@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -18,6 +18,7 @@ from django.shortcuts import render
 from annotation.api.downloads import download
 from annotation.core.bounds import read_choice
 from annotation.core.reading import read_rows
+from annotation.core.replica import stream_from_here
 from annotation.labels.list_filters import ListFilter
 from annotation.models import Project
 from labelling_ui.pages.columns import Column
@@ -133,7 +134,7 @@ class Table:
     def heads(self) -> list[dict[str, Any]]:
         return [{"column": c} for c in self.columns]
 
-    def csv(self) -> Iterator[str]:
+    def csv(self) -> Generator[str]:
         writer = csv.writer(_Echo())
         columns = [c for c in self.columns if c.downloads]
         yield writer.writerow([c.name for c in columns])
@@ -306,7 +307,8 @@ def respond(
     """The page, or with `?download=csv` the whole list as a file that is named after the project and `name`."""
     if request.GET.get("download") == "csv":
         slug = request.member.project.slug  # type: ignore[attr-defined]
-        return download(listing.csv(), name=f"{slug}-{name}.csv", content_type="text/csv; charset=utf-8")
+        lines = stream_from_here(listing.csv())
+        return download(lines, name=f"{slug}-{name}.csv", content_type="text/csv; charset=utf-8")
     page: HttpResponse = render(request, template, {"listing": listing, **(context or {})})
     return page
 

@@ -16,13 +16,13 @@ from labelling_ui.glossary import TERMS, address_of
 from labelling_ui.pages.access import ANYONE, project_page
 
 
-@project_page(*ANYONE)
+@project_page(*ANYONE, only_reads=False)
 def workbench(request: HttpRequest, member: Membership, solution_id: int | None = None) -> HttpResponse:
     """The workbench with the next solution, or with the person's own label on `solution_id` to revise."""
     return _bench(request, member, revise=solution_id)
 
 
-@project_page(*ANYONE)
+@project_page(*ANYONE, only_reads=False)
 def practice(request: HttpRequest, member: Membership) -> HttpResponse:
     """The workbench with the practice set, which explains every answer."""
     return _bench(request, member, practice=True)

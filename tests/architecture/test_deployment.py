@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 from psycopg.pq import Conninfo
 
 import prm
-from config.env import BASE_DIR, database
+from config.env import BASE_DIR, databases
 from launch.bootstrap import read_requirements
 from launch.devices import PER_TRAINING, SLOTS
 
@@ -198,7 +198,7 @@ def test_the_password_of_the_database_may_hold_any_character(monkeypatch):
     assert passed["PGPASSWORD"].startswith("${POSTGRES_PASSWORD:?")
     monkeypatch.setenv("DATABASE_URL", passed["DATABASE_URL"])
     monkeypatch.setenv("PGPASSWORD", "a/b@c:d?e#f%g")
-    assert database()["PASSWORD"] == ""  # psycopg then takes PGPASSWORD
+    assert databases()["default"]["PASSWORD"] == ""  # psycopg then takes PGPASSWORD
     defaults = {option.keyword: option.val for option in Conninfo.get_defaults()}
     assert defaults[b"password"] == b"a/b@c:d?e#f%g"
 

@@ -14,6 +14,7 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.lifecycle import beating_apart, run_job, send
 from annotation.core.membership.access import require_role
+from annotation.core.replica import read_current
 from annotation.labels.consensus.evidence import read_evidence
 from annotation.labels.consensus.fit_report import report_fit
 from annotation.labels.datasets.filters import SnapshotFilters
@@ -21,7 +22,7 @@ from annotation.labels.datasets.record_stream import one_moment, stream_records
 from annotation.models import Annotation, ConsensusFit, LabelBatch, Membership, Project, Solution
 from annotation.models.consensus_fit import LabelsSeen
 from annotation.work.gold.designation import hidden_gold
-from prm.consensus import CONSENSUS, Place
+from prm.consensus import CONSENSUS, Evidence, Place
 from prm.formats.record import Consensus
 from prm.messages import Message
 
@@ -198,9 +199,13 @@ def _perform(job: ConsensusFit) -> None:
             job.done += solutions
             beat_apart(done=job.done)
 
-        with one_moment():
-            job.seen = labels_seen(job.project)
-            evidence = read_evidence(job.project, job.source_kinds, watch)
+        def read() -> Evidence:
+            job.done = 0
+            with one_moment():
+                job.seen = labels_seen(job.project)
+                return read_evidence(job.project, job.source_kinds, watch)
+
+        evidence = read_current(read)
         job.done = job.total  # also the solutions without a label that the fit uses
         beat_apart(done=job.done)
         fit = model.estimate(evidence, start=start)

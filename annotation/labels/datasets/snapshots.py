@@ -21,12 +21,13 @@ from annotation.core import audit, storage
 from annotation.core.collecting import collecting_seldom
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
+from annotation.core.replica import read_current
 from annotation.labels.consensus.fits import choose_fit
-from annotation.labels.datasets.filters import parse_filters
+from annotation.labels.datasets.filters import SnapshotFilters, parse_filters
 from annotation.labels.datasets.graded import graded_records
 from annotation.labels.datasets.record_stream import one_moment, stream_records
 from annotation.labels.datasets.tally import Tally
-from annotation.models import AuditEntry, Membership, Project, Snapshot
+from annotation.models import AuditEntry, ConsensusFit, Membership, Project, Snapshot
 from prm.formats.record import Record
 from prm.messages import Message
 
@@ -52,19 +53,7 @@ def create_snapshot(
         require_role(by, project, Membership.Role.MANAGER)
     parsed = parse_filters(filters)
     fit = choose_fit(by=by, project=project, filters=parsed)
-    tally, sides = Tally(), Counter[str]()
-    with (
-        one_moment(),
-        collecting_seldom(every=COLLECT_EVERY) as collect,
-        closing(stream_records(project=project, filters=parsed, fit=fit)) as stream,
-    ):
-        sha256 = _write(tally.of(_watched(_collecting(stream, collect), on_record)))
-        if not sha256:
-            raise DomainError(Message("nothing_to_snapshot"))
-        graded_sha256 = _write(_by_side(graded_records(project, parsed), sides)) if parsed.graded else ""
-    counts = tally.counts()
-    if graded_sha256:
-        counts["graded"] = {"right": sides["right"], "wrong": sides["wrong"]}
+    sha256, graded_sha256, counts = read_current(lambda: _write_files(project, parsed, fit, on_record))
     with transaction.atomic():
         snapshot, created = Snapshot.objects.get_or_create(
             project=project,
@@ -108,6 +97,26 @@ def changed_snapshots(project: Project, *, since: datetime) -> int:
     """The number of snapshots whose file did not match its hash since then."""
     entries = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
     return entries.values("target_id").distinct().count()
+
+
+def _write_files(
+    project: Project, filters: SnapshotFilters, fit: ConsensusFit | None, on_record: Callable[[int], None]
+) -> tuple[str, str, dict[str, Any]]:
+    """Write the files of a snapshot; returns their hashes, "" without graded solutions, and the counts."""
+    tally, sides = Tally(), Counter[str]()
+    with (
+        one_moment(),
+        collecting_seldom(every=COLLECT_EVERY) as collect,
+        closing(stream_records(project=project, filters=filters, fit=fit)) as stream,
+    ):
+        sha256 = _write(tally.of(_watched(_collecting(stream, collect), on_record)))
+        if not sha256:
+            raise DomainError(Message("nothing_to_snapshot"))
+        graded_sha256 = _write(_by_side(graded_records(project, filters), sides)) if filters.graded else ""
+    counts = tally.counts()
+    if graded_sha256:
+        counts["graded"] = {"right": sides["right"], "wrong": sides["wrong"]}
+    return sha256, graded_sha256, counts
 
 
 def _collecting(records: Iterable[Record], collect: Callable[[], None]) -> Iterator[Record]:

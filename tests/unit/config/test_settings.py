@@ -79,7 +79,7 @@ def test_local_settings_always_answer_on_this_machine(hosts):
 def test_database_address_with_a_socket(monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgresql://stepmark@/stepmark?host=%2Frun%2Fs")
     monkeypatch.delenv("DATABASE_POOL", raising=False)
-    entry = env.database()
+    entry = env.databases()["default"]
     assert (entry["NAME"], entry["USER"], entry["HOST"]) == ("stepmark", "stepmark", "/run/s")
     assert entry["CONN_HEALTH_CHECKS"] is True
     assert "pool" not in entry["OPTIONS"]
@@ -87,7 +87,7 @@ def test_database_address_with_a_socket(monkeypatch):
 
 def test_pool_only_where_asked_for(monkeypatch):
     monkeypatch.setenv("DATABASE_POOL", "8")
-    entry = env.database()
+    entry = env.databases()["default"]
     assert entry["OPTIONS"]["pool"]["max_size"] == 8
     assert "CONN_MAX_AGE" not in entry
 
@@ -95,21 +95,36 @@ def test_pool_only_where_asked_for(monkeypatch):
 def test_only_the_web_goes_through_a_pooler_and_prepares_nothing_there(monkeypatch):
     monkeypatch.setenv("PGBOUNCER_URL", "postgresql://stepmark@pooler:6432/stepmark")
     monkeypatch.delenv("DATABASE_POOL", raising=False)
-    own = env.database()
+    own = env.databases()["default"]
     assert (own["TRANSACTION_POOLING"], own["OPTIONS"]["prepare_threshold"]) == (False, 5)
     monkeypatch.setenv("DATABASE_POOL", "8")
-    shared = env.database()
+    shared = env.databases()["default"]
     assert (shared["HOST"], shared["PORT"], shared["TRANSACTION_POOLING"]) == ("pooler", "6432", True)
     assert shared["OPTIONS"]["prepare_threshold"] is None
     monkeypatch.setenv("PGBOUNCER_URL", "mysql://pooler")
     with pytest.raises(ImproperlyConfigured, match="PGBOUNCER_URL is not a PostgreSQL address"):
-        env.database()
+        env.databases()["default"]
+
+
+def test_a_replica_is_another_database_that_must_answer_soon(monkeypatch):
+    monkeypatch.delenv("DATABASE_REPLICA_URL", raising=False)
+    assert list(env.databases()) == ["default"]
+    monkeypatch.setenv("DATABASE_REPLICA_URL", "postgresql://stepmark@second/stepmark?connect_timeout=1")
+    monkeypatch.setenv("PGBOUNCER_URL", "postgresql://stepmark@pooler:6432/stepmark")
+    monkeypatch.setenv("DATABASE_POOL", "8")
+    primary, replica = env.databases().values()
+    assert (primary["HOST"], primary["TRANSACTION_POOLING"]) == ("pooler", True)
+    assert (replica["HOST"], replica["TRANSACTION_POOLING"]) == ("second", False)
+    assert (replica["OPTIONS"]["pool"]["timeout"], replica["OPTIONS"]["connect_timeout"]) == (2, "1")
+    monkeypatch.setenv("DATABASE_REPLICA_URL", "mysql://second")
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_REPLICA_URL is not a PostgreSQL address"):
+        env.databases()
 
 
 def test_address_that_is_none(monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "mysql://host/name")
     with pytest.raises(ImproperlyConfigured, match="DATABASE_URL is not a PostgreSQL address"):
-        env.database()
+        env.databases()["default"]
 
 
 def test_missing_address_says_what_to_do(monkeypatch):
