@@ -1,11 +1,12 @@
-"""Trains one model in several processes, one per device.
+"""Trains one model in several processes, one per device, on one machine or several.
 
 Every process reads the same data and draws the same batches, but computes only its share of each batch. The gradients
-of all shares are summed, so that a step equals that of a single process.
+of all shares are summed, so that a step equals that of a single process. Machines need not share a disk: the first
+process, the leader, decides what its folder decides, and sends the others what it reads there.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -13,13 +14,17 @@ from typing import Any, TypeVar
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.distributed_c10d import _set_pg_timeout
 from torch.distributed.tensor import DTensor, distribute_tensor
 
+from prm.errors import Cancelled, DataError, PRMError, TrainingError
+from prm.messages import Message
 from prm.processes import world_size
 
 T = TypeVar("T")
 BUCKET = 64 << 20  # bytes of gradients summed at a time
 POLL_SECONDS = 0.1
+JOINING = timedelta(minutes=30)  # a process that failed before it joined is not waited for any longer
 PATIENCE = timedelta(hours=12)  # one process may fit heads for hours while the others wait
 
 
@@ -38,7 +43,8 @@ class Team:
             return cls()
         from accelerate import PartialState
 
-        state = PartialState(cpu=not torch.cuda.is_available(), timeout=PATIENCE)
+        state = PartialState(cpu=not torch.cuda.is_available(), timeout=JOINING)
+        _set_pg_timeout(PATIENCE)
         return cls(state.process_index, state.num_processes, state.device)
 
     @property
@@ -74,13 +80,52 @@ class Team:
             for tensor in tensors:
                 dist.broadcast(tensor, src=0)
 
-    def from_leader(self, own: T | None) -> T:
+    def from_leader(self, own: T) -> T:
         """The leader's value, in every process."""
         objects = [own]
         if self.size > 1:
             dist.broadcast_object_list(objects)
-        assert objects[0] is not None
         return objects[0]
+
+    def tensors_from_leader(self, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The leader's tensors, in every process, on the CPU."""
+        if self.size == 1:
+            return dict(own)
+        tensors: dict[str, Tensor] = {}
+        for name, (shape, dtype) in self.from_leader({name: (t.shape, t.dtype) for name, t in own.items()}).items():
+            tensor = own[name] if self.leads else torch.empty(shape, dtype=dtype)
+            tensor = tensor.to(self.device)
+            dist.broadcast(tensor, src=0)
+            tensors[name] = tensor.cpu()
+        return tensors
+
+    def attempt(self, work: Callable[[], T]) -> T:
+        """The result of `work`, which every process calls. If it fails or is cancelled in one, all raise an error."""
+        error: PRMError | None = None
+        try:
+            result = work()
+        except PRMError as raised:
+            error = raised
+        failures = self.gather(None if error is None else (isinstance(error, Cancelled), error.message))
+        if error is not None:
+            raise error
+        for rank, failure in enumerate(failures):
+            if failure is not None:
+                cancelled, reason = failure
+                raise (
+                    Cancelled(reason)
+                    if cancelled
+                    else TrainingError(Message("process_failed", rank=rank, reason=reason))
+                )
+        return result
+
+    def agree(self, **values: str) -> None:
+        """Raises DataError in all processes unless all have these values; the message names one that differs."""
+        first, *others = self.gather(values)
+        for rank, theirs in enumerate(others, start=1):
+            for name, value in theirs.items():
+                if value != first[name]:
+                    raise DataError(Message("processes_differ", rank=rank, name=name))
 
     def gather_to_leader(self, own: T) -> list[T]:
         """The values of all processes by rank in the leader; empty in the others."""

@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from prm.checkpoint import BACKBONE, load_state, save_state
 from prm.config import TrainConfig
-from prm.errors import Cancelled, DataError
-from prm.messages import Message
+from prm.errors import Cancelled
 from prm.trackers import TrackedRun
 from prm.training.distributed import Team, assemble, lay_out, own_part
 from prm.training.lanes import Lane
@@ -178,7 +177,7 @@ class Fit:
     def _held_rows(self) -> Tensor:
         """Features of the whole held-out part; each process reads its share, or all of it with sharded layers."""
         self.log.meter.enter("held")
-        rows = self.passes.attempt(self.lane.held_features)
+        rows = self.team.attempt(lambda: self.passes.attempt(self.lane.held_features))
         self.log.meter.enter("train")
         return rows if self.stepper.sharded else self.team.collect(rows, self.held)
 
@@ -205,19 +204,21 @@ class Fit:
         self.saved_at = time.monotonic()
 
     def _resume(self) -> None:
-        (checkpoints,) = self.team.total(self.checkpoint.exists())
-        if not checkpoints:
-            return
-        if checkpoints < self.team.size:
-            raise DataError(Message("folder_not_shared", path=self.checkpoint))
-        stored, tensors = load_state(self.checkpoint, dict[str, Any])
+        own, own_tensors = self.team.attempt(self._read_checkpoint)
+        stored = self.team.from_leader(own)
         if stored.get("key") != self.state.key:  # of other code, the state may have other fields
             return
+        tensors = self.team.tensors_from_leader(own_tensors)
         self.state = state = msgspec.convert(stored, State)
         self.parts.tokens, self.passes.tokens = state.part_tokens, state.token_budget
         self._restore({name: own_part(lay_out(tensors[name], p)) for name, p in self.parameters.items()})
         self.best = {name: own_part(lay_out(tensors[BEST + name], p)).cpu() for name, p in self.parameters.items()}
         self._resume_optimiser({n.removeprefix(OPTIMISER): t for n, t in tensors.items() if n.startswith(OPTIMISER)})
+
+    def _read_checkpoint(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        if not self.team.leads or not self.checkpoint.exists():
+            return {}, {}
+        return load_state(self.checkpoint, dict[str, Any])
 
     def _resume_optimiser(self, tensors: dict[str, Tensor]) -> None:
         entries: dict[int, dict[str, Tensor]] = {}

@@ -76,9 +76,11 @@ class Reader:
         """
         items = {self._key(item): item for item in encoded}
         known = self._from_cache(list(items))
-        missing = sorted(items.keys() - known.keys(), key=lambda key: (len(items[key].ids), key))
-        parts = list(_parts(missing, [len(items[key].ids) for key in missing], PASSES_A_PART * self.passes.tokens))
-        done, mine = len(known), dict[bytes, Tensor]()
+        leaders, *others = self.team.gather(set(known))  # each machine may have a cache of its own
+        missing = sorted(items.keys() - leaders.union(*others), key=lambda key: (len(items[key].ids), key))
+        sizes = [len(items[key].ids) for key in missing]
+        parts = self.team.from_leader(list(_parts(missing, sizes, PASSES_A_PART * self.passes.tokens)))
+        done, mine = len(known), {key: rows for key, rows in known.items() if key not in leaders}
         for part in self.team.deal(parts):
             rows = self._compute([items[key] for key in part], done, len(items))
             fresh = dict(zip(part, rows, strict=True))

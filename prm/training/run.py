@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -70,9 +70,9 @@ def train(
 
     A call with the same `data`, `out` and `config` resumes from the folder's checkpoint with the losses of an
     uninterrupted run (bit-identical on a CPU), or returns the finished model immediately. Processes started by
-    `accelerate launch` or `torchrun` train one model, and the first one reports and writes. Raises DataError for
-    unusable data, TrainingError for a loss that is not finite or too little memory, and Cancelled (with a checkpoint)
-    after `cancelled()`.
+    `accelerate launch` or `torchrun` train one model; only the first one reports, and reads and writes `out`. Raises
+    DataError for unusable data or processes that differ, TrainingError for a loss that is not finite or too little
+    memory, and Cancelled (with a checkpoint) after `cancelled()`.
     """
     data, out = Path(data), Path(out)
     team = Team.join()
@@ -85,7 +85,9 @@ def train(
     finally:
         log.close()
     team.wait(log.check)
-    return team.from_leader(manifest)
+    manifest = team.from_leader(manifest)
+    assert manifest is not None
+    return manifest
 
 
 @dataclass(frozen=True)
@@ -114,23 +116,27 @@ class Training:
 
     def run(self, data: Path, device: torch.device, mapping: Mapping | None) -> Manifest | None:
         """Train unless the folder has this model; returns None in a process that only computed features."""
-        config = self.config
+        config, team = self.config, self.team
         self.log.meter.enter("read")
-        parts = _ordered(read_training_data(data, config, mapping))
-        digest = data_sha256(data, mapping)
-        finished = finished_model(self.out, config, digest)
-        backbone = load_configured(config, device=str(device))
+        parts, digest, backbone = team.attempt(lambda: self._inputs(data, device, mapping))
         base_sha256 = backbone.sha256  # cached before the weights are tuned
-        if finished is not None and finished.base_sha256 == base_sha256:
-            self.log.say(
-                "done",
-                1,
-                1,
-                message=Message("training_up_to_date", time=finished.created_at),
-            )
-            return finished
-        with locked_folder(self.out) if self.team.leads else nullcontext():
+        team.agree(data=digest, config=repr(config), backbone=base_sha256, versions=repr(current_versions()))
+        with ExitStack() as stack:
+            finished = team.from_leader(finished_model(self.out, config, digest) if team.leads else None)
+            if finished is not None and finished.base_sha256 == base_sha256:
+                self.log.say(
+                    "done",
+                    1,
+                    1,
+                    message=Message("training_up_to_date", time=finished.created_at),
+                )
+                return finished
+            team.attempt(lambda: stack.enter_context(locked_folder(self.out)) if team.leads else None)
             return self._learn(data, parts, digest, backbone)
+
+    def _inputs(self, data: Path, device: torch.device, mapping: Mapping | None) -> tuple[TrainingData, str, Backbone]:
+        parts = _ordered(read_training_data(data, self.config, mapping))
+        return parts, data_sha256(data, mapping), load_configured(self.config, device=str(device))
 
     def _learn(self, data: Path, parts: TrainingData, digest: str, backbone: Backbone) -> Manifest | None:
         config = self.config

@@ -121,7 +121,7 @@ def smaller(command: str, policy_url: str) -> list[str]:
 
 
 def test_the_launchers_run_a_command_that_the_library_understands(monkeypatch: pytest.MonkeyPatch) -> None:
-    torchrun, slurm, job, sky = re.findall(
+    torchrun, _bucket, slurm, job, sky = re.findall(  # test_training_on_two_machines.py runs the second
         r"^```(?:bash|yaml)\n(.*?)^```", GUIDES[1].read_text(), re.MULTILINE | re.DOTALL
     )
     [container] = yaml.safe_load(job)["spec"]["template"]["spec"]["containers"]
