@@ -5,7 +5,8 @@
 The first run makes the project (`benchmarks.large_project`) in an embedded PostgreSQL in the folder, which takes some
 minutes; later runs use it again. A request is a signed-in one to Django's handler with all middleware; its time is
 that to the first byte. *First* is the first request after the start of the servers, the other figures are the best of
-three. Figures above the aim are marked, and the exit status is then 1.
+three. *Figures* is the time in which stored figures were computed, for pages that had none. Figures above the aim are
+marked, and the exit status is then 1.
 """
 
 import argparse
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 AIM = 200  # ms
 LATE_PAGE = 1_500
+PENDING = "Computing the figures of this page"  # shown until the stored figures exist
 NO_PAGE = 405  # a form's address
 FORM = re.compile(r'<form class="filters".*?</form>', re.DOTALL)
 SORT = re.compile(r'<th[^>]*><a href="(\?[^"]*sort=[^"]*)"')
@@ -47,6 +49,7 @@ class Visitor:
 
     def __init__(self, client: "Client") -> None:
         self.client = client
+        self.computed: dict[str, float] = {}  # milliseconds of the requests that computed stored figures
 
     def look(self, address: str) -> tuple[float, int, Any]:
         """Milliseconds to the first byte, status and response."""
@@ -57,6 +60,10 @@ class Visitor:
         return 1000 * (time.perf_counter() - started), response.status_code, response
 
     def best(self, address: str) -> tuple[float, Any]:
+        """The best of three looks, and the response. Stored figures that do not exist yet are computed before."""
+        response = self.look(address)[2]
+        if not response.streaming and PENDING in response.content.decode():
+            self.computed[address] = self.look(f"{address}{'&' if '?' in address else '?'}again=1")[0]
         looks = [self.look(address) for _ in range(3)]
         return min(took for took, _status, _response in looks), looks[-1][2]
 
@@ -86,7 +93,8 @@ def measure(addresses: list[str]) -> tuple[dict[str, float], list[str]]:
     client = Client()
     client.force_login(User.objects.get(username="manager"))
     visitor, slowest_of, late = Visitor(client), {}, list[str]()
-    print("| page | first ms | ms | slowest of its lists | ms | over |\n|---|---:|---:|---|---:|---:|")
+    print("| page | first ms | figures s | ms | slowest of its lists | ms | over |")
+    print("|---|---:|---:|---:|---|---:|---:|")
     for address in addresses:
         first, status, response = visitor.look(address)
         if status == NO_PAGE or 300 <= status < 400:
@@ -104,7 +112,8 @@ def measure(addresses: list[str]) -> tuple[dict[str, float], list[str]]:
         slowest_of[address] = max(took, slowest)
         late += [f"{address} {of}: {ms:,.0f} ms" for ms, of in over]
         marks = f"**{len(over)} of {len(found) + 1}**" if over else ""
-        cells = [address, f"{first:,.0f}", f"{took:,.0f}", name, f"{slowest:,.0f}" if found else "", marks]
+        figures = f"{visitor.computed[address] / 1000:,.1f}" if address in visitor.computed else ""
+        cells = [address, f"{first:,.0f}", figures, f"{took:,.0f}", name, f"{slowest:,.0f}" if found else "", marks]
         print(f"| {' | '.join(cells)} |", flush=True)
     print("\nOver the aim:", *(late or ["none"]), sep="\n- ")
     return slowest_of, late

@@ -23,6 +23,7 @@ from annotation.labels.annotators.batches import labels_of_batch
 from annotation.models import (
     Annotation,
     HandOver,
+    Hint,
     LabelBatch,
     LabelSource,
     Lane,
@@ -153,7 +154,7 @@ class LabelFilter(OwnLabelFilter, kw_only=True):
         "source": lambda kind: Q(source__kind=kind),
         "generation": lambda number: Q(item__generation__number=number) | Q(stated__generation=number),
         "lane": lambda lane: Q(lane=lane),
-        "hint": lambda hint: Q(lease__hint__shown=hint == "shown") | Q(stated__hint__shown=hint == "shown"),
+        "hint": lambda hint: _is_hinted(shown=hint == "shown"),
         "solution": lambda solution: Q(solution=solution),
         "route": lambda route: Q(item__route=route),
         "handed_over": lambda reason: Q(item__handed_over=reason),
@@ -191,6 +192,11 @@ def _of_project(model: type[M], project: Project, name: str, pk: int) -> M:
 
 def _is_labelled() -> Q:
     return Q(Exists(Annotation.objects.filter(solution=OuterRef("pk"))))
+
+
+def _is_hinted(*, shown: bool) -> Q:
+    # Not `lease__hint`, which would join the lease of every label.
+    return Q(lease__in=Hint.objects.filter(shown=shown).values("lease")) | Q(stated__hint__shown=shown)
 
 
 def _moment(day: date, at: time) -> datetime:

@@ -2271,7 +2271,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [
-                    models.Index(fields=["project", "split"], name="solution_project_split"),
+                    models.Index(fields=["project", "split", "generator"], name="solution_project_split"),
                     models.Index(
                         condition=models.Q(("external_id", ""), _negated=True),
                         fields=["project", "external_id"],
@@ -3184,6 +3184,23 @@ class Migration(migrations.Migration):
             model_name="annotation",
             index=models.Index(
                 condition=models.Q(("adjudicates", True)), fields=["solution"], name="annotation_adjudicates"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="annotation",
+            index=models.Index(
+                condition=models.Q(("revision__gt", 1)),
+                fields=["solution", "annotator", "revision"],
+                name="annotation_later_revision",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="annotation",
+            index=models.Index(
+                condition=models.Q(("annotator__isnull", False), ("first_error__isnull", False)),
+                fields=["project", "solution"],
+                include=["first_error"],
+                name="annotation_first_errors",
             ),
         ),
         migrations.AddConstraint(

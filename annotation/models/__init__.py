@@ -1,6 +1,6 @@
 """The models, one subject a file. Import them from here."""
 
-from annotation.models.annotation import IN_DOUBT, Annotation, Dispute, PathStep, SentBack, StepRating
+from annotation.models.annotation import FIRST_REVISION, IN_DOUBT, Annotation, Dispute, PathStep, SentBack, StepRating
 from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry

@@ -12,6 +12,8 @@ from annotation.models.queue import Lease, QueueItem
 from annotation.models.solution import Solution, Step
 from prm.vocabulary import FINISH_REASONS, FINISHED, RATINGS
 
+FIRST_REVISION = 1
+
 
 class Annotation(models.Model):
     """One person's submission on one solution. Rows never change: an edit is a new revision.
@@ -40,7 +42,7 @@ class Annotation(models.Model):
     )
     submission_id = models.UUIDField(unique=True)
     payload_hash = models.CharField(max_length=64)
-    revision = models.PositiveIntegerField(default=1)
+    revision = models.PositiveIntegerField(default=FIRST_REVISION)
     counted = models.BooleanField(default=False)
     adjudicates = models.BooleanField(default=False, help_text="Overrides the consensus.")
     finish_reason = models.CharField(max_length=12, choices=choices.FINISH_REASONS)
@@ -79,6 +81,18 @@ class Annotation(models.Model):
             models.Index(fields=["project", "submitted_at"], name="annotation_by_day"),
             models.Index(fields=["annotator", "submitted_at"], name="annotation_by_annotator"),
             models.Index(fields=["solution"], condition=Q(adjudicates=True), name="annotation_adjudicates"),
+            models.Index(
+                fields=["solution", "annotator", "revision"],
+                condition=Q(revision__gt=FIRST_REVISION),
+                name="annotation_later_revision",
+            ),
+            # Review compares all labels of a project by this index alone.
+            models.Index(
+                fields=["project", "solution"],
+                include=["first_error"],
+                condition=Q(annotator__isnull=False, first_error__isnull=False),
+                name="annotation_first_errors",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -84,7 +84,7 @@ class Solution(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["project", "split"], name="solution_project_split"),
+            models.Index(fields=["project", "split", "generator"], name="solution_project_split"),
             models.Index(fields=["project", "external_id"], condition=~Q(external_id=""), name="solution_external_id"),
         ]
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from django.db import connection
 from django.db.models import Exists, OuterRef
 from django.forms import BoundField
 from django.utils.formats import date_format
@@ -142,8 +143,27 @@ def _initial(filters: Mapping[str, Any]) -> dict[str, Any]:
 
 def _policies_of(project: Project) -> list[str]:
     """The models that wrote the project's solutions, sorted by name."""
-    names = project.solutions.exclude(generator="").order_by().values_list("generator", flat=True).distinct()
-    return sorted(names)
+    with connection.cursor() as cursor:
+        cursor.execute(_POLICIES, {"project": project.pk})
+        return sorted(name for (name,) in cursor.fetchall())
+
+
+# Jumps from each policy to the next one in the index; a plain DISTINCT would read every solution.
+_POLICIES = """
+WITH RECURSIVE known (split, generator) AS (
+    (
+        SELECT split, generator FROM annotation_solution
+        WHERE project_id = %(project)s ORDER BY split, generator LIMIT 1
+    )
+    UNION ALL
+    SELECT later.split, later.generator FROM known CROSS JOIN LATERAL (
+        SELECT split, generator FROM annotation_solution
+        WHERE project_id = %(project)s AND (split, generator) > (known.split, known.generator)
+        ORDER BY split, generator LIMIT 1
+    ) later
+)
+SELECT DISTINCT generator FROM known WHERE generator <> ''
+"""
 
 
 def _annotators_of(project: Project) -> list[tuple[str, str]]:

@@ -153,7 +153,8 @@ class Listing(Table):
 
     `live` is the address that the page polls every two seconds while rows change. The number of many rows is
     `estimated` without `?exact=1`. `counted` has, for a column that counts related rows, those rows and the name of
-    their key to the listed one.
+    their key to the listed one. `known` has the keys of all rows in the order `sort`, if the caller has read them; such
+    a list has no filters.
     """
 
     part = "listing"
@@ -169,6 +170,7 @@ class Listing(Table):
         filters: Filters | None = None,
         live: str = "",
         counted: Mapping[str, tuple[QuerySet[Any], str]] | None = None,
+        known: Sequence[int] | None = None,
     ) -> None:
         self.live = live
         self.filters = filters
@@ -185,15 +187,15 @@ class Listing(Table):
         self.all = rows.order_by(*keys.order)
         super().__init__(self.all, columns)
         # By key first: else the database would compute the columns and repeat the filters for rows on other pages.
-        self.page = self._page(request, keys)
+        self.page = self._page(request, keys if known is None or self.sort != sort else known)
         self.page.object_list = self.all.filter(pk__in=self.page.object_list)
 
-    def _page(self, request: HttpRequest, keys: "_Keys") -> Page[Any]:
+    def _page(self, request: HttpRequest, keys: "_Keys | Sequence[int]") -> Page[Any]:
         pages: Paginator[Any] = Paginator(keys, ROWS_A_PAGE)  # type: ignore[arg-type]
         page = pages.get_page(request.GET.get("page"))
-        if keys.estimated and (not page.has_next() or len(page) < ROWS_A_PAGE):  # the end of either
-            return self._page(request, keys.exactly())
-        self.estimated = keys.estimated
+        self.estimated = isinstance(keys, _Keys) and keys.estimated
+        if isinstance(keys, _Keys) and keys.estimated and (not page.has_next() or len(page) < ROWS_A_PAGE):
+            return self._page(request, keys.exactly())  # the end of either
         return page
 
     def shown_count(self) -> str:

@@ -84,7 +84,8 @@ def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
     reason = _reason(request)
     waiting = waiting_solutions(project)
     rows = to_review(project, reason, waiting=waiting).select_related("problem")
-    listing = Listing(request, rows.prefetch_related(Prefetch("annotations", words, "words")), COLUMNS, sort="why")
+    rows = rows.prefetch_related(Prefetch("annotations", words, "words"))
+    listing = Listing(request, rows, COLUMNS, sort="why", known=waiting.in_order(reason))
     counts = review_counts(project, waiting)
     context = {
         "reason": reason,

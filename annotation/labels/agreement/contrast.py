@@ -4,7 +4,7 @@ Keeping only the solutions on which Monte Carlo estimates and a model judge agre
 "The Lessons of Developing Process Reward Models in Mathematical Reasoning" (Zhang et al. 2025).
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -139,24 +139,26 @@ WHERE one.source_id = %s AND other.source_id = %s
 
 def disagreements(project: Project) -> QuerySet[Solution]:
     """Undecided solutions on which people disagree about the first error; gold counts as decided."""
-    return Solution.objects.filter(project=project, pk__in=_named(disagreed(project)))
+    return Solution.objects.filter(project=project, pk__in=unnest_ids(disagreed(project)))
 
 
 def disagreed(project: Project) -> list[int]:
     """The ids of `disagreements`."""
     # Few solutions have labels that differ. Reading their ids first keeps the database from looking for later revisions
-    # of all the other labels, and from reading all solutions.
+    # of all the other labels, and from reading all solutions. The index annotation_first_errors has all that it needs.
     ever = _differing(Annotation.objects.filter(project=project, annotator__isnull=False))
-    undecided = own_opinions(project).filter(~is_adjudicated("solution"), ~is_gold("solution"))
-    return _differing(undecided.filter(solution__in=_named(ever))) if ever else []
+    undecided = own_opinions(project).exclude(lane__in=HIDDEN_LANES)
+    undecided = undecided.filter(~is_adjudicated("solution"), ~is_gold("solution"))
+    return _differing(undecided.filter(solution__in=unnest_ids(ever))) if ever else []
 
 
 def _differing(labels: QuerySet[Annotation]) -> list[int]:
-    """The ids of solutions whose known first errors differ, outside the lanes that measure people."""
-    known = labels.filter(first_error__isnull=False).exclude(lane__in=HIDDEN_LANES).order_by()
+    """The ids of solutions whose known first errors differ."""
+    known = labels.filter(first_error__isnull=False).order_by()
     ends = known.values("solution").annotate(least=Min("first_error"), most=Max("first_error"))
     return list(ends.filter(most__gt=F("least")).values_list("solution", flat=True))
 
 
-def _named(solutions: list[int]) -> RawSQL:
-    return RawSQL("SELECT unnest(%s::bigint[])", [solutions])
+def unnest_ids(ids: Collection[int]) -> RawSQL:
+    """A subquery with these ids. They are sent as one text, because the driver converts each item of a list."""
+    return RawSQL("SELECT unnest(%s::bigint[])", [f"{{{','.join(map(str, ids))}}}"])

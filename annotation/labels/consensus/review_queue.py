@@ -1,12 +1,10 @@
 """The review queue: disagreements first, then disputed references, then steps in doubt."""
 
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from django.db.models import Case, Q, QuerySet, Value, When
-from django.db.models.expressions import RawSQL
 
-from annotation.labels.agreement.contrast import disagreed
+from annotation.labels.agreement.contrast import disagreed, unnest_ids
 from annotation.models import HIDDEN_LANES, IN_DOUBT, Annotation, Dispute, Project, SentBack, Solution, StepRating
 from annotation.work.annotations import is_adjudicated, latest_annotations
 from annotation.work.gold.designation import is_gold
@@ -28,6 +26,13 @@ class Waiting:
         """The solutions with one of REASONS, or with any if it is empty."""
         chosen: frozenset[int] = getattr(self, reason) if reason else self.disagreement | self.dispute | self.doubt
         return chosen
+
+    def in_order(self, reason: str = "") -> list[int]:
+        """The solutions `of` a reason in the order of `to_review`."""
+        return sorted(self.of(reason), key=lambda pk: (self._urgency(pk), -pk))
+
+    def _urgency(self, solution: int) -> int:
+        return 0 if solution in self.disagreement else 1 if solution in self.dispute else 2
 
 
 def waiting_solutions(project: Project) -> Waiting:
@@ -62,11 +67,11 @@ def to_review(project: Project, reason: str = "", *, waiting: Waiting | None = N
     """
     waiting = waiting or waiting_solutions(project)
     return (
-        project.solutions.filter(pk__in=_ids(waiting.of(reason)))
+        project.solutions.filter(pk__in=unnest_ids(waiting.of(reason)))
         .annotate(
-            differs=Q(pk__in=_ids(waiting.disagreement)),
-            disputed=Q(pk__in=_ids(waiting.dispute)),
-            doubted=Q(pk__in=_ids(waiting.doubt)),
+            differs=Q(pk__in=unnest_ids(waiting.disagreement)),
+            disputed=Q(pk__in=unnest_ids(waiting.dispute)),
+            doubted=Q(pk__in=unnest_ids(waiting.doubt)),
         )
         .annotate(urgency=Case(When(differs=True, then=0), When(disputed=True, then=1), default=2))
         .order_by("urgency", "-pk")
@@ -74,8 +79,8 @@ def to_review(project: Project, reason: str = "", *, waiting: Waiting | None = N
 
 
 def next_to_review(project: Project, *, after: int, reason: str = "") -> int | None:
-    """The solution after another one in `to_review`, or the first; None if no other waits."""
-    waiting = list(to_review(project, reason).values_list("pk", flat=True))
+    """The solution after another one in the order of `to_review`, or the first; None if no other waits."""
+    waiting = waiting_solutions(project).in_order(reason)
     place = waiting.index(after) + 1 if after in waiting else 0
     return next((pk for pk in waiting[place:] + waiting[:place] if pk != after), None)
 
@@ -101,7 +106,3 @@ def _in_doubt(project: Project) -> QuerySet[Annotation]:
     labels = latest_annotations(project).filter(pk__in=doubts).exclude(lane__in=HIDDEN_LANES)
     labels = labels.exclude(source__kind__in=MACHINES).order_by()
     return labels.filter(~is_adjudicated("solution"), ~is_gold("solution"))
-
-
-def _ids(solutions: AbstractSet[int]) -> RawSQL:
-    return RawSQL("SELECT unnest(%s::bigint[])", [list(solutions)])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from django.utils.html import escape
 
@@ -16,7 +17,7 @@ from annotation.labels.datasets.presets import PRESETS
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import AuditEntry, Project, Snapshot
 from labelling_ui.pages.dataset_contents import grouped_formats, title_of
-from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm
+from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm, _policies_of
 from labelling_ui.templatetags.figures import estimate
 from prm.exporters import EXPORTERS
 from tests.factories import SnapshotFactory, SolutionFactory
@@ -233,3 +234,17 @@ def test_a_schedule_is_made_paused_and_deleted(manager: Client, project: Project
     assert manager.post(change, {"action": "explode"}).status_code == 400
     manager.post(change, {"action": "delete"})
     assert not project.export_schedules.exists()
+
+
+def test_the_form_offers_each_policy_model_once(project: Project, django_assert_num_queries: Any) -> None:
+    other = SolutionFactory(generator="of another project")
+    for split, generator in [("pool", "b"), ("pool", ""), ("holdout", "b"), ("holdout", "a"), ("pool", "b")]:
+        SolutionFactory(project=project, generator=generator, split=split, problem__split=split)
+    with django_assert_num_queries(1) as asked:
+        assert _policies_of(project) == ["a", "b", "model-a"]
+    assert _policies_of(other.project) == ["of another project"]
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        cursor.execute(f"EXPLAIN {asked[0]['sql']}")
+        plan = [line for (line,) in cursor.fetchall()]
+    assert sum("Index Only Scan using solution_project_split" in line for line in plan) == 2, plan

@@ -7,6 +7,7 @@ from django.test import RequestFactory
 
 from annotation.loop.pool.scored_solutions import first_labels, solutions_with_scores
 from labelling_ui.pages import listing as listings
+from labelling_ui.pages.columns import Number
 from labelling_ui.pages.listing import Listing
 from labelling_ui.pages.solutions import COLUMNS, SolutionFilters
 from tests.factories import AnnotationFactory, ModelVersionFactory, ProjectFactory, SolutionFactory
@@ -45,6 +46,19 @@ def test_related_rows_are_counted_only_for_rows_that_have_some(show, django_asse
     assert [row.labels for page in (1, 2, 3) for row in show(sort="labels", page=page)] == [0, 0, 1, 1, 2]
     assert [row.labels for row in show(sort="-labels", outcome="correct")] == [1, 1]
     assert [row.labels for row in show(sort="-labels", outcome="wrong")] == [0]
+
+
+def test_keys_that_the_caller_has_read_are_not_read_again(django_assert_num_queries, monkeypatch):
+    monkeypatch.setattr(listings, "ROWS_A_PAGE", 2)
+    project = ProjectFactory()
+    keys = [solution.pk for solution in SolutionFactory.create_batch(3, project=project)]
+    rows, columns = project.solutions.all(), [Number("solution", "", "pk", sort=True)]
+    with django_assert_num_queries(1):
+        listing = Listing(RequestFactory().get("/"), rows, columns, sort="solution", known=keys)
+        assert keys_of(listing) == keys[:2]
+        assert (listing.shown_count(), listing.page.has_next()) == ("3", True)
+    downwards = Listing(RequestFactory().get("/?sort=-solution"), rows, columns, sort="solution", known=keys)
+    assert keys_of(downwards) == keys[:0:-1]
 
 
 def keys_of(listing):

@@ -6,7 +6,12 @@ import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.labels.agreement.cube import agreement_of
-from annotation.labels.consensus.review_queue import next_to_review, review_counts, to_review
+from annotation.labels.consensus.review_queue import (
+    next_to_review,
+    review_counts,
+    to_review,
+    waiting_solutions,
+)
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.models import Annotation, AuditEntry, Dispute, Lease, Membership, QueueItem, SentBack
 from annotation.work.claiming import claim_next
@@ -209,6 +214,8 @@ class TestQueue:
         waiting = [solution.pk for solution in to_review(project)]
 
         assert waiting == [split, disputed, unsure, flagged], "the newest first of those alike"
+        assert waiting_solutions(project).in_order() == waiting
+        assert waiting_solutions(project).in_order("doubt") == [unsure, flagged]
         assert settled not in waiting
         assert review_counts(project) == {"all": 4, "disagreement": 1, "dispute": 1, "doubt": 2, "sent_back": 0}
         assert [next_to_review(project, after=one) for one in waiting] == [*waiting[1:], split]
