@@ -22,8 +22,6 @@ from prm.encoding import Layout
 from prm.errors import ModelFileError, TrainingError
 from prm.messages import Message
 
-NUMBER, SIGN, OTHER = range(3)
-SIGNS = frozenset("+-−*/=<>^%×÷·\\")
 TINY = Path(__file__).parent / "tiny"
 
 
@@ -64,9 +62,9 @@ class Backbone:
         return list(lists[0]) if lists else []
 
     @cached_property
-    def token_classes(self) -> Tensor:
-        """The class of each token of the vocabulary, [tokens]."""
-        return classify_tokens(self.tokenizer, self.model.get_input_embeddings().weight.shape[0]).to(self.device)
+    def token_texts(self) -> list[str]:
+        """The text of each token of the vocabulary."""
+        return decode_tokens(self.tokenizer, self.model.get_input_embeddings().weight.shape[0])
 
     def logits(self, states: Tensor) -> Tensor:
         """The logits of the next token, [rows, vocabulary] in float32, from the last states [rows, width]."""
@@ -254,21 +252,12 @@ def own_context(config: Any) -> int:
     return min([own, *(part["original_max_position_embeddings"] for part in long)])
 
 
-def classify_tokens(tokenizer: Any, count: int) -> Tensor:
-    """NUMBER, SIGN or OTHER of the first `count` tokens, [tokens], from their decoded texts.
-
-    A number has a decimal digit; a sign has one of SIGNS and neither letters nor digits. Any tokenizer fits.
-    """
-    texts = tokenizer.batch_decode(
+def decode_tokens(tokenizer: Any, count: int) -> list[str]:
+    """The texts of the first `count` tokens; those of special ones are empty."""
+    texts: list[str] = tokenizer.batch_decode(
         [[token] for token in range(count)], skip_special_tokens=True, clean_up_tokenization_spaces=False
     )
-    return torch.tensor([_token_class(text) for text in texts])
-
-
-def _token_class(text: str) -> int:
-    if any(character.isdecimal() for character in text):
-        return NUMBER
-    return OTHER if SIGNS.isdisjoint(text) or any(map(str.isalnum, text)) else SIGN
+    return texts
 
 
 def _compute_type(device: torch.device, precision: Precision) -> torch.dtype:

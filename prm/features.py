@@ -5,7 +5,7 @@ means over its number tokens alone; "separator", the last layer's state at the t
 the backbone's predictions of the step's numbers and signs. One forward pass covers all steps of a solution.
 
 Words can change without harm, and a model of their states and surprisal rejects steps that are only worded differently.
-Numbers and signs carry the result.
+Numbers and signs carry the result. Layout and the order of operands do not (`prm.notation`).
 """
 
 from collections.abc import Callable, Sequence
@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from prm.backbones import NUMBER, SIGN, Backbone
+from prm.backbones import Backbone
 from prm.config import FEATURES, Feature
 from prm.encoding import Encoded, Layout
+from prm.notation import NUMBER, SIGN, read_notation
 from prm.packing import fill_batches, pack, pad
 
 MEASURES = (
@@ -32,11 +33,11 @@ MEASURES = (
     "entropy_max",
     "gap_mean",
     "gap_max",
-    "log_count",
 )
 CLASSES = {"number": NUMBER, "sign": SIGN}
 UNREAD = ("surprisal_mean", "surprisal_max")  # of all tokens: not for the heads, since new wording moves them
 STATISTICS = (*(f"{name}_{measure}" for name in CLASSES for measure in MEASURES), *UNREAD)
+MOST_OPERANDS = 16  # of one sum or product that may change places: their pairs are read
 LOGIT_CELLS = 1 << 26  # logits held at once, 256 MB: vocabularies reach 150k
 
 
@@ -57,7 +58,7 @@ class Predictor(Protocol):
     @property
     def layout(self) -> Layout: ...
     @property
-    def token_classes(self) -> Tensor: ...
+    def token_texts(self) -> list[str]: ...
     @property
     def vocabulary(self) -> int: ...
     def logits(self, states: Tensor) -> Tensor: ...
@@ -115,6 +116,9 @@ def describe_steps(
     Only "numbers" and "statistics" need the backbone.
     """
     positions, inside = _step_positions(spans, reading.ids.device)
+    marks = None
+    if backbone is not None and ("numbers" in features or "statistics" in features):
+        marks = _mark_tokens(backbone, reading, spans, positions.shape[1])
 
     def block(feature: Feature) -> Tensor:
         match feature:
@@ -124,15 +128,16 @@ def describe_steps(
             case "last":
                 return _pool(reading.last, positions, inside)
             case "numbers":
-                assert backbone is not None, "numbers are known by the backbone's tokenizer"
+                assert marks is not None, "numbers are known by the backbone's tokenizer"
                 assert reading.middle is not None, "the middle layer was asked for when reading"
-                numbers = _own_classes(backbone, reading, positions, inside) == NUMBER
+                numbers = marks.classes == NUMBER
                 return torch.cat([_pool(layer, positions, numbers) for layer in (reading.middle, reading.last)], dim=1)
             case "separator":
                 return reading.last[positions.gather(1, inside.sum(1, keepdim=True) - 1).squeeze(1)].float()
             case "statistics":
                 assert backbone is not None, "statistics are computed by the backbone's output layer"
-                return _statistics(backbone, reading, positions, _own_classes(backbone, reading, positions, inside))
+                assert marks is not None
+                return _statistics(backbone, reading, positions, marks)
 
     return torch.cat([block(feature) for feature in FEATURES if feature in features], dim=1)
 
@@ -181,11 +186,41 @@ def _step_positions(spans: Sequence[tuple[int, int]], device: torch.device) -> t
     return torch.where(inside, positions, starts), inside
 
 
-def _own_classes(backbone: Predictor, reading: Reading, positions: Tensor, inside: Tensor) -> Tensor:
-    """The token classes at `positions`, -1 outside a step's own tokens, which end before its separator."""
-    own = inside.sum(1, keepdim=True) - len(backbone.layout.step_end)
-    place = torch.arange(inside.shape[1], device=inside.device)
-    return backbone.token_classes[reading.ids[positions]].where(place < own, -1)
+@dataclass(frozen=True)
+class Marks:
+    """The notation of steps' own tokens, which end before the separator.
+
+    `classes` [steps, tokens] are -1 elsewhere. `exchanges` [n, 3] are other readings of operands: the cell of an
+    operand among [steps, tokens], the cell whose prediction it may be read by, and the token predicted there.
+    """
+
+    classes: Tensor
+    exchanges: Tensor
+
+
+def _mark_tokens(backbone: Predictor, reading: Reading, spans: Sequence[tuple[int, int]], longest: int) -> Marks:
+    """The notation of the steps at `spans`, of at most `longest` tokens.
+
+    Operands of a sum or product may change places: each is read as the least surprising of the others in its place and
+    itself in an earlier one.
+    """
+    ids, texts = reading.ids.tolist(), backbone.token_texts
+    classes: list[list[int]] = []
+    exchanges: list[tuple[int, int, int]] = []  # as of `Marks`
+    for step, (start, end) in enumerate(spans):
+        own = ids[start : end - len(backbone.layout.step_end)]
+        notation = read_notation([texts[token] for token in own])
+        classes.append(notation.classes + [-1] * (longest - len(own)))
+        for chain in notation.chains:
+            cells = [(step * longest + place, own[place]) for place in chain[:MOST_OPERANDS]]
+            for n, (cell, token) in enumerate(cells):
+                exchanges += [(cell, cell, other) for _, other in cells]
+                exchanges += [(cell, earlier, token) for earlier, _ in cells[:n]]
+    device = reading.ids.device
+    return Marks(
+        torch.tensor(classes, dtype=torch.long, device=device),
+        torch.tensor(exchanges, dtype=torch.long, device=device).reshape(-1, 3),
+    )
 
 
 def _pool(states: Tensor, positions: Tensor, where: Tensor) -> Tensor:
@@ -200,38 +235,50 @@ def _pool(states: Tensor, positions: Tensor, where: Tensor) -> Tensor:
 
 
 def _predictions(
-    backbone: Predictor, reading: Reading, positions: Tensor, inside: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+    backbone: Predictor, reading: Reading, positions: Tensor, inside: Tensor, exchanges: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Per token of each step, in nats: surprisal, entropy of its prediction, and gap to the most probable token.
 
-    A token is predicted from the state before it, so none of them depends on later tokens.
+    A token is predicted from the state before it. An operand has the least of each over its exchanges (`Marks`); the
+    last result is the surprisal of all tokens as written.
     """
     flat = positions[inside]
-    rows: list[Tensor] = []
-    for chunk in flat.split(max(1, LOGIT_CELLS // backbone.vocabulary)):
-        log_p = backbone.logits(reading.last[reading.before[chunk]]).log_softmax(1)
-        own = log_p.gather(1, reading.ids[chunk, None]).squeeze(1)
-        rows.append(torch.stack([-own, -(log_p.exp() * log_p).sum(1), log_p.amax(1) - own]))
-    tokens = reading.last.new_zeros(3, *positions.shape, dtype=torch.float32)
-    tokens[:, inside] = torch.cat(rows, dim=1)
-    return tokens[0], tokens[1], tokens[2]
+    cells, rows, others = exchanges.T
+    place = (inside.flatten().cumsum(0) - 1)[rows]  # among `flat`
+    chunk = max(1, LOGIT_CELLS // backbone.vocabulary)
+    parts: list[Tensor] = []
+    exchanged = reading.last.new_zeros(3, len(place), dtype=torch.float32)
+    for start in range(0, len(flat), chunk):
+        at = flat[start : start + chunk]
+        log_p = backbone.logits(reading.last[reading.before[at]]).log_softmax(1)
+        own, top = log_p.gather(1, reading.ids[at, None]).squeeze(1), log_p.amax(1)
+        entropy = -(log_p.exp() * log_p).sum(1)
+        parts.append(torch.stack([-own, entropy, top - own]))
+        here = ((place >= start) & (place < start + chunk)).nonzero().squeeze(1)
+        near = place[here] - start
+        other = log_p[near, others[here]]
+        exchanged[:, here] = torch.stack([-other, entropy[near], top[near] - other])
+    tokens = reading.last.new_zeros(3, positions.numel(), dtype=torch.float32)
+    tokens[:, inside.flatten()] = torch.cat([tokens[:, :0], *parts], dim=1)
+    least = tokens.scatter_reduce(1, cells.expand(3, -1), exchanged, "amin")
+    surprisal, entropy, gap = least.reshape(3, *positions.shape)
+    return surprisal, entropy, gap, tokens[0].reshape(positions.shape)
 
 
 @torch.no_grad()
-def _statistics(backbone: Predictor, reading: Reading, positions: Tensor, classes: Tensor) -> Tensor:
-    """[steps, len(STATISTICS)]; "excess" is surprisal minus entropy. `classes` are -1 outside the step's own tokens."""
-    content = classes >= 0
-    surprisal, entropy, gap = _predictions(backbone, reading, positions, content)
+def _statistics(backbone: Predictor, reading: Reading, positions: Tensor, marks: Marks) -> Tensor:
+    """[steps, len(STATISTICS)]; "excess" is surprisal minus entropy. UNREAD ones are of the tokens as written."""
+    content = marks.classes >= 0
+    surprisal, entropy, gap, written = _predictions(backbone, reading, positions, content, marks.exchanges)
     columns: list[Tensor] = []
     for number in CLASSES.values():
-        where = classes == number
+        where = marks.classes == number
         mean = _mean(surprisal, where)
         top = surprisal.masked_fill(~where, 0).topk(min(2, surprisal.shape[1]), dim=1).values
         spread = _mean((surprisal - mean[:, None]) ** 2, where).sqrt()  # E[x^2] - E[x]^2 would lose precision
         columns += [mean, top[:, 0], top[:, -1], spread]
         columns += [f(values, where) for values in (surprisal - entropy, entropy, gap) for f in (_mean, _max)]
-        columns.append(where.sum(1).float().log1p())
-    return torch.stack([*columns, _mean(surprisal, content), _max(surprisal, content)], dim=1)
+    return torch.stack([*columns, _mean(written, content), _max(written, content)], dim=1)
 
 
 def _mean(values: Tensor, where: Tensor) -> Tensor:

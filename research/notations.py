@@ -1,10 +1,8 @@
 """python -m research.notations: the gaming audit, and edits that are not an audit's.
 
-    python -m research.notations [--operands] [--seeds 1700 1800] [--worlds sandbox rare-errors]
-    python -m research.notations [--steps 600] [--copies]
+    python -m research.notations [--seeds 1700 1800] [--worlds sandbox rare-errors] [--steps 600] [--copies]
 
 Audits the default model as `research.audits` does, and measures the verdicts that the edits of this module change.
-`--operands` leaves layout and the order of operands out of the features (`research.operands`).
 `--steps` first continues the pretraining of the tiny backbone for as many batches on a corpus of many notations.
 `--copies` adds an edited copy of each labelled solution.
 """
@@ -31,7 +29,6 @@ from prm.sandbox.world import WorldConfig, corpus
 from prm.simulation.worlds import WORLDS
 from prm.traces import Step, StepLabel, Trace
 from research.audits import HEAD, Audited, audit_seed, print_all, print_seed, wilson
-from research.operands import use_operands, write_tiny
 
 LEADS = (
     *("As for this,", "Continuing:", "In this part,", "Observe:"),
@@ -244,21 +241,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=0, help="batches of the corpus; 0 leaves the backbone as it is")
     parser.add_argument("--copies", action="store_true", help="add an edited copy of each labelled solution")
-    parser.add_argument("--operands", action="store_true", help="leave out layout and the order of operands")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1200])
     parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=["sandbox"])
     options = parser.parse_args()
-    if options.operands:
-        use_operands()
     for world in options.worlds:
         print(f"\n## {world}\n\n{HEAD}", flush=True)
         all_audited = []
         for seed in options.seeds:
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
-                base = write_tiny(folder / "tiny") if options.operands else "tiny"
-                if options.steps:
-                    base = continue_pretraining(folder / "backbone", options.steps)
+                base = continue_pretraining(folder / "backbone", options.steps) if options.steps else "tiny"
                 rng = Random(seed)
                 audited = audit_seed(
                     world,

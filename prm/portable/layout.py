@@ -54,7 +54,7 @@ class Description(msgspec.Struct):
     manifest: Manifest
     checksums: dict[str, str]
     format: str = FORMAT
-    format_version: int = 2
+    format_version: int = 3
 
 
 def read_description(folder: Path) -> Description:
@@ -66,7 +66,7 @@ def read_description(folder: Path) -> Description:
         raise ModelFileError(Message("path_error", path=path, error=error.strerror)) from error
     except UNDECODABLE as error:
         raise ModelFileError(Message("file_corrupt", path=path, error=sentence_of(error))) from error
-    if (description.format, description.format_version) != (FORMAT, 2):
+    if (description.format, description.format_version) != (FORMAT, 3):
         raise ModelFileError(
             Message(
                 "layout_version_differs",

@@ -1,12 +1,22 @@
 """Scores of an exported folder with plain torch and transformers: this file is the code in each folder's README."""
 
 import json
+import re
+from bisect import bisect_right
 from typing import Any
 
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
+
+SIGNS = set("+-−*/=<>^%×÷·\\")
+ORDINAL = re.compile(
+    r"\s*(?:\[\w+\] )?(?:(?:[-*+•>]|#+)\s+)?[*_]*"
+    r"(?:(?:[A-Za-z]+ )?#?\d+[:)]|(?:[Ss]tep )?\d+\.|\(\d+\)|\[\d+\])[:*_]*(?=\s+[^\s+*/=<>^×÷·-])"
+)
+OPERAND = r"(?<!\d)\d+(?!\d)(?:\.\d+)?"
+CHAIN = re.compile(rf"{OPERAND}(?:[\s$]*(?:[+*×·]|\\times|\\cdot)[\s$]*{OPERAND})+")
 
 
 def load(folder: str) -> tuple[Any, ...]:
@@ -17,6 +27,27 @@ def load(folder: str) -> tuple[Any, ...]:
     return AutoTokenizer.from_pretrained(folder), model, head, about
 
 
+def read_notation(texts: list[str]) -> tuple[list[str], list[list[int]]]:
+    """The kind of each token of a step, and the first tokens of operands that may change places."""
+    words = [any(map(str.isalnum, text)) for text in texts]
+    kinds = ["sign" if set(text) & SIGNS and not words[place] else "other" for place, text in enumerate(texts)]
+    kinds = ["number" if any(map(str.isdecimal, text)) else kinds[place] for place, text in enumerate(texts)]
+    if "number" not in kinds:
+        return ["other"] * len(kinds), []
+    whole, begins = "".join(texts), [sum(map(len, texts[:place])) for place in range(len(texts))]
+    ordinal = ORDINAL.match(whole)
+    content = ordinal.end() if ordinal else 0
+    kinds = ["other" if begins[place] < content else kind for place, kind in enumerate(kinds)]
+    for place in [place for place, kind in enumerate(kinds) if kind == "sign"]:
+        sides = [range(place - 1, -1, -1), range(place + 1, len(kinds))]
+        near = [next((kinds[other] for other in side if words[other]), "") for side in sides]
+        if "number" not in near:  # a mark of layout, such as that of a list
+            kinds[place] = "other"
+    spans = [chain.span() for chain in CHAIN.finditer(whole, content)]
+    found = [re.compile(OPERAND).finditer(whole, *span) for span in spans]
+    return kinds, [[bisect_right(begins, one.start()) - 1 for one in operands][:16] for operands in found]
+
+
 @torch.no_grad()
 def score(loaded: tuple[Any, ...], problem: str, steps: list[str]) -> list[float]:
     """p(no error | the steps before are right) of each step that fits the context."""
@@ -25,11 +56,8 @@ def score(loaded: tuple[Any, ...], problem: str, steps: list[str]) -> list[float
     def tokens(text: str) -> list[int]:
         return tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
 
-    def kind(token: int) -> str:
-        text = tokenizer.decode([token], skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        if any(map(str.isdecimal, text)):
-            return "number"
-        return "sign" if set(text) & set("+-−*/=<>^%×÷·\\") and not any(map(str.isalnum, text)) else "other"
+    def text_of(token: int) -> str:
+        return tokenizer.decode([token], skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
     ids, spans = about["start"] + tokens(problem) + about["problem_end"], []
     for step in steps:  # each on its own, so that its tokens never depend on what follows
@@ -43,9 +71,16 @@ def score(loaded: tuple[Any, ...], problem: str, steps: list[str]) -> list[float
     log_p = torch.cat([out.logits[0, :1], out.logits[0, :-1]]).log_softmax(1)  # row t predicts token t
     surprisal = -log_p.gather(1, torch.tensor(ids)[:, None])[:, 0]
     seen = torch.stack([surprisal, -(log_p.exp() * log_p).sum(1), log_p.amax(1) + surprisal])
-    rows: list[torch.Tensor] = []
+    written, rows = seen.clone(), []
     for start, end in spans:
-        kinds = [kind(token) for token in ids[start : end - len(about["step_end"])]]
+        kinds, chains = read_notation([text_of(token) for token in ids[start : end - len(about["step_end"])]])
+        for chain in chains:  # the least of all orders
+            cells = [start + place for place in chain]
+            for n, cell in enumerate(cells):
+                pairs = [(cell, ids[other]) for other in cells] + [(earlier, ids[cell]) for earlier in cells[:n]]
+                rows_of, others = map(list, zip(*pairs, strict=True))
+                own, entropy, top = -log_p[rows_of, others], written[1, rows_of], log_p[rows_of].amax(1)
+                seen[:, cell] = torch.stack([own, entropy, top + own]).amin(1)
         numbers: list[torch.Tensor] = []
         places: dict[str, list[int]] = {}
         for name in ("number", "sign"):
@@ -54,7 +89,6 @@ def score(loaded: tuple[Any, ...], problem: str, steps: list[str]) -> list[float
             top = torch.cat([own[0], torch.zeros(1)]).sort(descending=True).values
             numbers += [own[0].mean(), top[0], top[1], own[0].std(correction=0)]
             numbers += [f for part in (own[0] - own[1], own[1], own[2]) for f in (part.mean(), part.max())]
-            numbers.append(torch.tensor(len(places[name])).log1p())
         parts = {name: layer[start:end].mean(0) for name, layer in states.items()}
         at, known = places["number"] or [0], bool(places["number"])
         parts["numbers"] = torch.cat([layer[at].mean(0) * known for layer in states.values()])

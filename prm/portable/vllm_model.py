@@ -27,7 +27,7 @@ from vllm.tokenizers import cached_tokenizer_from_config
 from vllm.transformers_utils.repo_utils import get_hf_file_bytes
 from vllm.v1.pool.metadata import PoolingMetadata
 
-from prm.backbones import classify_tokens
+from prm.backbones import decode_tokens
 from prm.encoding import Layout
 from prm.errors import ModelFileError
 from prm.features import Reading, describe_steps
@@ -42,7 +42,7 @@ class Vocabulary:
     """What the features need of a backbone besides its states."""
 
     layout: Layout
-    token_classes: Tensor
+    token_texts: list[str]
     vocabulary: int
     decoder: Any
 
@@ -127,8 +127,8 @@ class ProcessRewardModel(nn.Module):
         n, width, hidden = self.tensors["enter"].shape
         outputs = self.tensors["leave"].shape[2]
         heads = Heads(n, width, hidden, 0.0, max(outputs, 2)).float().eval()
-        classes_of = classify_tokens(tokenizer, shape.vocab_size).to(heads.centre.device)
-        vocabulary = Vocabulary(self.layout, classes_of, shape.vocab_size, self.decoder)
+        texts = decode_tokens(tokenizer, shape.vocab_size)
+        vocabulary = Vocabulary(self.layout, texts, shape.vocab_size, self.decoder)
         self.pooler = StepPooler(self.head, heads, vocabulary, self.marks, shape.hidden_size)
         self.make_empty_intermediate_tensors = self.decoder.make_empty_intermediate_tensors
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from prm.encoding import render_step
@@ -29,9 +29,16 @@ TOKENS_A_BATCH = 2048
 FRESH_SEED = 1
 
 
+READ_AS = {"×": "*", "∗": "*", "⋅": "*", "·": "*", "÷": "/", "∕": "/", "−": "-", "＋": "+"}
+
+
 def train_tokenizer(texts: Iterator[str], vocab: int) -> PreTrainedTokenizerFast:
-    """A byte-level BPE with one token per digit; it can encode any text."""
+    """A byte-level BPE with one token per digit; it can encode any text.
+
+    It reads signs that the world does not have as those that it has.
+    """
     tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(*pair) for pair in READ_AS.items()])
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )

@@ -19,7 +19,7 @@ from prm.training.memory import Budget
 
 ENCODE_CHUNK = 512  # traces tokenised between two checks for a request to stop
 PASSES_A_PART = 16  # passes over traces between two writes to the cache
-IDS, FEATURES = "ids 1", "features 2"  # kind of a cache entry and version of its format
+IDS, FEATURES = "ids 1", "features 3"  # kind of a cache entry and version of its format
 OnProgress = Callable[[int, int], None]  # number done and in total; may raise to stop
 
 

@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from prm.audits.edits import falsify, rephrase
-from prm.backbones import NUMBER, OTHER, SIGN, Backbone, load_backbone
-from prm.config import FEATURES, TrainConfig
+from prm.backbones import Backbone, load_backbone
+from prm.config import FEATURES, Feature, TrainConfig
 from prm.encoding import Encoded, encode
 from prm.features import STATISTICS, UNREAD, compute_features, feature_width, heads_width, step_features
 from prm.heads import Heads
 from prm.labels import first_error
+from prm.notation import NUMBER, OTHER, SIGN, token_class
 from prm.sandbox import WorldConfig, generate
 from prm.traces import Step, Trace
 
@@ -52,9 +53,51 @@ def test_numbers_and_signs_are_found_by_any_tokenizer(backbone: Backbone) -> Non
     for token in ids:
         own = backbone.tokenizer.decode([token])
         wanted = NUMBER if set(own) & set("0123456789") else SIGN if own.strip() in ("+", "=", "*") else OTHER
-        assert int(backbone.token_classes[token]) == wanted, own
+        assert token_class(backbone.token_texts[token]) == wanted, own
     layout = backbone.layout
-    assert {int(backbone.token_classes[token]) for token in (*layout.start, *layout.step_end)} == {OTHER}
+    assert {token_class(backbone.token_texts[token]) for token in (*layout.start, *layout.step_end)} == {OTHER}
+
+
+def test_operands_are_read_in_their_least_surprising_order() -> None:
+    """Computed from the logits of "4 + 9 = 13": its first operand may be the 9, its second one what was first."""
+    tiny = load_backbone("tiny", device="cpu")
+    trace = Trace(id="a", problem="Add 9 and 4.", steps=[Step("4 + 9 = 13")])
+    [item] = encode([trace], tiny.tokenizer, tiny.layout, tiny.context)
+    ids, (start, end) = torch.tensor(item.ids), item.spans[0]
+    texts = [tiny.token_texts[token] for token in item.ids]
+    with torch.no_grad():
+        log_p = tiny.model(ids[None]).logits[0].log_softmax(1)
+    numbers = [place for place in range(start, end) if texts[place].isdecimal()]
+    assert [texts[place] for place in numbers] == ["4", "9", "1", "3"]
+
+    def surprisal(place: int, token: int) -> float:
+        return -float(log_p[place - 1, ids[token]])
+
+    four, nine, *result = numbers
+    read = [
+        min(surprisal(four, four), surprisal(four, nine)),
+        min(surprisal(nine, nine), surprisal(nine, four), surprisal(four, nine)),
+        *(surprisal(place, place) for place in result),
+    ]
+    row = compute_features(tiny, [item], BUDGET, ("statistics",))[0]
+    statistics = dict(zip(STATISTICS, row.tolist(), strict=True))
+    assert statistics["number_surprisal_mean"] == pytest.approx(sum(read) / 4, abs=1e-3)
+    assert statistics["number_surprisal_max"] == pytest.approx(max(read), abs=1e-3)
+    written = [surprisal(place, place) for place in range(start, end - len(tiny.layout.step_end))]
+    assert statistics["surprisal_max"] == pytest.approx(max(written), abs=1e-3)
+
+
+def test_a_number_before_a_step_is_not_content() -> None:
+    tiny = load_backbone("tiny", device="cpu")
+    chosen: tuple[Feature, ...] = ("numbers", "statistics")
+
+    def read(text: str) -> torch.Tensor:
+        trace = Trace(id="a", problem="p", steps=[Step(text)])
+        return compute_features(tiny, encode([trace], tiny.tokenizer, tiny.layout, 99), BUDGET, chosen)
+
+    width = heads_width(feature_width(tiny.width, chosen), chosen)
+    assert not read("Step 7: We begin.")[:, :width].any()
+    assert read("We begin with 7.")[:, :width].any()
 
 
 def test_statistics_and_states_of_numbers_leave_out_words(backbone: Backbone) -> None:

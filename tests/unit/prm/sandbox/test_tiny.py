@@ -46,6 +46,12 @@ def test_the_tokenizer_encodes_any_text_with_single_digits(tiny):
     assert all(len(token) == 1 for token in digits)
 
 
+def test_the_tokenizer_reads_signs_that_the_world_does_not_have_as_its_own(tiny):
+    _, tokenizer = tiny
+    ids = tokenizer(["6 × 2 ÷ 3 − 1", "6 * 2 / 3 - 1"], add_special_tokens=False)["input_ids"]
+    assert ids[0] == ids[1]
+
+
 def test_separators_are_single_tokens(tiny):
     _, tokenizer = tiny
     specials = ["<pad>", "<bos>", "<eos>", "<problem>", "<step>"]

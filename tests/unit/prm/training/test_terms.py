@@ -90,7 +90,7 @@ def test_with_every_term_a_resumed_run_equals_an_uninterrupted_one(
 
 def test_three_classes_with_every_term_learn_and_say_what_they_learned_from(data, tmp_path, backbone_folders) -> None:
     config = TrainConfig(
-        base=str(backbone_folders["llama"]), epochs=25, heads=3, hidden=32, batch_steps=64, **EVERYTHING
+        base=str(backbone_folders["llama"]), epochs=40, heads=3, hidden=32, batch_steps=64, **EVERYTHING
     )
     counts = run(data, tmp_path / "out", config).counts
     assert counts.alternatives == counts.pairs == sum(place.steps for place in counts.by_position.values()) / 2
