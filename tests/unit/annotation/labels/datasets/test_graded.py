@@ -4,6 +4,8 @@ import random
 from collections import Counter
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError
@@ -97,6 +99,18 @@ def test_each_side_is_limited_and_balanced_over_the_problems(project):
         assert counts in ([1, 2, 1], [2, 1, 1])
     assert Counter(record.final_answer_correct for record in graded(project, graded=6)) == {True: 6, False: 6}
     assert graded(project, splits=["holdout"]) == []
+
+
+def test_the_groups_that_measure_are_not_searched_solution_by_solution(world, project):
+    with CaptureQueriesContext(connection) as asked:
+        assert graded(project)
+    plans = []
+    with connection.cursor() as cursor:
+        for statement in (query["sql"] for query in asked if "row_number" in query["sql"].lower()):
+            cursor.execute(f"EXPLAIN {statement}")
+            plans.append("\n".join(line for (line,) in cursor.fetchall()))
+    assert len(plans) == 2
+    assert not [plan for plan in plans if "(ANY" in plan]  # a list that need not fit the database's memory
 
 
 @pytest.fixture
