@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=_sizes, default=[10_000, 100_000])
     parser.add_argument("--ours-only", type=_sizes, default=[1_000_000], help="further pools for claims, ours alone")
     parser.add_argument("--export-sizes", type=_sizes, default=[10_000, 50_000])
-    parser.add_argument("--seconds", type=float, default=8.0, help="measured for each loop of claims; the smallest pool must last")
+    parser.add_argument("--seconds", type=float, default=8.0, help="measured for each loop of claims")
     parser.add_argument("--port", type=int, default=8280, help="ours; Label Studio takes the next one")
     parser.add_argument("--environment", type=Path, default=FOLDER / "environment", help="Label Studio's own")
     parser.add_argument("--json", type=Path, help="where to keep all that is measured")
