@@ -16,7 +16,7 @@ IN := .venv/bin/python -m
 EXTRAS := gpu s3
 PLATFORMS := x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin
 # Four processes on two cores: many tests wait for a process that they started.
-PYTEST := pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -o console_output_style=classic
+PYTEST := pytest --numprocesses 4 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -o console_output_style=classic
 # mypy reads the settings, which ask for addresses; it uses none of them.
 UNUSED_SERVERS := DATABASE_URL=postgresql:/// REDIS_URL=redis://unused
 

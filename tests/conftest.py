@@ -29,7 +29,7 @@ hypothesis.settings.register_profile("busy machine", deadline=None, max_examples
 hypothesis.settings.load_profile("busy machine")
 pytest_plugins = [
     f"tests.plugins.{name}"
-    for name in ("browser", "databases", "extensions", "needs", "policy", "whole_files", "workers")
+    for name in ("browser", "databases", "extensions", "hangs", "needs", "policy", "whole_files", "workers")
 ]
 
 
