@@ -21,6 +21,7 @@ from prm.audits import AUDITS, Subject, run_audits
 from prm.audits.gaming import HARMLESS
 from prm.audits.report import AuditReport
 from prm.audits.subject import Scoring
+from prm.commands.audit import retraining
 from prm.config import TrainConfig
 from prm.encoding import encode
 from prm.evaluation.metrics import format_metric
@@ -34,7 +35,7 @@ from prm.traces import Trace, write_traces
 from prm.training import train
 
 POOL, LABELLED, CALIBRATION, HOLDOUT = 1000, 400, 150, 160
-AUDITED = ("outcome", "gaming", "length", "long", "position", "calibration")
+AUDITED = ("outcome", "gaming", "transfer", "length", "long", "position", "calibration")
 SHARES = ("accepted right solutions, now rejected", "rejected wrong solutions, now accepted")
 GROUPS = ("middle states", "last states", "separator", "statistics of numbers", "statistics of signs")
 HEAD = "| seed | step AUROC | position alone | length alone | F1 |\n|---:|---:|---:|---:|---:|"
@@ -86,6 +87,7 @@ def audit_seed(
         score_long=scoring(far_sighted),
         threshold=scorer.threshold,
         temperature=scorer.manifest.temperature,
+        training=retraining(scorer, folder / "train.jsonl"),
         seed=seed,
     )
     report = run_audits(subject, model="default", data=f"{world}, seed {seed}", names=names)
@@ -180,9 +182,24 @@ def print_shares(all_audited: Sequence[Audited]) -> None:
         print(f"| {group}: {name} | {n} | {share:.0%} [{low:.0%}, {high:.0%}] | {each} |")
 
 
+def print_figures(all_audited: Sequence[Audited]) -> None:
+    """The figures of the audits of transfer and of long solutions, by seed."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for one in all_audited:
+        for finding in one.report.findings:
+            for figure in finding.figures if finding.audit in ("transfer", "long") else ():
+                key = finding.audit, figure.group, figure.name
+                rows.setdefault(key, []).append(format_metric(figure.value, signed=figure.signed))
+    head = " | ".join(str(one.seed) for one in all_audited)
+    print(f"\n| audit | part | figure | {head} |\n|---|---|---|{'---:|' * len(all_audited)}")
+    for key, values in rows.items():
+        print(f"| {' | '.join(key)} | {' | '.join(values)} |")
+
+
 def print_all(all_audited: Sequence[Audited]) -> None:
     """Every table of some seeds."""
     print_verdicts(all_audited)
+    print_figures(all_audited)
     print_shares(all_audited)
     print_flips(all_audited)
 

@@ -88,7 +88,7 @@ def first_error_bald(p: Array) -> Array:
     BALD (Houlsby et al. 2011, eq. 2) of the verdict q_m(k) = (1 - p_mk) prod_{j<k} p_mj, q_m(none) = prod_j p_mj:
     gain = H(mean_m q_m) - mean_m H(q_m). At most ln(heads), and at most ln(steps + 1).
     """
-    return _information(_verdicts(p), axis=-2)
+    return _information(verdicts(p), axis=-2)
 
 
 @acquisition(
@@ -110,7 +110,7 @@ def first_error_entropy(p: Array) -> Array:
     Unlike `first_error_bald`, it does not subtract the heads' own uncertainty. If errors are rare, it is greatest for
     likely errors: few or similar heads understate their disagreement, but their mean still shows the uncertainty.
     """
-    return entropy_of(_verdicts(p).mean(axis=-1), axis=-1)
+    return entropy_of(verdicts(p).mean(axis=-1), axis=-1)
 
 
 @acquisition("step_bald", looks_for=Message("seeks_step_information"), per_cost=True)
@@ -201,7 +201,7 @@ def wrong_answers(p: Array, correct: NDArray[np.int8]) -> Array:
     return (correct == 0).astype(float)
 
 
-def _verdicts(p: Array) -> Array:
+def verdicts(p: Array) -> Array:
     """q_m(k) and, last, q_m(none): [..., steps + 1, heads]."""
     reach = reached(p)
     return np.concatenate([reach[..., :-1, :] * (1 - p), reach[..., -1:, :]], axis=-2)

@@ -93,7 +93,7 @@ def _subject(options: argparse.Namespace, traces: Sequence[Trace], say: Callable
         score_long=lambda some: list(far_sighted.score(some)),
         threshold=scorer.threshold if options.threshold is None else options.threshold,
         temperature=scorer.manifest.temperature if scorer.manifest else None,
-        training=_training(scorer, options.training) if options.training else None,
+        training=retraining(scorer, options.training) if options.training else None,
         bootstrap=options.bootstrap,
         seed=options.seed,
         say=say,
@@ -130,7 +130,7 @@ def _sample(traces: Sequence[Trace], limit: int, rng: Random) -> list[Trace]:
     return [traces[place] for place in sorted(rng.sample(range(len(traces)), limit))]
 
 
-def _training(scorer: "Scorer", data: Path) -> "Training":
+def retraining(scorer: "Scorer", data: Path) -> "Training":
     """How to retrain a model with the same settings: heads on its frozen backbone."""
     from prm.audits import Training
     from prm.scoring import Scorer

@@ -1,7 +1,7 @@
 """Replays one arm of a simulation: label, retrain from the base, measure, select, and repeat."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -113,8 +113,42 @@ def read(trace: Trace, called: int, cost: CostModel) -> Reading:
     return Reading(revealed, steps, seconds)
 
 
-def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
-    """Replay one arm. The result depends only on the arm and the plan."""
+@dataclass(frozen=True)
+class Choice:
+    """What a chooser reads: the name of its function, the unlabelled solutions at `left`, and the newest model.
+
+    `noise` is that of the labelled solutions' graded answers.
+    """
+
+    function: str
+    left: list[int]
+    budget: int
+    features: Features
+    offering: Offering
+    model: Model
+    noise: NoiseRates
+    plan: Plan
+    rng: np.random.Generator
+
+    def draw(self, pool: Pool) -> list[int]:
+        """Draw from `left` by the function's gains, with the same draw as in production; `pool` has its scores."""
+        plan, noise = self.plan, self.noise.overall
+        drawn = rank_pool(
+            self.function, pool, budget=self.budget, cost=plan.cost, rng=self.rng, caps=plan.caps, noise=noise
+        )
+        return [self.left[index] for index in drawn.index]
+
+
+Chooser = Callable[[Choice], list[int]]  # to `budget` of the solutions at `left`
+
+
+def choose_by_function(choice: Choice) -> list[int]:
+    """Choose as the platform does."""
+    return choice.draw(choice.offering.scored(choice.left, choice.model))
+
+
+def replay(arm: Arm, plan: Plan, features: Features, choose: Chooser = choose_by_function) -> Curve:
+    """Replay one arm. The result depends only on the arm, the plan and the chooser."""
     started = time.monotonic()
     pool = features.pool
     known = [place for place, trace in enumerate(pool.traces) if first_error(trace) is not None]
@@ -131,8 +165,8 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
     model: Model | None = None
     for budget in plan.budgets:
         if model is not None:
-            scored = offering.scored(left, model)
-            chosen = chosen + _choose(arm.function, left, budget - len(chosen), scored, noise, plan, rng)
+            n = budget - len(chosen)
+            chosen = chosen + choose(Choice(arm.function, left, n, features, offering, model, noise, plan, rng))
             taken = set(chosen)
             left = [place for place in offered if place not in taken]
         readings = [read(pool.traces[place], called[place], plan.cost) for place in chosen]
@@ -157,20 +191,6 @@ def first_errors_found(p: NDArray[np.float64], offsets: Sequence[int], threshold
         below = np.flatnonzero(p[begin:end] < threshold)
         positions.append(int(below[0]) if len(below) else -1)
     return positions
-
-
-def _choose(
-    function: str,
-    left: list[int],
-    budget: int,
-    pool: Pool,
-    noise: NoiseRates,
-    plan: Plan,
-    rng: np.random.Generator,
-) -> list[int]:
-    """Select unlabelled solutions by their scores in `pool`, with the same draw as in production."""
-    drawn = rank_pool(function, pool, budget=budget, cost=plan.cost, rng=rng, caps=plan.caps, noise=noise.overall)
-    return [left[index] for index in drawn.index]
 
 
 def _measure(model: Model, readings: Sequence[Reading], test: Part, train_seconds: float) -> Point:

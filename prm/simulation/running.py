@@ -18,7 +18,7 @@ from prm.manifest import trace_sha256
 from prm.processes import die_with_parent
 from prm.simulation.learning import Features, compute
 from prm.simulation.plan import Arm, Curve, Plan
-from prm.simulation.replay import replay
+from prm.simulation.replay import Chooser, choose_by_function, replay
 from prm.simulation.worlds import World, read_world, sandbox_world
 from prm.training.caches import Cache
 
@@ -74,7 +74,15 @@ class Line(msgspec.Struct):
     curve: Curve
 
 
-def run_arms(source: Source, keys: dict[str, str], folder: Path, *, processes: int, on_arm: OnArm) -> list[Curve]:
+def run_arms(
+    source: Source,
+    keys: dict[str, str],
+    folder: Path,
+    *,
+    processes: int,
+    on_arm: OnArm,
+    choose: Chooser = choose_by_function,
+) -> list[Curve]:
     """The curves of all arms of the plan, in order; finished ones are read from the folder.
 
     `keys` has each world's `Source.key`. The features of every world should be in the cache.
@@ -83,7 +91,7 @@ def run_arms(source: Source, keys: dict[str, str], folder: Path, *, processes: i
     lines = _lines(path)
     arms = list(source.plan.arms())
     done = {curve.arm: curve for curve in finished_arms(source, keys, folder)}
-    for curve in _replayed([arm for arm in arms if arm not in done], source, processes):
+    for curve in _replayed([arm for arm in arms if arm not in done], source, processes, choose):
         lines.append(Line(keys[curve.arm.world], curve))
         write_records(path, lines)
         done[curve.arm] = curve
@@ -105,13 +113,13 @@ def _lines(path: Path) -> list[Line]:
     return list(read_records(path, Line)) if path.exists() else []
 
 
-def _replayed(arms: list[Arm], source: Source, processes: int) -> Iterator[Curve]:
+def _replayed(arms: list[Arm], source: Source, processes: int, choose: Chooser = choose_by_function) -> Iterator[Curve]:
     if processes == 1 or len(arms) < 2:
-        bench = Bench(source)
+        bench = Bench(source, choose)
         yield from map(bench.replay, arms)
         return
     context = multiprocessing.get_context("spawn")  # a fork of a process that has used torch may hang
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(source,)) as pool:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(source, choose)) as pool:
         try:
             for future in as_completed([pool.submit(_replay, arm) for arm in arms]):
                 yield future.result()
@@ -123,8 +131,9 @@ def _replayed(arms: list[Arm], source: Source, processes: int) -> Iterator[Curve
 class Bench:
     """Replays arms in one process, and caches its worlds."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, choose: Chooser = choose_by_function) -> None:
         self.source = source
+        self.choose = choose
         self.worlds: dict[str, Features] = {}
         torch.set_num_threads(1)
 
@@ -132,15 +141,15 @@ class Bench:
         """Replay one arm in its world."""
         if arm.world not in self.worlds:
             self.worlds[arm.world] = self.source.features(arm.world)
-        return replay(arm, self.source.plan, self.worlds[arm.world])
+        return replay(arm, self.source.plan, self.worlds[arm.world], self.choose)
 
 
 _bench: list[Bench] = []
 
 
-def _begin(source: Source) -> None:
+def _begin(source: Source, choose: Chooser) -> None:
     die_with_parent(signal.SIGKILL)  # finished arms are stored; an unfinished one is not needed
-    _bench.append(Bench(source))
+    _bench.append(Bench(source, choose))
 
 
 def _replay(arm: Arm) -> Curve:

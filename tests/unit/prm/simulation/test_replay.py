@@ -16,7 +16,7 @@ from prm.labels import problem_of
 from prm.scoring.embedding import Embedder
 from prm.simulation.learning import learn
 from prm.simulation.plan import FULL, TABLE, Arm, Curve, Plan
-from prm.simulation.replay import Offering, training_config
+from prm.simulation.replay import Choice, Offering, training_config
 from prm.simulation.report import Report
 from prm.simulation.running import ARMS_FILE, Bench, Source, finished_arms, run_arms
 from prm.traces import write_traces
@@ -77,6 +77,20 @@ def test_an_arm_repeats_itself_and_begins_as_the_others_of_its_seed(source):
     other = Bench(source).replay(arm._replace(function="random"))
     assert without_times(other)[0] == without_times(first)[0]
     assert without_times(other)[1] != without_times(first)[1]
+
+
+def test_another_chooser_takes_the_place_of_the_platforms(source):
+    seen: list[tuple[str, int, int]] = []
+
+    def take_the_first(choice: Choice) -> list[int]:
+        seen.append((choice.function, len(choice.left), choice.budget))
+        return choice.left[: choice.budget]
+
+    arm = Arm("sums", 0.0, "balanced_errors", 0.0, 1)
+    other, ours = Bench(source, take_the_first).replay(arm), Bench(source).replay(arm)
+    assert seen == [("balanced_errors", 50, 10)]
+    assert without_times(other)[0] == without_times(ours)[0]
+    assert without_times(other)[1] != without_times(ours)[1]
 
 
 def test_what_is_offered_is_what_candidates_of_these_solutions_would_be(source):
