@@ -18,6 +18,7 @@ from prm.messages import Message
 Raw = tuple[int, bytes | Rejection]
 
 CHUNK = 256 * 1024
+LEAST_PIECE = 64 * 1024
 MAX_RECORD_BYTES = 32 * 1024 * 1024
 TOO_LONG = Message("row_too_long", n=MAX_RECORD_BYTES // 1024 // 1024)
 BOM = b"\xef\xbb\xbf"
@@ -45,6 +46,19 @@ def json_array(rows: Iterable[Any]) -> Iterator[bytes]:
         yield opening + msgspec.json.encode(row)
         opening = b",\n"
     yield b"[]\n" if opening == b"[\n" else b"\n]\n"
+
+
+def join_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces joined to LEAST_PIECE bytes or more, because a web server sends each piece by itself."""
+    waiting, size = list[bytes](), 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= LEAST_PIECE:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield b"".join(waiting)
 
 
 def pieces_of(stream: BinaryIO, head: bytes) -> Iterator[bytes]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prm.formats import parquet_rows
 from prm.formats.labels import label_to_write
-from prm.formats.raw import json_lines
+from prm.formats.raw import join_pieces, json_lines
 from prm.formats.record import Record, RecordAnnotation
 from prm.vocabulary import NeutralPolicy
 
@@ -143,4 +143,4 @@ class Exporter:
     ) -> Iterator[bytes]:
         """The bytes of a file. `card` returns the card of the dataset, for a format with a place for it."""
         rows = (row for record in records for row in self.lines(record, neutral) if not isinstance(row, Loss))
-        return self.encode(rows, About(self.name, self.version, card))
+        return join_pieces(self.encode(rows, About(self.name, self.version, card)))

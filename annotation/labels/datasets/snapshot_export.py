@@ -14,7 +14,7 @@ from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
 from annotation.models import Snapshot
 from prm.exporters import EXPORTERS
-from prm.formats.raw import CHUNK
+from prm.formats.raw import CHUNK, join_pieces
 from prm.formats.registry import RECORDS
 from prm.vocabulary import NeutralPolicy
 
@@ -46,7 +46,7 @@ def export_snapshot(
         raise plan.refusal
     if format == RECORDS:
         file = open_snapshot(snapshot)
-        return _lines(file, plan.splits) if plan.left_out else _pieces(file)
+        return join_pieces(_lines(file, plan.splits)) if plan.left_out else _pieces(file)
     card = partial(dataset_card, snapshot, neutral=neutral, splits=splits, mixed_kinds=mixed_kinds)
     records = (record for record in read_snapshot(snapshot) if record.split in plan.splits)
     return EXPORTERS.get(format).write(records, cast(NeutralPolicy, neutral), card=card)

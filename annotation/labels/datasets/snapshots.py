@@ -28,6 +28,7 @@ from annotation.labels.datasets.graded import graded_records
 from annotation.labels.datasets.record_stream import one_moment, stream_records
 from annotation.labels.datasets.tally import Tally
 from annotation.models import AuditEntry, ConsensusFit, Membership, Project, Snapshot
+from prm.formats.raw import join_pieces
 from prm.formats.record import Record
 from prm.messages import Message
 
@@ -196,10 +197,9 @@ def _write(records: Iterator[Record]) -> str:
     handle, partial = tempfile.mkstemp(dir=root, suffix=".partial")
     try:
         with os.fdopen(handle, "wb") as out:
-            for record in chain([first], records):
-                line = encoder.encode(record) + b"\n"
-                digest.update(line)
-                out.write(line)
+            for piece in join_pieces(encoder.encode(record) + b"\n" for record in chain([first], records)):
+                digest.update(piece)
+                out.write(piece)
             out.flush()
             os.fsync(out.fileno())
         os.chmod(partial, 0o440)
