@@ -10,6 +10,7 @@ A written line has more keys than OpenAI's, those of `_ADDED`. Reading restores 
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -239,7 +240,7 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
         **{key: native.get(key, own[key]) for key in _OWN_KEYS},
         "question": {key: question[key] for key in native.get("question", question)},
         "label": {
-            "steps": [_native_step(record, place) for place in sorted(annotation.path, key=lambda p: p.position)],
+            "steps": [_native_step(record, place) for place in sorted(annotation.path, key=attrgetter("position"))],
             "total_time": annotation.total_ms,
             "finish_reason": annotation.finish_reason,
         },
@@ -247,19 +248,20 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
 
 
 def _native_step(record: Record, place: PathPosition) -> dict[str, Any]:
-    shown = list(place.ratings)
-    if place.chosen is not None and all(rating.alternative != place.chosen for rating in shown):
-        shown.append(Rating(place.chosen, "not_reached"))
+    at = record.positions[place.position] if place.position < len(record.positions) else []
+    order = [rating.alternative for rating in place.ratings]
     completions = [
         {
-            "text": record.positions[place.position][rating.alternative].text,
+            "text": at[rating.alternative].text,
             "rating": rating.rating,
             "flagged": True if rating.state == "unsure" else rating.flagged,
         }
-        for rating in shown
+        for rating in place.ratings
     ]
+    if place.chosen is not None and place.chosen not in order:
+        order.append(place.chosen)
+        completions.append({"text": at[place.chosen].text, "rating": None, "flagged": None})
     written = {"text": place.own_text, "rating": None, "source": "human", "flagged": False}
-    order = [rating.alternative for rating in shown]
     return {
         "completions": place.native.get("completions", completions),
         "human_completion": None if place.own_text is None else written,
