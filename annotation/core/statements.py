@@ -49,9 +49,12 @@ def _fetch(statement: str, values: Mapping[str, Any], row_factory: RowFactory[An
 
 
 def _of_one_type(value: Any) -> Any:
-    """Integers as bigint: psycopg would choose the smallest type for each, and each type needs a plan of its own."""
-    if isinstance(value, list):
-        return [_of_one_type(item) for item in value]
+    """Integers as bigint: psycopg would choose the smallest type for each, and each type needs a plan of its own.
+
+    A list of integers is the text of an array, because psycopg would convert each of them by itself.
+    """
+    if isinstance(value, list) and {int}.issuperset(map(type, value)):
+        return "{" + ",".join(map(str, value)) + "}"
     return Int8(value) if type(value) is int else value
 
 

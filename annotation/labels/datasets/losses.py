@@ -2,17 +2,14 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from operator import attrgetter
 from typing import Any, NamedTuple
 
-from prm.formats.record import Consensus, Record, RecordAnnotation
+from prm.formats.record import Consensus, PathPosition, Record, RecordAnnotation
 from prm.formats.writing import Exporter, Fits, Lines, Loss, always, never
 from prm.vocabulary import NEUTRAL_POLICIES, NeutralPolicy
 
 NO_ROW = "not_expressible"  # the reason of a writer that states none
 MOST_REMEMBERED = 4096  # structures with their outcomes
-_of_place = attrgetter("position", "chosen", "own_text")
-_of_rating = attrgetter("alternative", "state", "rating")
 
 
 class _Outcome(NamedTuple):
@@ -152,8 +149,18 @@ def _structure_of_label(label: RecordAnnotation) -> Hashable:
         label.first_error,
         label.adjudicates,
         label.native.get("format") if "line" in label.native else None,
-        tuple([(_of_place(place), *map(_of_rating, place.ratings)) for place in label.path]),
+        *_structure_of_path(label.path),
     )
+
+
+def _structure_of_path(path: Iterable[PathPosition]) -> list[Any]:
+    """The choices and ratings in one list, which is faster to make and to hash than nested ones."""
+    structure: list[Any] = []
+    for place in path:
+        structure += (place.position, place.chosen, place.own_text, len(place.ratings))
+        for rating in place.ratings:
+            structure += (rating.alternative, rating.state, rating.rating)
+    return structure
 
 
 def _agreed(one: Consensus) -> Hashable:

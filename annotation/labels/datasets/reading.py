@@ -1,6 +1,5 @@
 """Reads solutions with their labels, many at a time and as plain rows, because a snapshot reads tens per solution."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -45,7 +44,7 @@ WHERE step.solution_id = ANY(%(ids)s) ORDER BY step.solution_id, critique.step_i
 """
 LABELS = """
 SELECT label.solution_id, label.id, label.source_id, label.annotator_id, label.revision,
-    source.kind AS source_kind, source.name AS source_name, source.detail AS source_detail, member.pseudonym,
+    source.kind AS source_kind, source.name AS source_name, source.detail AS source_detail, member.pseudonym::text,
     label.finish_reason, label.first_error, label.progress, label.total_ms, label.submitted_at, label.lane,
     generation.number AS generation, item.inclusion_probability, guidelines.number AS guidelines, label.adjudicates,
     coalesce(dispute.state <> 'withdrawn', false) AS reference_disputed, label.native, label.stated,
@@ -66,11 +65,12 @@ ORDER BY label.solution_id, label.submitted_at, label.revision, source.kind,
     source.name COLLATE "C", member.pseudonym
 """
 PATH = """
-SELECT annotation_id, position, chosen_id, own_text, dwell_ms, native FROM annotation_pathstep
+SELECT annotation_id, position, chosen_id, own_text, dwell_ms, NULLIF(native, '{}') FROM annotation_pathstep
 WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, position
 """
 RATINGS = """
-SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, comment, dimensions, spans
+SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, comment, NULLIF(dimensions, '{}'),
+    NULLIF(spans, '[]')
 FROM annotation_steprating WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, ordinal, id
 """
 VOTES = """
@@ -210,7 +210,7 @@ def _label(row: Any, aside: set[int], path: list[PathPosition], *, comments: boo
         path=path,
         source_name=row.source_name,
         source_detail=stated.get("source_detail") or _object(row.source_detail),
-        annotator=row.pseudonym and str(row.pseudonym),
+        annotator=row.pseudonym,
         revision=row.revision,
         first_error=row.first_error,
         progress=row.progress,
@@ -232,22 +232,23 @@ def _label(row: Any, aside: set[int], path: list[PathPosition], *, comments: boo
 
 def _inclusion(row: Any, stated: dict[str, Any]) -> Inclusion | None:
     if row.inclusion_probability is None:
-        return msgspec.convert(stated.get("inclusion"), Inclusion | None)
+        return msgspec.convert(stated["inclusion"], Inclusion | None) if "inclusion" in stated else None
     return Inclusion.of(row.inclusion_probability)
 
 
 def _hint(row: Any, stated: dict[str, Any]) -> HintDraw | None:
     if row.hint_shown is None:
-        return msgspec.convert(stated.get("hint"), HintDraw | None)
-    return HintDraw(row.hint_shown, row.hint_model, [position for position, _ in json.loads(row.hint_seen)])
+        return msgspec.convert(stated["hint"], HintDraw | None) if "hint" in stated else None
+    return HintDraw(row.hint_shown, row.hint_model, [position for position, _ in msgspec.json.decode(row.hint_seen)])
 
 
 def _path(path: Rows, ratings: Rows, places: Places, texts: Texts) -> list[PathPosition]:
     positions = {}
     for _, position, chosen_id, own_text, dwell_ms, native in path:
         chosen = None if chosen_id is None else places[chosen_id][1]
-        given = {} if native == "{}" else json.loads(native)
-        positions[position] = PathPosition(position, chosen, own_text, dwell_ms, [], given)
+        place = positions[position] = PathPosition(position, chosen, own_text, dwell_ms)
+        if native is not None:
+            place.native = msgspec.json.decode(native)
     unchosen = False
     for _, step_id, state, value, flagged, accepted, error_type, comment, dimensions, spans in ratings:
         position, alternative = places[step_id]
@@ -256,11 +257,11 @@ def _path(path: Rows, ratings: Rows, places: Places, texts: Texts) -> list[PathP
         rating = Rating(alternative, state, value, flagged, error_type, "", {}, [], accepted)
         if texts.comments:
             rating.comment = comment
-        if dimensions != "{}":
-            rating.dimensions = json.loads(dimensions)
+        if dimensions is not None:
+            rating.dimensions = msgspec.json.decode(dimensions)
             if not texts.critiques:
                 rating.dimensions.pop("critique", None)
-        if spans != "[]":
+        if spans is not None:
             rating.spans = _spans(spans, comments=texts.comments)
         positions[position].ratings.append(rating)
     # The rows of the path are in order.
@@ -273,4 +274,4 @@ def _spans(text: str, *, comments: bool) -> list[Span]:
 
 
 def _object(text: str) -> dict[str, Any]:
-    return {} if text == "{}" else json.loads(text)
+    return {} if text == "{}" else msgspec.json.decode(text)
