@@ -1361,6 +1361,27 @@ class Migration(migrations.Migration):
                         fields=["assigned_to", "rank", "id"],
                         name="queue_item_assigned",
                     ),
+                    models.Index(
+                        models.F("project"),
+                        models.Case(
+                            models.When(
+                                pinned=True,
+                                then=models.expressions.CombinedExpression(
+                                    models.F("rank"), "-", models.Value(4294967296)
+                                ),
+                            ),
+                            default=models.F("rank"),
+                            output_field=models.BigIntegerField(),
+                        ),
+                        models.OrderBy(models.F("id"), descending=True),
+                        condition=models.Q(("state__in", ["ready", "full"])),
+                        name="queue_item_turn",
+                    ),
+                    models.Index(
+                        condition=models.Q(("state__in", ["ready", "full"]), ("taker", "machine")),
+                        fields=["project"],
+                        name="queue_item_for_machine",
+                    ),
                 ],
                 "constraints": [
                     models.CheckConstraint(

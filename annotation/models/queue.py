@@ -1,5 +1,5 @@
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import BigIntegerField, Case, F, Q, When
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import choices
@@ -9,6 +9,9 @@ from annotation.models.project import Membership, Project
 from annotation.models.solution import Solution
 
 OPEN_TO_ALL = Q(state="ready", paused=False, assigned_to__isnull=True)
+OPEN = Q(state__in=["ready", "full"])
+# Pinned items are served first, whatever their rank.
+TURN = Case(When(pinned=True, then=F("rank") - 2**32), default=F("rank"), output_field=BigIntegerField())
 
 
 class QueueItem(models.Model):
@@ -118,6 +121,9 @@ class QueueItem(models.Model):
                 condition=Q(state="ready", paused=False, assigned_to__isnull=False),
                 name="queue_item_assigned",
             ),
+            # The next two are for the manager's list of the queue.
+            models.Index(F("project"), TURN, F("id").desc(), condition=OPEN, name="queue_item_turn"),
+            models.Index(fields=["project"], condition=OPEN & Q(taker="machine"), name="queue_item_for_machine"),
         ]
 
     def __str__(self) -> str:

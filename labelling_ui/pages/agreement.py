@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 from django import forms
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.urls import reverse
 from django.utils.formats import date_format
@@ -20,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.membership.members import domains_of
 from annotation.labels.agreement.cube import FILTERS, LENGTHS, NOT_KNOWN, AgreementCell, Compared, Cube, Dimension
-from annotation.models import Membership, Project
+from annotation.models import Annotation, Membership, Project
 from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import day_of_month, decimal
@@ -144,7 +145,8 @@ class AgreementFilters(Filters):
         domains = [(name, name) for name in domains_of(project) if name]
         self._offer("domain", [*domains, (NOT_KNOWN, _("not known"))])
         people = [(str(one.pseudonym), one.shown_name) for one in everyone_in(project)]
-        machines = project.label_sources.filter(kind__in=MACHINES, annotations__annotator=None).distinct()
+        labels = Annotation.objects.filter(source=OuterRef("pk"), annotator=None)
+        machines = project.label_sources.filter(Exists(labels), kind__in=MACHINES)
         raters = [*people, *((f"source-{one.pk}", one.name or one.get_kind_display()) for one in machines)]
         self._offer("annotator", raters)
         self._offer("peer", raters)

@@ -105,7 +105,7 @@ class SnapshotForm(AgreementFields):
         for name, rows in (("generations", project.generations), ("guidelines", project.guideline_versions)):
             self._offer(name, [(n, str(n)) for n in rows.order_by("number").values_list("number", flat=True)])
         self._offer("domains", [(domain, domain) for domain in domains_of(project) if domain])
-        self._offer("policies", [(policy, policy) for policy in _policies_of(project)])
+        self._offer("policies", [(policy, policy) for policy in policies_of(project) if policy])
         self._offer("annotators", _annotators_of(project))
         self._offer("consensus", [(name, in_words(CONSENSUS.get(name).title)) for name in CONSENSUS])
 
@@ -141,11 +141,11 @@ def _initial(filters: Mapping[str, Any]) -> dict[str, Any]:
     return values | agreement_initial(complete.agreement) | {"min_posterior": complete.min_posterior or None}
 
 
-def _policies_of(project: Project) -> list[str]:
-    """The models that wrote the project's solutions, sorted by name."""
+def policies_of(project: Project) -> list[str]:
+    """The models that wrote the project's solutions, in the order of the database; empty if one is not known."""
     with connection.cursor() as cursor:
         cursor.execute(_POLICIES, {"project": project.pk})
-        return sorted(name for (name,) in cursor.fetchall())
+        return [name for (name,) in cursor.fetchall()]
 
 
 # Jumps from each policy to the next one in the index; a plain DISTINCT would read every solution.
@@ -162,7 +162,7 @@ WITH RECURSIVE known (split, generator) AS (
         ORDER BY split, generator LIMIT 1
     ) later
 )
-SELECT DISTINCT generator FROM known WHERE generator <> ''
+SELECT DISTINCT generator FROM known ORDER BY generator
 """
 
 

@@ -10,8 +10,9 @@ import msgspec
 from django import forms
 from django.core.exceptions import FieldError
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, F, Model, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, Model, OuterRef, QuerySet, Value
 from django.db.models.expressions import OrderBy
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
@@ -28,6 +29,8 @@ from prm.formats.csv_rows import guard
 
 ROWS_A_PAGE = 50
 MOST_COUNTED = 10_000  # of a longer list, the number of rows is an estimate
+MOST_VALUES = 20  # of a column, for its rows to be read value by value
+EARLY = 5_000  # rows that are read so
 Lookup = str | Callable[[QuerySet[Any], Any], QuerySet[Any]]
 
 
@@ -153,8 +156,8 @@ class Listing(Table):
 
     `live` is the address that the page polls every two seconds while rows change. The number of many rows is
     `estimated` without `?exact=1`. `counted` has, for a column that counts related rows, those rows and the name of
-    their key to the listed one. `known` has the keys of all rows in the order `sort`, if the caller has read them; such
-    a list has no filters.
+    their key to the listed one. `values` reads, for a column with few values, all of them in the order of the database.
+    `known` has the keys of all rows in the order `sort`, if the caller has read them; such a list has no filters.
     """
 
     part = "listing"
@@ -170,6 +173,7 @@ class Listing(Table):
         filters: Filters | None = None,
         live: str = "",
         counted: Mapping[str, tuple[QuerySet[Any], str]] | None = None,
+        values: Mapping[str, Callable[[], Sequence[Any]]] | None = None,
         known: Sequence[int] | None = None,
     ) -> None:
         self.live = live
@@ -184,6 +188,8 @@ class Listing(Table):
         if counted and order in counted:
             related, key = counted[order]
             keys.count_related(related.filter(**{f"{key}__in": rows.values("pk")}) if self.narrowed else related, key)
+        if values and order in values and not self.narrowed:
+            keys.read_by_value(order, values[order]())
         self.all = rows.order_by(*keys.order)
         super().__init__(self.all, columns)
         # By key first: else the database would compute the columns and repeat the filters for rows on other pages.
@@ -238,14 +244,12 @@ class _Keys:
         self.order: list[OrderBy | str] = [first, *ties]
         rows = rows.values_list("pk", flat=True)
         self._rows, self._exact, self._descending = rows.order_by(), exact, descending
-        self._first: QuerySet[Any]
-        self._last: QuerySet[Any] | None
-        self._first, self._last = rows.order_by(*self.order), None
+        self._early: list[QuerySet[Any]] = []  # in place of the parts
+        self._parts: list[QuerySet[Any]] = [rows.order_by(*self.order)]  # one after the other
         if last:
-            self._first = rows.filter(**{f"{order}__isnull": False}).order_by(
-                f"-{order}" if descending else order, *ties
-            )
-            self._last = rows.filter(**{f"{order}__isnull": True}).order_by("-pk")
+            having = rows.filter(**{f"{order}__isnull": False})
+            lacking = rows.filter(**{f"{order}__isnull": True})
+            self._parts = [having.order_by(f"-{order}" if descending else order, *ties), lacking.order_by("-pk")]
 
     def count_related(self, related: QuerySet[Any], key: str) -> None:
         """Order by the number of `related` rows, whose `key` names the listed one.
@@ -260,7 +264,17 @@ class _Keys:
         )
         having: QuerySet[Any] = counts.values_list(key, flat=True)
         lacking = self._rows.filter(~Exists(related.filter(**{key: OuterRef("pk")}))).order_by("-pk")
-        self._first, self._last = (having, lacking) if self._descending else (lacking, having)
+        self._parts = [having, lacking] if self._descending else [lacking, having]
+
+    def read_by_value(self, order: str, values: Sequence[Any]) -> None:
+        """Read early rows value by value: the rows of one of the `values` after those of another, each by key.
+
+        The database then finds a page in the index of keys, and does not sort all rows by a column with few values. For
+        a late page it would have to count the rows of each value before.
+        """
+        if len(values) <= MOST_VALUES:
+            by_value = [self._rows.filter(**{order: value}).order_by("-pk") for value in values]
+            self._early = [*(by_value[::-1] if self._descending else by_value), *self._parts[1:]]
 
     def exactly(self) -> "_Keys":
         """The same keys with their exact number."""
@@ -279,11 +293,14 @@ class _Keys:
         return max(known, int(plan["Plan"]["Plan Rows"]))
 
     def __getitem__(self, place: slice) -> list[Any]:
-        keys = list(self._first[place])
-        if self._last is not None and len(keys) < place.stop - place.start:
-            before = place.start + len(keys) if keys or not place.start else self._first.count()
-            rest = self._last[max(place.start - before, 0) : place.stop - before]
-            keys += rest
+        keys: list[Any] = []
+        start, wanted = place.start, place.stop - place.start
+        parts = self._early if self._early and place.stop <= EARLY else self._parts
+        for number, part in enumerate(parts, 1):
+            keys += (read := list(part[start : start + wanted - len(keys)]))
+            if len(keys) == wanted or number == len(parts):
+                break
+            start = max(start - part.count(), 0) if start and not read else 0
         return keys
 
 
@@ -300,7 +317,10 @@ def _is_stored(rows: QuerySet[Any], path: str) -> bool:
 
 def _never_null(rows: QuerySet[Any], order: str) -> bool:
     own = {field.name: field for field in rows.model._meta.concrete_fields}
-    return order in own and not own[order].null
+    if order in own:
+        return not own[order].null
+    computed = rows.query.annotations.get(order)
+    return isinstance(computed, Coalesce) and isinstance(computed.get_source_expressions()[-1], Value)
 
 
 def respond(

@@ -1,16 +1,18 @@
 """The queue: items, their leases, and a manager's actions on them."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import BigIntegerField, Case, F, Prefetch, QuerySet, When
+from django.db.models import Prefetch, Q, QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import HandOver, Lane, Lease, Membership, Project, QueueItem, Route, Taker
+from annotation.core.membership.members import domains_of
+from annotation.models import TURN, HandOver, Lane, Lease, Membership, Project, QueueItem, Route, Taker
 from annotation.work.queue import managing
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page, whole_number
@@ -51,7 +53,9 @@ class QueueFilters(Filters):
         chosen = self.chosen()
         if "person" in chosen:
             theirs = Lease.objects.filter(annotator=chosen["person"], state=Lease.State.ACTIVE)
-            rows = rows.filter(assigned_to=chosen["person"]) | rows.filter(pk__in=theirs.values("item"))
+            # Read before: for a subquery the database would compare every item.
+            claimed = list(theirs.values_list("item", flat=True))
+            rows = rows.filter(Q(assigned_to=chosen["person"]) | Q(pk__in=claimed))
         return super().narrow(rows)
 
 
@@ -80,18 +84,17 @@ COLUMNS = [
 @project_page(*STAFF)
 def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
     held = Lease.objects.filter(state=Lease.State.ACTIVE).select_related("annotator__user").order_by("expires_at")
-    # Pinned items are served first, whatever their rank.
-    turn = Case(When(pinned=True, then=F("rank") - 2**32), default=F("rank"), output_field=BigIntegerField())
     rows = (
         member.project.queue_items.filter(state__in=managing.OPEN)
         .select_related("solution__problem", "generation", "assigned_to__user")
         .prefetch_related(Prefetch("leases", held, to_attr="held"))
-        .annotate(turn=turn)
+        .annotate(turn=TURN)
     )
     filters = QueueFilters(request.GET, COLUMNS, person=everyone_in(member.project).filter(active=True))
     manages = member.role == MANAGER
     columns = [Control("ticked", _("Select")), *COLUMNS] if manages else COLUMNS
-    listing = Listing(request, rows, columns, sort="place", filters=filters)
+    values = {"solution__problem__domain": partial(domains_of, member.project)}
+    listing = Listing(request, rows, columns, sort="place", filters=filters, values=values)
     waiting = rows.filter(taker=Taker.MACHINE, state=QueueItem.State.READY, leased=0).count()
     context = {"people": people_of(member.project), "manages": manages, "waiting_for_machines": waiting}
     return respond(request, "labelling_ui/queue.html", listing, "queue", context)

@@ -1,5 +1,6 @@
 """The list of solutions, and the page of one with all labels of each step."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.membership.members import domains_of
 from annotation.labels.list_filters import COMPARED, CONTRAST, SolutionFilter
 from annotation.loop.pool.scored_solutions import first_labels, solutions_with_scores
 from annotation.loop.registry import champion_of
@@ -18,6 +20,7 @@ from labelling_ui import words
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import STAFF, attempt, project_action, project_page
 from labelling_ui.pages.columns import Choice, Column, Number, Opening
+from labelling_ui.pages.dataset_filters import policies_of
 from labelling_ui.pages.gold import gold_of, may_be_gold
 from labelling_ui.pages.listing import Listing, SharedFilters, respond
 from labelling_ui.pages.people import people_of
@@ -81,7 +84,13 @@ def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = solutions_with_scores(project, champion)
     filters = SolutionFilters(request.GET, project)
     counted = {"labels": (first_labels(project), "solution")}
-    listing = Listing(request, rows, COLUMNS, sort="-solution", filters=filters, counted=counted)
+    values: dict[str, Callable[[], Sequence[Any]]] = {
+        "problem__domain": partial(domains_of, project),
+        "generator": partial(policies_of, project),
+        "split": lambda: sorted(name for name, _label in choices.SPLITS),
+        "final_answer_correct": lambda: [False, True],
+    }
+    listing = Listing(request, rows, COLUMNS, sort="-solution", filters=filters, counted=counted, values=values)
     return respond(request, "labelling_ui/solutions.html", listing, "solutions", {"champion": champion})
 
 

@@ -17,7 +17,7 @@ from annotation.labels.datasets.presets import PRESETS
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import AuditEntry, Project, Snapshot
 from labelling_ui.pages.dataset_contents import grouped_formats, title_of
-from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm, _policies_of
+from labelling_ui.pages.dataset_filters import NAMES, SnapshotForm, policies_of
 from labelling_ui.templatetags.figures import estimate
 from prm.exporters import EXPORTERS
 from tests.factories import SnapshotFactory, SolutionFactory
@@ -241,10 +241,12 @@ def test_the_form_offers_each_policy_model_once(project: Project, django_assert_
     for split, generator in [("pool", "b"), ("pool", ""), ("holdout", "b"), ("holdout", "a"), ("pool", "b")]:
         SolutionFactory(project=project, generator=generator, split=split, problem__split=split)
     with django_assert_num_queries(1) as asked:
-        assert _policies_of(project) == ["a", "b", "model-a"]
-    assert _policies_of(other.project) == ["of another project"]
+        assert policies_of(project) == ["", "a", "b", "model-a"]
+    assert policies_of(other.project) == ["of another project"]
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
         cursor.execute(f"EXPLAIN {asked[0]['sql']}")
         plan = [line for (line,) in cursor.fetchall()]
     assert sum("Index Only Scan using solution_project_split" in line for line in plan) == 2, plan
+    offered: Any = SnapshotForm(project=project).fields["policies"]
+    assert [value for value, _label in offered.choices] == ["a", "b", "model-a"]

@@ -91,6 +91,35 @@ def test_pages_follow_each_other_with_unknown_values_last(show, sort):
         assert [row.outcome for row in show(sort=sort, page=3)] == ["unknown"]
 
 
+@pytest.mark.parametrize("sort", ["domain", "-domain"])
+def test_a_column_with_few_values_is_read_value_by_value(django_assert_num_queries, monkeypatch, sort):
+    monkeypatch.setattr(listings, "ROWS_A_PAGE", 2)
+    project = ProjectFactory()
+    for domain in ("code", "algebra", "", "code", "code", "algebra"):
+        SolutionFactory(project=project, problem__domain=domain)
+
+    def show(page, **query):
+        request = RequestFactory().get("/", {"sort": sort, "page": page} | query)
+        values = {"problem__domain": lambda: ["", "algebra", "code"]}
+        filters = SolutionFilters(request.GET, project)
+        rows = project.solutions.all()
+        return Listing(request, rows, COLUMNS[:3], sort="-solution", filters=filters, values=values)
+
+    expected = keys_of(project.solutions.order_by(f"{sort[:-6]}problem__domain", "-pk"))
+    assert [key for page in (1, 2, 3) for key in keys_of(show(page))] == expected
+    assert [key for page in (1, 2) for key in keys_of(show(page, split="pool"))] == expected[:4]
+    with django_assert_num_queries(3 if sort == "-domain" else 4) as asked:
+        keys_of(show(1))
+    sorts = [query["sql"].partition("ORDER BY")[2] for query in asked]
+    assert not any('"domain"' in sort for sort in sorts[1:-1])
+    monkeypatch.setattr(listings, "EARLY", 2)
+    assert [key for page in (1, 2, 3) for key in keys_of(show(page))] == expected
+    monkeypatch.setattr(listings, "MOST_VALUES", 2)
+    with django_assert_num_queries(3) as asked:
+        assert keys_of(show(1)) == expected[:2]
+    assert '"domain"' in asked[1]["sql"].partition("ORDER BY")[2]
+
+
 def test_the_number_of_many_rows_is_estimated_unless_asked_for(show, monkeypatch):
     assert (show().page.paginator.count, show().estimated) == (5, False)
     monkeypatch.setattr(listings, "MOST_COUNTED", 2)
