@@ -31,8 +31,8 @@ COLUMNS = [
     Column("acquisition", _("Acquisition"), sort=True, write=acquisition_in_words, term="acquisition"),
     Column("lanes", _("Lanes"), lambda g: ", ".join(f"{k} {v}" for k, v in g.mix.items() if v), term="lane"),
     Number("chosen_from", _("Pool size"), "pool_size", sort=True, term="pool"),
-    Number("wanted", _("Wanted"), lambda g: g.wanted or 0, sort="wanted"),
-    Number("done", _("Done"), lambda g: g.done or 0, sort="done"),
+    Number("wanted", _("Wanted"), sort=True),
+    Number("done", _("Done"), sort=True),
 ]
 
 

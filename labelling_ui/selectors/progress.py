@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import TruncDate
+from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
 from annotation.models import Generation, Project, QueueItem, StepRating
@@ -74,18 +74,18 @@ class Progress:
 
 
 def generations_with_places(project: Project) -> QuerySet[Generation]:
-    """The generations with the sums of their items' `wanted` and `done`; null without items."""
+    """The generations with the sums of their items' `wanted` and `done`."""
     items = QueueItem.objects.filter(generation=OuterRef("pk")).order_by().values("generation")
     return project.generations.annotate(
-        wanted=Subquery(items.annotate(n=Sum("wanted")).values("n")),
-        done=Subquery(items.annotate(n=Sum("done")).values("n")),
+        wanted=Coalesce(Subquery(items.annotate(n=Sum("wanted")).values("n")), 0),
+        done=Coalesce(Subquery(items.annotate(n=Sum("done")).values("n")), 0),
     )
 
 
 def progress_of(project: Project, labels: list[tuple[date, int]]) -> Progress:
     """`labels` are those of the last days, for the forecast."""
     open_one: Any = generations_with_places(project).filter(state=Generation.State.OPEN).first()
-    done, wanted = (open_one.done or 0, open_one.wanted or 0) if open_one else (0, 0)
+    done, wanted = (open_one.done, open_one.wanted) if open_one else (0, 0)
     return Progress(
         generation=open_one,
         done=done,
