@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Case, Count, FloatField, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Count, FloatField, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.aggregates import Aggregate
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from annotation.models import Generation, Membership, Project, QueueItem, ScreeningDecision
@@ -51,13 +52,19 @@ def members_with_figures(project: Project, figures: LabelFigures | None = None) 
     """
     known = label_figures(project) if figures is None else figures
     decisions = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
-    labels = [When(pk=pk, then=Value(n)) for pk, (n, _median) in known.items()]
-    medians = [When(pk=pk, then=Value(median)) for pk, (_n, median) in known.items() if median is not None]
+    members, labels, medians = list(known), [n for n, _ in known.values()], [median for _, median in known.values()]
     return project.memberships.select_related("user").annotate(
         decision=Subquery(decisions.values("outcome")[:1]),
-        labels=Case(*labels, output_field=IntegerField()),
-        median_ms=Case(*medians, output_field=FloatField()),
+        labels=RawSQL(_FIGURE.format("int"), [members, labels], output_field=IntegerField()),
+        median_ms=RawSQL(_FIGURE.format("float8"), [members, medians], output_field=FloatField()),
     )
+
+
+# Two arrays: a condition for each member would be an expression that Django compiles for each query.
+_FIGURE = """
+SELECT known.figure FROM unnest(%s::bigint[], %s::{}[]) AS known (member, figure)
+WHERE known.member = annotation_membership.id
+"""
 
 
 def lanes_of_open_generation(project: Project) -> list[Mapping[str, Any]]:
