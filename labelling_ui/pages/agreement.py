@@ -145,8 +145,9 @@ class AgreementFilters(Filters):
         domains = [(name, name) for name in domains_of(project) if name]
         self._offer("domain", [*domains, (NOT_KNOWN, _("not known"))])
         people = [(str(one.pseudonym), one.shown_name) for one in everyone_in(project)]
-        labels = Annotation.objects.filter(source=OuterRef("pk"), annotator=None)
-        machines = project.label_sources.filter(Exists(labels), kind__in=MACHINES)
+        labels = Annotation.objects.filter(source=OuterRef("pk"))
+        without_account = Exists(labels.filter(annotator=None)) | ~Exists(labels)
+        machines = project.label_sources.filter(without_account, kind__in=MACHINES)
         raters = [*people, *((f"source-{one.pk}", one.name or one.get_kind_display()) for one in machines)]
         self._offer("annotator", raters)
         self._offer("peer", raters)
