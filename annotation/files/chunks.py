@@ -9,6 +9,7 @@ from annotation.files.answer_grading import grade_records
 from annotation.files.identity import Identified, identify
 from annotation.files.opening import Content
 from annotation.files.preparing import prepare_record
+from annotation.files.warnings import warnings_of
 from annotation.models import ImportOptions
 from prm.formats.reading import Numbered
 from prm.formats.record import Record, Rejection
@@ -22,12 +23,13 @@ CHUNK_BYTES = 8 * 1024 * 1024  # of the unpacked content
 class Chunk:
     """Records that are stored together. Both lists hold each record's 0-based number in its file.
 
-    `identified` has the accepted records, in their order.
+    `identified` has the accepted records, in their order; `warnings` are counts of theirs.
     """
 
     accepted: list[tuple[int, int, Record]] = field(default_factory=list)  # number, line
     identified: list[Identified] = field(default_factory=list)
     rejected: list[tuple[int, Rejection]] = field(default_factory=list)
+    warnings: dict[str, int] = field(default_factory=dict)
     size: int = 0  # number of records in both lists
     done_bytes: int = 0  # how much of the file was read after the chunk
 
@@ -51,8 +53,9 @@ def chunks(
 
 
 def _finish(chunk: Chunk, content: Content) -> Chunk:
-    grade_records([record for _, _, record in chunk.accepted])
-    chunk.identified = [identify(record) for _, _, record in chunk.accepted]
+    records = [record for _, _, record in chunk.accepted]
+    grade_records(records)
+    chunk.identified, chunk.warnings = [identify(record) for record in records], warnings_of(records)
     chunk.done_bytes = content.done_bytes
     return chunk
 

@@ -1,7 +1,7 @@
 """Writes many new rows with PostgreSQL's COPY, with keys from the tables' own sequences."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -9,7 +9,7 @@ from django.db import connection, models
 from psycopg import adapters, sql
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
-from psycopg.types.json import Jsonb
+from psycopg.types.json import set_json_dumps
 
 from annotation.core.solution_search import WordVector
 
@@ -40,14 +40,15 @@ class NewRows:
     def add(self, model: Model, *values: Any) -> None:
         self._rows[model].append(values)
 
-    def extend(self, model: Model, rows: Iterable[Sequence[Any]]) -> None:
-        self._rows[model].extend(rows)
+    def write(self, lazy: Mapping[Model, Iterable[Sequence[Any]]]) -> None:
+        """COPY all rows inside the running transaction, and those of `lazy`, which are made while the server writes.
 
-    def write(self) -> None:
-        """COPY all rows inside the running transaction."""
+        Making the rows of a table can add rows to a later table, but not fetch keys.
+        """
         for model, names in self._fields.items():
-            if self._rows[model]:
-                _copy(model, names, self._rows[model])
+            rows = chain(self._rows[model], lazy.get(model, ()))
+            if (first := next(rows, None)) is not None:
+                _copy(model, names, chain([first], rows))
 
 
 def _new_keys(model: Model) -> Iterator[int]:
@@ -64,24 +65,19 @@ def _new_keys(model: Model) -> Iterator[int]:
         block = min(2 * block, 8000)
 
 
-def _copy(model: Model, names: Sequence[str], rows: list[Sequence[Any]]) -> None:
+def _copy(model: Model, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     by_name = {field.name: field for field in model._meta.concrete_fields}
     fields = [by_name[name] for name in names]
-    types = [str(field.rel_db_type(connection)).partition("(")[0] for field in fields]
-    json = [number for number, type in enumerate(types) if type == "jsonb"]
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
         sql.Identifier(model._meta.db_table),
         sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields]),
     )
     with connection.cursor() as cursor:
         cursor.adapters.register_dumper(WordVector, _VectorDumper)
+        set_json_dumps(_encode, cursor)
         with connection.wrap_database_errors, cursor.copy(statement) as copy:
-            copy.set_types(types)
+            copy.set_types([str(field.rel_db_type(connection)).partition("(")[0] for field in fields])
             for row in rows:
-                if json:
-                    row = list(row)
-                    for number in json:
-                        row[number] = Jsonb(row[number], _encode)
                 copy.write_row(row)
 
 

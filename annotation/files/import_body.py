@@ -76,7 +76,7 @@ def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
     job.duplicates += counts.duplicates
     job.annotations += counts.annotations
     job.rejected += len(rejected)
-    job.warnings = add_warnings(job.warnings, [record for _, _, record in chunk.accepted], counts)
+    job.warnings = add_warnings(job.warnings, chunk.warnings, counts)
     save_progress(job, "done_records", "done_bytes", "accepted", "duplicates", "annotations", "rejected", "warnings")
 
 

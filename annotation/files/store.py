@@ -2,8 +2,9 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple, cast
@@ -33,16 +34,21 @@ FIELDS = {
     Critique: ("step", "ordinal", "text"),
     **record_labels.FIELDS,
 }  # fmt: skip
-# Their parameters have the same types in every import, so that PostgreSQL plans them once.
+# Their parameters have the same types in every import, so that PostgreSQL plans them once. A plan for the small tables
+# of the first chunks would read the whole project for each later chunk. Therefore each row is looked up by itself, no
+# index helps with the condition on the project, and `wait_for_others` turns off sequential scans.
 PROBLEMS = """
-SELECT id, split, text, text_hash, reference_answer, reference_solution FROM annotation_problem
-WHERE project_id = %(project)s AND text_hash = ANY(%(hashes)s)
+SELECT stored.* FROM unnest(string_to_array(%(hashes)s, ' ')) AS hash, LATERAL (
+    SELECT id, split, text AS problem, text_hash, reference_answer, reference_solution FROM annotation_problem
+    WHERE text_hash = hash AND project_id IS NOT DISTINCT FROM %(project)s LIMIT 1
+) AS stored
 """
 SOLUTIONS = """
-SELECT solution.id, problem_id, content_hash, multiplicity, import_job_id, external_id, generator, final_answer,
-    final_answer_correct, extra
-FROM unnest(%(problems)s::bigint[], %(hashes)s::text[]) AS wanted (problem, hash)
-JOIN annotation_solution solution ON problem_id = wanted.problem AND content_hash = wanted.hash
+SELECT stored.* FROM unnest(%(problems)s::bigint[], %(hashes)s::text[]) AS wanted (problem, hash), LATERAL (
+    SELECT id, problem_id, content_hash, multiplicity, import_job_id, external_id, generator, final_answer,
+        final_answer_correct, extra
+    FROM annotation_solution WHERE problem_id = wanted.problem AND content_hash = wanted.hash LIMIT 1
+) AS stored
 """
 PROBLEM_FIELDS = ("reference_answer", "reference_solution")
 SOLUTION_FIELDS = ("external_id", "generator", "final_answer", "final_answer_correct", "extra")
@@ -78,35 +84,34 @@ NEW, DUPLICATE, REPEATED = Counts(accepted=1), Counts(duplicates=1), Counts(dupl
 
 
 class _Problem(NamedTuple):
-    """A stored problem, with the `fields` of a record that it stores."""
+    """A stored problem; `stored` is its row or its record, which have the same fields."""
 
     id: int
     split: str
-    fields: dict[str, Any]
+    stored: Any
 
 
-@dataclass
+@dataclass(slots=True)
 class _Solution:
-    """A stored solution, with the `fields` of a record that it stores, its completions by position and their ids.
+    """A stored solution, with its completions by position and their ids; `stored` is its row or its record.
 
-    `is_new` if this import added it, so that an equal record is a further sample. `added` are the completions and ids
-    of one that was just added: most get no label that needs them by position.
+    `is_new` if this import added it, so that an equal record is a further sample. `added` are the ids of the
+    completions of one that was just added: most get no label that needs them by position.
     """
 
     id: int
-    fields: dict[str, Any]
+    stored: Any
     multiplicity: int
     is_new: bool
-    completions: dict[int, list[Completion]] = field(default_factory=lambda: defaultdict(list))
-    keys: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    added: tuple[list[list[Completion]], list[int]] | None = None
+    added: Sequence[int] = ()
+    completions: dict[int, list[Completion]] = field(default_factory=partial(defaultdict, list))
+    keys: dict[int, list[int]] = field(default_factory=partial(defaultdict, list))
 
     def find_added(self) -> None:
-        """Sort the completions and ids of a solution that was just added by position."""
-        if self.added:
-            (positions, ids), self.added = self.added, None
-            unused = iter(ids)
-            for position, at in enumerate(positions):
+        """Sort the completions and ids of a solution that was just added by position, once."""
+        if self.added and not self.keys:
+            unused = iter(self.added)
+            for position, at in enumerate(self.stored.positions):
                 self.completions[position] = [*at]
                 self.keys[position] = list(islice(unused, len(at)))
 
@@ -114,7 +119,9 @@ class _Solution:
 def wait_for_others(project: Project) -> None:
     """Wait until no other transaction adds to the project, and keep others waiting until this one ends."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, project.pk])
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(%s, %s), set_config('enable_seqscan', 'off', true)", [LOCK, project.pk]
+        )
 
 
 def store_chunk(
@@ -156,23 +163,28 @@ class _Chunk:
         self._labels = record_labels.Labels(project, [one.record for one in records], self._rows)
         self._problems = self._find_problems()
         self._solutions = self._find_solutions()
+        self._new_problems: list[tuple[_Problem, Identified]] = []
+        self._new_solutions: list[tuple[_Solution, _Problem, Identified]] = []
         self._recounted: dict[int, _Solution] = {}
 
     def store(self) -> list[tuple[Counts, int | None]]:
         stored = [self._add(one) for one in self._records]
-        self._rows.write()
+        self._rows.write(
+            {
+                Problem: self._problem_rows(),
+                Solution: self._solution_rows(),
+                SolutionWords: ((solution.id, one.words) for solution, _, one in self._new_solutions),
+                Step: self._step_rows(),
+            }
+        )
         recounted = [Solution(pk=pk, multiplicity=one.multiplicity) for pk, one in self._recounted.items()]
         Solution.objects.bulk_update(recounted, ["multiplicity"], batch_size=1000)
         return stored
 
     def _find_problems(self) -> dict[str, _Problem]:
-        hashes = list({one.text_hash for one in self._records})
-        return {
-            row.text_hash: _Problem(
-                row.id, row.split, {"problem": row.text, **{name: getattr(row, name) for name in PROBLEM_FIELDS}}
-            )
-            for row in fetch_named(PROBLEMS, {"project": self._project, "hashes": hashes})
-        }
+        hashes = " ".join({one.text_hash for one in self._records})
+        rows = fetch_named(PROBLEMS, {"project": self._project, "hashes": hashes})
+        return {row.text_hash: _Problem(row.id, row.split, row) for row in rows}
 
     def _find_solutions(self) -> dict[tuple[int, str], _Solution]:
         wanted = {
@@ -186,7 +198,7 @@ class _Chunk:
         solutions = {
             (row.problem_id, row.content_hash): _Solution(
                 row.id,
-                {name: getattr(row, name) for name in SOLUTION_FIELDS} | {"extra": json.loads(row.extra)},
+                row._replace(extra=json.loads(row.extra)),
                 row.multiplicity,
                 self._job is not None and row.import_job_id == self._job,
             )
@@ -218,7 +230,6 @@ class _Chunk:
         fresh = self._labels.fresh(record, solution.id if solution else None)
         if solution is None:
             solution = self._solutions[problem.id, one.content_hash] = self._add_solution(one, problem)
-            self._add_steps(record, solution)
         elif self._is_sample(record, solution):
             self._count(solution, solution.multiplicity + record.multiplicity)
             return REPEATED, solution.id
@@ -229,8 +240,12 @@ class _Chunk:
         if not fresh:
             return NEW, solution.id
         steps = self._match_steps(record, solution)
-        stored = problem.fields | solution.fields
-        differing = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
+        differing = {
+            name: value
+            for stored, names in ((problem.stored, ("problem", *PROBLEM_FIELDS)), (solution.stored, SOLUTION_FIELDS))
+            for name in names
+            if (value := getattr(record, name)) != getattr(stored, name)
+        }
         added = [self._labels.add(label, solution=solution.id, steps=steps, differing=differing) for label in fresh]
         counts = Counts(
             accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
@@ -241,7 +256,7 @@ class _Chunk:
         """Whether a record that equals a stored solution is a further sample. A labelled one may be for its label."""
         if record.annotations or not (solution.is_new or self._are_samples):
             return False
-        return not record.external_id or record.external_id != solution.fields["external_id"]
+        return not record.external_id or record.external_id != solution.stored.external_id
 
     def _count(self, solution: _Solution, multiplicity: int) -> None:
         multiplicity = min(multiplicity, MOST_EQUAL)
@@ -250,60 +265,66 @@ class _Chunk:
             self._recounted[solution.id] = solution
 
     def _add_problem(self, one: Identified) -> _Problem:
-        record = one.record
-        fields = {"problem": record.problem, **{name: getattr(record, name) for name in PROBLEM_FIELDS}}
-        problem = _Problem(self._rows.key(Problem), assign_split(one.source_group), fields)
-        self._rows.add(
-            Problem,
-            problem.id,
-            self._project,
-            record.problem,
-            one.text_hash,
-            one.source_group,
-            problem.split,
-            record.domain,
-            record.reference_answer,
-            record.reference_solution,
-            record.problem_extra,
-            self._now,
-        )
+        problem = _Problem(self._rows.key(Problem), assign_split(one.source_group), one.record)
+        self._new_problems.append((problem, one))
         return problem
 
+    def _problem_rows(self) -> Iterator[tuple[Any, ...]]:
+        for problem, one in self._new_problems:
+            record = one.record
+            yield (
+                problem.id,
+                self._project,
+                record.problem,
+                one.text_hash,
+                one.source_group,
+                problem.split,
+                record.domain,
+                record.reference_answer,
+                record.reference_solution,
+                record.problem_extra,
+                self._now,
+            )
+
     def _add_solution(self, one: Identified, problem: _Problem) -> _Solution:
-        record = one.record
-        fields = {name: getattr(record, name) for name in SOLUTION_FIELDS}
-        solution = _Solution(self._rows.key(Solution), fields, record.multiplicity, is_new=True)
-        self._rows.add(
-            Solution,
-            solution.id,
-            self._project,
-            problem.id,
-            problem.split,
-            one.content_hash,
-            record.external_id,
-            record.generator or (record.provenance.policy if record.provenance else ""),
-            record.final_answer,
-            record.final_answer_correct,
-            record.outcome_source or ("" if record.final_answer_correct is None else "given"),
-            record.provenance or {},
-            record.extra,
-            record.multiplicity,
-            self._job,
-            self._now,
-        )
-        self._rows.add(SolutionWords, solution.id, one.words)
+        """Add a new solution and its steps."""
+        record, key = one.record, self._rows.key(Solution)
+        steps = self._rows.keys(Step, sum(map(len, record.positions)))
+        solution = _Solution(key, record, record.multiplicity, is_new=True, added=steps)
+        self._new_solutions.append((solution, problem, one))
         return solution
 
-    def _add_steps(self, record: Record, solution: _Solution) -> None:
-        """Add the steps of a new solution."""
-        steps = [(place, one, step) for place, at in enumerate(record.positions) for one, step in enumerate(at)]
-        keys, pk = self._rows.keys(Step, len(steps)), solution.id
-        numbered = zip(keys, steps, strict=True)
-        self._rows.extend(Step, [(key, pk, at, one, s.text, s.kind, s.added) for key, (at, one, s) in numbered])
-        for key, (_, _, step) in zip(keys, steps, strict=True):
-            for ordinal, critique in enumerate(step.critiques):
-                self._rows.add(Critique, key, ordinal, critique)
-        solution.added = record.positions, keys
+    def _solution_rows(self) -> Iterator[tuple[Any, ...]]:
+        for solution, problem, one in self._new_solutions:
+            record = one.record
+            yield (
+                solution.id,
+                self._project,
+                problem.id,
+                problem.split,
+                one.content_hash,
+                record.external_id,
+                record.generator or (record.provenance.policy if record.provenance else ""),
+                record.final_answer,
+                record.final_answer_correct,
+                record.outcome_source or ("" if record.final_answer_correct is None else "given"),
+                record.provenance or {},
+                record.extra,
+                record.multiplicity,
+                self._job,
+                self._now,
+            )
+
+    def _step_rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the steps of the new solutions, and add their critiques."""
+        for solution, _, one in self._new_solutions:
+            keys = iter(solution.added)
+            for position, at in enumerate(one.record.positions):
+                for alternative, step in enumerate(at):
+                    key = next(keys)
+                    yield key, solution.id, position, alternative, step.text, step.kind, step.added
+                    for ordinal, critique in enumerate(step.critiques):
+                        self._rows.add(Critique, key, ordinal, critique)
 
     def _match_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:
         """The ids of the record's completions in its solution, which gets those that it lacks."""

@@ -17,16 +17,23 @@ from prm.messages import Message
 from prm.vocabulary import SPLITS
 
 
-def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts: Counts) -> dict[str, int]:
-    """The counts of warnings, with those of a stored chunk added; zeros are left out."""
+def warnings_of(records: Sequence[Record]) -> dict[str, int]:
+    """The counts of warnings of records before they are stored."""
     empty = [len(positions) for record in records if (positions := empty_steps(record))]
-    new = {
+    return {
         "empty_steps": sum(empty),
         "solutions_with_empty_steps": len(empty),
+        "problems_without_solutions": sum(record.is_problem_only for record in records),
+    }
+
+
+def add_warnings(warnings: Mapping[str, int], of_records: Mapping[str, int], counts: Counts) -> dict[str, int]:
+    """The counts of warnings, with those of a stored chunk added; zeros are left out."""
+    new = {
+        **of_records,
         "unnamed_labels": counts.unnamed,
         "revised_labels": counts.revised,
         "equal_samples": counts.repeated,
-        "problems_without_solutions": sum(record.is_problem_only for record in records),
     }
     return {**warnings, **{name: warnings.get(name, 0) + n for name, n in new.items() if n}}
 
@@ -65,7 +72,7 @@ def foreseen_warnings(records: Sequence[Record], *, whole: bool) -> dict[str, in
     sizes = Counter(groups.values())
     splits = Counter(assign_split(group) for group in groups.values())
     largest = max(sizes.values(), default=0)
-    warnings = add_warnings({}, records, Counts())
+    warnings = add_warnings({}, warnings_of(records), Counts())
     shared = 2 * len(sizes) <= len(groups)
     empty = len(splits) < len(SPLITS) and (shared or (whole and len(sizes) < len(groups)))
     if groups and (empty or _dominates(largest, len(groups))):

@@ -867,7 +867,7 @@ class Migration(migrations.Migration):
                     models.Index(fields=["project", "domain"], name="problem_domain"),
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("project", "text_hash"), name="problem_once_per_project"),
+                    models.UniqueConstraint(fields=("text_hash", "project"), name="problem_once_per_project"),
                     models.UniqueConstraint(fields=("id", "split"), name="problem_split_key"),
                     models.CheckConstraint(
                         condition=models.Q(("split__in", ["pool", "calibration", "holdout"])),

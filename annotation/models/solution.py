@@ -28,7 +28,7 @@ class Problem(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["project", "text_hash"], name="problem_once_per_project"),
+            models.UniqueConstraint(fields=["text_hash", "project"], name="problem_once_per_project"),
             models.UniqueConstraint(fields=["id", "split"], name="problem_split_key"),
             models.CheckConstraint(condition=Q(split__in=SPLITS), name="problem_split_known"),
         ]

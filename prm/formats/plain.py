@@ -101,8 +101,10 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
     return Record(
         problem=line.problem,
         positions=[
-            [_completion(step) for step in (position if isinstance(position, list) else [position])]
-            for position in line.steps or []
+            [Completion(at)]
+            if isinstance(at, str)
+            else [_completion(step) for step in (at if isinstance(at, list) else [at])]
+            for at in line.steps or []
         ],
         solution_text=line.solution,
         source_group=line.source_group,

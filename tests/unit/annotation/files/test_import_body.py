@@ -306,14 +306,14 @@ def test_only_so_many_refusals_are_kept_and_the_rest_is_counted(import_content, 
 
 
 def test_a_record_that_the_database_refuses_does_not_stop_the_others(import_content, monkeypatch):
-    given = store.NewRows.add
+    given = store._Chunk._add_problem
 
-    def refuse(self, model, *values):
-        if model is Problem and "iii" in values[2] and "iiii" not in values[2]:
+    def refuse(self, one):
+        if "iii" in one.record.problem and "iiii" not in one.record.problem:
             raise DataError("too odd\nreally")
-        given(self, model, *values)
+        return given(self, one)
 
-    monkeypatch.setattr(store.NewRows, "add", refuse)
+    monkeypatch.setattr(store._Chunk, "_add_problem", refuse)
     job = import_content([plain(n) for n in range(6)])
     assert counts(job) == (5, 0, 1, 0)
     assert list(job.rejections.values_list("line", "reason")) == [(4, "the database rejects it: too odd")]
