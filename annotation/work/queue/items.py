@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
 
 from annotation.core import audit
 from annotation.core.errors import DomainError
@@ -42,8 +43,8 @@ def replace_items(
 ) -> list[QueueItem]:
     """Fill a generation's queue and retire the items of earlier generations, in one transaction.
 
-    Leased items get no further places, so that the work in progress finishes and counts. Raises DomainError
-    (`unknown_solution`).
+    Leased items get no further places, so that the work in progress finishes and counts. The earlier items come last:
+    until the end of the transaction, submissions wait for them. Raises DomainError (`unknown_solution`).
     """
     solutions = Solution.objects.filter(project_id=generation.project_id)
     splits = dict(solutions.filter(pk__in=[s.solution_id for s in selections]).values_list("pk", "split"))
@@ -53,7 +54,6 @@ def replace_items(
             {"solutions": missing},
             code="unknown_solution",
         )
-    retired = _retire_earlier(generation)
     created = QueueItem.objects.bulk_create(
         [
             QueueItem(
@@ -78,22 +78,13 @@ def replace_items(
         ],
         batch_size=1000,
     )
+    connection.check_constraints()  # of the new items, before anybody waits
+    earlier = QueueItem.objects.filter(project=generation.project_id).exclude(generation=generation)
+    retired = _close_all(earlier)
     audit.record(
         by=by, action="queue.replace_items", target=generation, after={"created": len(created), "retired": retired}
     )
     return created
-
-
-def _retire_earlier(generation: Generation) -> int:
-    earlier = lock_items(
-        QueueItem.objects.filter(project_id=generation.project_id, state__in=[State.READY, State.FULL])
-        .exclude(generation=generation)
-        .values_list("pk", flat=True)
-    )
-    for item in earlier:
-        close_places(item)
-    QueueItem.objects.bulk_update(earlier, ["wanted", "state"], batch_size=1000)
-    return sum(item.state == State.RETIRED for item in earlier)
 
 
 def lock_items(ids: Iterable[int]) -> list[QueueItem]:
@@ -106,8 +97,24 @@ def lock_items(ids: Iterable[int]) -> list[QueueItem]:
     return items
 
 
-def close_places(item: QueueItem) -> None:
-    """Give an item no further places; does not save."""
+def leave_queue(solutions: Collection[int]) -> None:
+    """Remove the solutions from the queue, within the caller's transaction. Active leases can still be submitted."""
+    _close_all(QueueItem.objects.filter(solution__in=solutions))
+
+
+def _close_all(items: QuerySet[QueueItem]) -> int:
+    """Give the open ones no further places, as `_close` does; returns how many are retired.
+
+    They are locked in the order of their ids, and changed by the database: a queue can have 50,000 of them.
+    """
+    items = items.filter(state__in=[State.READY, State.FULL])
+    list(items.select_for_update(no_key=True, of=("self",)).order_by("pk").values_list("pk"))
+    items.filter(leased__gt=0).update(wanted=F("leased") + F("done"), state=State.FULL)
+    items.filter(leased=0, done__gte=F("wanted")).update(state=State.DONE)
+    return items.filter(leased=0, done__lt=F("wanted")).update(state=State.RETIRED)
+
+
+def _close(item: QueueItem) -> None:
     if item.leased:
         item.wanted = item.leased + item.done
         item.state = State.FULL
@@ -115,21 +122,12 @@ def close_places(item: QueueItem) -> None:
         item.state = State.DONE if item.done >= item.wanted else State.RETIRED
 
 
-def leave_queue(solutions: Collection[int]) -> None:
-    """Remove the solutions from the queue, within the caller's transaction. Active leases can still be submitted."""
-    open_ = QueueItem.objects.filter(solution__in=solutions, state__in=[State.READY, State.FULL])
-    items = lock_items(open_.values_list("pk", flat=True))
-    for item in items:
-        close_places(item)
-    QueueItem.objects.bulk_update(items, ["wanted", "state"], batch_size=1000)
-
-
 def settle(item: QueueItem) -> None:
     """Set the state that follows from the changed counts; does not save."""
     if item.state == State.RETIRED:
         return
     if item.generation.state == Generation.State.RETIRED:
-        close_places(item)
+        _close(item)
     if item.done >= item.wanted:
         item.state = State.DONE
     elif item.state != State.RETIRED:

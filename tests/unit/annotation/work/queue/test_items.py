@@ -1,6 +1,8 @@
 """The arithmetic of places, and one generation taking over from another."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,6 +84,32 @@ class TestReplacing:
         self.replace(earlier)
         item.refresh_from_db()
         assert item.state == "done"
+
+    @pytest.mark.parametrize(("leased", "done"), [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (0, 2)])
+    def test_an_item_closes_as_it_does_by_itself(self, earlier, leased, done):
+        state = "ready" if leased + done < 2 else "done" if done == 2 else "full"
+        item = QueueItemFactory(generation=earlier, wanted=2, leased=leased, done=done, state=state)
+        self.replace(earlier)
+        alone = QueueItem(generation=Generation(state="retired"), wanted=2, leased=leased, done=done, state=item.state)
+        settle(alone)
+        item.refresh_from_db()
+        assert (item.state, item.wanted) == (alone.state, alone.wanted)
+
+    def test_submissions_wait_only_while_the_earlier_items_close(self, earlier):
+        """Not while thousands of new items are made; and the database closes the earlier ones, however many."""
+        QueueItemFactory.create_batch(5, generation=earlier)
+        with CaptureQueriesContext(connection) as asked:
+            self.replace(earlier, SolutionFactory(project=earlier.project))
+        statements = [query["sql"] for query in asked]
+        [made] = [place for place, one in enumerate(statements) if one.startswith('INSERT INTO "annotation_queueitem"')]
+        [checked] = [place for place, one in enumerate(statements) if one == "SET CONSTRAINTS ALL IMMEDIATE"]
+        locked, *changed = [
+            place
+            for place, one in enumerate(statements)
+            if "NO KEY UPDATE" in one or one.startswith('UPDATE "annotation_queueitem')
+        ]
+        assert made < checked < locked
+        assert len(changed) == 3
 
     def test_solutions_are_the_projects_own(self, earlier):
         with pytest.raises(DomainError) as refused:
