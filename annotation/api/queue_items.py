@@ -15,7 +15,7 @@ from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, Id, about, one_of
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
-from annotation.models import Lane, Membership, Project, QueueItem, Route, Taker
+from annotation.models import OPEN, Lane, Membership, Project, QueueItem, Route, Taker
 from annotation.work.queue import managing
 from prm.messages import Message
 
@@ -80,7 +80,7 @@ class QueueItems(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """Queue items in the order in which they are served. Reviewers and managers only."""
         project = find_project(request.user, slug, *STAFF)
-        items = project.queue_items.filter(state__in=managing.OPEN).select_related("generation", "assigned_to__user")
+        items = project.queue_items.filter(OPEN).select_related("generation", "assigned_to__user")
         return self.page_of(items.order_by("-pinned", "rank", "pk"), request, QueueItemRow.of)
 
     @extend_schema(operation_id="queue_solution", request=SolutionToQueue, responses={201: QueueItemRow})

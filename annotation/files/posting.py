@@ -21,7 +21,7 @@ from annotation.core.membership.access import require_role
 from annotation.files.answer_grading import grade_records
 from annotation.files.posted_lines import read_posted
 from annotation.files.preparing import prepare_record, splitting_of
-from annotation.files.store import store_each, wait_for_others
+from annotation.files.store import begin_storing, store_each
 from annotation.models import Membership, Problem, Project, Solution
 from prm.formats.identity import content_hash, text_hash
 from prm.formats.record import Record, Rejection
@@ -109,7 +109,7 @@ def _wait(project: Project) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LONGEST_WAIT}s"])
     try:
-        wait_for_others(project)
+        begin_storing(project)
     except OperationalError as error:
         if isinstance(error.__cause__, LockNotAvailable):
             raise Busy from error

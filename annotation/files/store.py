@@ -36,7 +36,7 @@ FIELDS = {
 }  # fmt: skip
 # Their parameters have the same types in every import, so that PostgreSQL plans them once. A plan for the small tables
 # of the first chunks would read the whole project for each later chunk. Therefore each row is looked up by itself, no
-# index helps with the condition on the project, and `wait_for_others` turns off sequential scans.
+# index helps with the condition on the project, and `begin_storing` turns off sequential scans.
 PROBLEMS = """
 SELECT stored.* FROM unnest(string_to_array(%(hashes)s, ' ')) AS hash, LATERAL (
     SELECT id, split, text AS problem, text_hash, reference_answer, reference_solution FROM annotation_problem
@@ -116,8 +116,11 @@ class _Solution:
                 self.keys[position] = list(islice(unused, len(at)))
 
 
-def wait_for_others(project: Project) -> None:
-    """Wait until no other transaction adds to the project, and keep others waiting until this one ends."""
+def begin_storing(project: Project) -> None:
+    """Wait until no other transaction adds to the project, and keep others waiting until this one ends.
+
+    Until then, no plan reads a whole table.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_advisory_xact_lock(%s, %s), set_config('enable_seqscan', 'off', true)", [LOCK, project.pk]
@@ -140,7 +143,7 @@ def store_identified(
     *, project: Project, records: Sequence[Identified], job: ImportJob | None = None, are_samples: bool = False
 ) -> Counts:
     """As `store_chunk`, of records that are identified already."""
-    wait_for_others(project)
+    begin_storing(project)
     return Counts.total(counts for counts, _ in _Chunk(project, records, job, are_samples).store())
 
 
@@ -148,7 +151,7 @@ def store_each(
     *, project: Project, records: Sequence[Record], job: ImportJob | None = None, are_samples: bool = False
 ) -> list[tuple[Counts, int | None]]:
     """As `store_chunk`, but returns the counts of each record and the id of its solution, None without a solution."""
-    wait_for_others(project)
+    begin_storing(project)
     return _Chunk(project, [identify(record) for record in records], job, are_samples).store()
 
 

@@ -38,7 +38,7 @@ from annotation.models.policy import (
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.preference import Preference
 from annotation.models.project import MEMBER_NAME, Membership, Project
-from annotation.models.queue import TURN, Draft, Frontier, LaneTally, Lease, QueueItem
+from annotation.models.queue import OPEN, OPEN_STATES, TURN, Draft, Frontier, LaneTally, Lease, QueueItem
 from annotation.models.rounds_policy import RoundsPolicy
 from annotation.models.sampling_run import SampledProblem, SamplingRun
 from annotation.models.scheme import LabelScheme, parse_scheme

@@ -9,7 +9,8 @@ from annotation.models.project import Membership, Project
 from annotation.models.solution import Solution
 
 OPEN_TO_ALL = Q(state="ready", paused=False, assigned_to__isnull=True)
-OPEN = Q(state__in=["ready", "full"])
+OPEN_STATES = ["ready", "full"]
+OPEN = Q(state__in=OPEN_STATES)
 # Pinned items are served first, whatever their rank.
 TURN = Case(When(pinned=True, then=F("rank") - 2**32), default=F("rank"), output_field=BigIntegerField())
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.membership.members import domains_of
-from annotation.models import TURN, HandOver, Lane, Lease, Membership, Project, QueueItem, Route, Taker
+from annotation.models import OPEN, TURN, HandOver, Lane, Lease, Membership, Project, QueueItem, Route, Taker
 from annotation.work.queue import managing
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_action, project_page, whole_number
@@ -85,7 +85,7 @@ COLUMNS = [
 def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
     held = Lease.objects.filter(state=Lease.State.ACTIVE).select_related("annotator__user").order_by("expires_at")
     rows = (
-        member.project.queue_items.filter(state__in=managing.OPEN)
+        member.project.queue_items.filter(OPEN)
         .select_related("solution__problem", "generation", "assigned_to__user")
         .prefetch_related(Prefetch("leases", held, to_attr="held"))
         .annotate(turn=TURN)

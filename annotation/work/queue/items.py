@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet
 
 from annotation.core import audit
 from annotation.core.errors import DomainError
-from annotation.models import Generation, HandOver, QueueItem, Route, Solution, Taker
+from annotation.models import OPEN, Generation, HandOver, QueueItem, Route, Solution, Taker
 from prm.messages import Message
 
 State = QueueItem.State
@@ -103,34 +103,29 @@ def leave_queue(solutions: Collection[int]) -> None:
 
 
 def _close_all(items: QuerySet[QueueItem]) -> int:
-    """Give the open ones no further places, as `_close` does; returns how many are retired.
+    """Settle the open ones as those of a retired generation; returns how many are retired.
 
     They are locked in the order of their ids, and changed by the database: a queue can have 50,000 of them.
     """
-    items = items.filter(state__in=[State.READY, State.FULL])
+    items = items.filter(OPEN)
     list(items.select_for_update(no_key=True, of=("self",)).order_by("pk").values_list("pk"))
     items.filter(leased__gt=0).update(wanted=F("leased") + F("done"), state=State.FULL)
     items.filter(leased=0, done__gte=F("wanted")).update(state=State.DONE)
     return items.filter(leased=0, done__lt=F("wanted")).update(state=State.RETIRED)
 
 
-def _close(item: QueueItem) -> None:
-    if item.leased:
-        item.wanted = item.leased + item.done
-        item.state = State.FULL
-    else:
-        item.state = State.DONE if item.done >= item.wanted else State.RETIRED
-
-
 def settle(item: QueueItem) -> None:
     """Set the state that follows from the changed counts; does not save."""
     if item.state == State.RETIRED:
         return
-    if item.generation.state == Generation.State.RETIRED:
-        _close(item)
+    is_closing = item.generation.state == Generation.State.RETIRED
+    if is_closing and item.leased:
+        item.wanted = item.leased + item.done
     if item.done >= item.wanted:
         item.state = State.DONE
-    elif item.state != State.RETIRED:
+    elif is_closing and not item.leased:
+        item.state = State.RETIRED
+    else:
         item.state = State.FULL if item.leased + item.done >= item.wanted else State.READY
 
 

@@ -12,6 +12,8 @@ from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
 from annotation.models import (
     HIDDEN_LANES,
+    OPEN,
+    OPEN_STATES,
     Generation,
     GoldAnswer,
     HandOver,
@@ -27,7 +29,6 @@ from annotation.models import (
 from annotation.work.queue.items import hand_over, lock_items
 from prm.messages import Message
 
-OPEN = (QueueItem.State.READY, QueueItem.State.FULL)
 MOST = 5000  # items changed by one request
 
 # Changes to an item's own fields: the action in the audit log, and the new values.
@@ -149,7 +150,7 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
     )
     if created:
         _record(by, item, "queue.add", {}, {"solution": solution.pk, "generation": generation.number})
-    elif item.state not in OPEN:
+    elif item.state not in OPEN_STATES:
         raise Conflict(Message("item_done", solution=solution.pk))
     _change(by, project, [item.pk], *FIELDS["pin"])
     if to is not None:
@@ -173,7 +174,7 @@ def _change(by: User, project: Project, items: Sequence[int], action: str, field
 
 def _waiting(project: Project) -> QuerySet[QueueItem]:
     """The items that wait or are leased, except hidden gold: its rank counts the solutions that a person has had."""
-    return QueueItem.objects.filter(project=project, state__in=OPEN).exclude(lane__in=HIDDEN_LANES)
+    return QueueItem.objects.filter(OPEN, project=project).exclude(lane__in=HIDDEN_LANES)
 
 
 def _lock(project: Project, items: Sequence[int]) -> list[QueueItem]:
@@ -185,7 +186,7 @@ def _lock(project: Project, items: Sequence[int]) -> list[QueueItem]:
     if missing := sorted(wanted - known):
         raise Missing(Message("item_not_found", missing=missing[0], name=project.name))
     waiting = lock_items(_waiting(project).filter(pk__in=wanted).values_list("pk", flat=True))
-    return [item for item in waiting if item.state in OPEN]
+    return [item for item in waiting if item.state in OPEN_STATES]
 
 
 def _record(by: User, item: QueueItem, action: str, before: dict[str, Any], after: dict[str, Any]) -> None:

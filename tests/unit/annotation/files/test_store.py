@@ -5,7 +5,7 @@ import re
 import pytest
 from django.db import connection
 
-from annotation.files.store import PROBLEMS, SOLUTIONS, wait_for_others
+from annotation.files.store import PROBLEMS, SOLUTIONS, begin_storing
 from tests.factories import ProblemFactory, SolutionFactory
 
 LOOKUPS = {
@@ -29,7 +29,7 @@ def test_a_plan_for_small_tables_looks_each_row_up_by_its_hash(index, is_analyse
     with connection.cursor() as cursor:
         if is_analysed:
             cursor.execute("ANALYZE annotation_problem, annotation_solution")
-        wait_for_others(problem.project)
+        begin_storing(problem.project)
         cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
         cursor.execute(f"PREPARE lookup AS {statement % {name: f'${n}' for n, name in enumerate(values, start=1)}}")
         cursor.execute(f"EXPLAIN EXECUTE lookup ({', '.join(values.values())})")
