@@ -13,9 +13,8 @@ from annotation.core.membership.members import domains_of
 from annotation.labels.list_filters import COMPARED, CONTRAST, SolutionFilter
 from annotation.loop.pool.scored_solutions import first_labels, solutions_with_scores
 from annotation.loop.registry import champion_of
-from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, Solution, choices
+from annotation.models import OPEN, Annotation, LabelSource, Membership, PoolScore, Project, Solution, choices
 from annotation.serving import reviewing
-from annotation.work.queue.managing import OPEN
 from labelling_ui import words
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import STAFF, attempt, project_action, project_page
@@ -117,7 +116,7 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
             "gold": gold_of(member.project, solution.pk),
             "gold_from": [label for label in labels if may_be_gold(label)],
             "facts": _facts(solution),
-            "waits": solution.queue_items.filter(state__in=OPEN).select_related("assigned_to__user").first(),
+            "waits": solution.queue_items.filter(OPEN).select_related("assigned_to__user").first(),
             "people": people_of(member.project),
         },
     )
