@@ -19,8 +19,8 @@ preload_app = True
 # Before the application is loaded, because prometheus_client then opens its files.
 empty_metrics_folder()
 M_ARENA_MAX, ARENAS = -8, 2
-# glibc has eight arenas for each core, and the threads keep in each of them the most memory that a request has needed.
-# With two of them, they keep it twice. Other C libraries have no mallopt.
+# By default, glibc gives the threads up to eight arenas per core. Each arena keeps the most memory that a request has
+# needed in it. Other C libraries have no mallopt.
 if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
     mallopt(M_ARENA_MAX, ARENAS)
 

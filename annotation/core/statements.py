@@ -51,7 +51,7 @@ def _fetch(statement: str, values: Mapping[str, Any], row_factory: RowFactory[An
 def _of_one_type(value: Any) -> Any:
     """Integers as bigint: psycopg would choose the smallest type for each, and each type needs a plan of its own.
 
-    A list of integers is the text of an array, because psycopg would convert each of them by itself.
+    A list of integers becomes the text of an array, because psycopg would convert them one by one.
     """
     if isinstance(value, list) and {int}.issuperset(map(type, value)):
         return "{" + ",".join(map(str, value)) + "}"

@@ -267,7 +267,7 @@ class _Keys:
         self._parts = [having, lacking] if self._descending else [lacking, having]
 
     def read_by_value(self, order: str, values: Sequence[Any]) -> None:
-        """Read early rows value by value: the rows of one of the `values` after those of another, each by key.
+        """Read early rows value by value, and the rows of one value by their keys.
 
         The database then finds a page in the index of keys, and does not sort all rows by a column with few values. For
         a late page it would have to count the rows of each value before.

@@ -1,7 +1,7 @@
-"""Ends a process of a run whose test hangs, and prints where each of its threads is.
+"""Ends a test process that hangs, and prints where each of its threads is.
 
-The limit of pytest-timeout raises an exception in the test. That does not end a call of C that never returns.
-Hypothesis runs the example that raised it once more. And a test that has failed is torn down without a limit.
+pytest-timeout raises an exception in the test, which is not always enough. A call into C may never return to Python.
+Hypothesis runs the failed example again, without a limit. The teardown of a failed test has no limit either.
 """
 
 import faulthandler
