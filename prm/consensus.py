@@ -81,8 +81,8 @@ class Fit(Protocol):
     @property
     def parameters(self) -> Mapping[str, Any]: ...
 
-    def posterior(self, votes: Sequence[Vote]) -> Mapping[Place, Posterior]:
-        """The posterior of each completion in these votes on one solution."""
+    def posteriors(self, votes: Sequence[Vote]) -> Mapping[Step, Posterior]:
+        """The posterior of each completion in these votes, which may be on many solutions."""
         ...
 
     def reliability(self, person: str) -> Reliability | None:

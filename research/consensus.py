@@ -97,14 +97,7 @@ def posteriors_of(fit: Fit | None, evidence: Evidence) -> Posteriors:
     """The posterior of each step that has votes."""
     if fit is None:
         return by_shares(evidence)
-    by_solution = defaultdict(list)
-    for vote in evidence.votes:
-        by_solution[vote.solution].append(vote)
-    return {
-        (solution, *place): posterior[:3]
-        for solution, votes in by_solution.items()
-        for place, posterior in fit.posterior(votes).items()
-    }
+    return {step: posterior[:3] for step, posterior in fit.posteriors(evidence.votes).items()}
 
 
 MODELS: dict[str, Model] = {

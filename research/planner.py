@@ -174,10 +174,10 @@ def _truth(number: int, trace: Trace) -> Iterator[tuple[Step, int]]:
 def _right(traces: Sequence[Trace], fit: Fit, votes: Sequence[Sequence[Vote]]) -> float:
     """The share of the rated steps up to the true first error whose likeliest rating is the true one."""
     right = []
-    for number, (trace, of_solution) in enumerate(zip(traces, votes, strict=True)):
-        posteriors = fit.posterior(of_solution) if of_solution else {}
-        for (_, position, _), rating in _truth(number, trace):
-            if (posterior := posteriors.get((position, 0))) is not None:
+    posteriors = fit.posteriors([vote for of_solution in votes for vote in of_solution])
+    for number, trace in enumerate(traces):
+        for step, rating in _truth(number, trace):
+            if (posterior := posteriors.get(step)) is not None:
                 right.append(RATINGS[int(np.argmax(posterior[: len(RATINGS)]))] == rating)
     return float(np.mean(right))
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import inf, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,8 +16,29 @@ from prm.vocabulary import MACHINES, RATINGS
 DIGITS = 4  # of a posterior, so that the same labels give the same file on any machine
 
 
-def consensus_of(annotations: Sequence[RecordAnnotation], fit: Fit | None = None, domain: str = "") -> list[Consensus]:
-    """The posterior of each rated completion, by position and alternative. Pass latest revisions only.
+class _Counted(NamedTuple):
+    """The votes that count on each completion of a solution, and the ratings that adjudications decided."""
+
+    votes: dict[Place, list[tuple[str, int]]]
+    settled: dict[Place, int]
+
+
+def consensus_of(annotations: Sequence[RecordAnnotation]) -> list[Consensus]:
+    """The vote shares of each rated completion of a solution; see `consensus_of_each`."""
+    if len(annotations) == 1:
+        [only] = annotations
+        rated = sorted(_rated(only))
+        return [Consensus(*at, *ALONE[rating], votes=1, adjudicated=only.adjudicates) for at, rating in rated]
+    votes, settled = _count(annotations)
+    return [_by_shares(step, voted, settled.get(step)) for step, voted in votes.items()]
+
+
+def consensus_of_each(
+    solutions: Sequence[tuple[Sequence[RecordAnnotation], str]], fit: Fit | None = None
+) -> list[list[Consensus]]:
+    """The posterior of each rated completion, by position and alternative, of the solutions.
+
+    A solution is its annotations, of which you pass the latest revisions only, and its domain.
 
     - The posterior is the share of each rating among the votes, or with `fit` the probability of each rating given who
       voted. The weight is then the probability that the step is reached without an earlier error, and that at least one
@@ -28,10 +49,30 @@ def consensus_of(annotations: Sequence[RecordAnnotation], fit: Fit | None = None
     - If people chose different paths, only votes along the agreed path count, because the others rated the same
       completion after different steps.
     """
-    if fit is None and len(annotations) == 1:
-        [only] = annotations
-        rated = sorted(_rated(only))
-        return [Consensus(*at, *ALONE[rating], votes=1, adjudicated=only.adjudicates) for at, rating in rated]
+    if fit is None:
+        return [consensus_of(annotations) for annotations, _ in solutions]
+    counted = [_count(annotations) for annotations, _ in solutions]
+    posteriors = fit.posteriors(
+        [
+            Vote(number, position, person, rating, alternative, domain)
+            for number, ((votes, settled), (_, domain)) in enumerate(zip(counted, solutions, strict=True))
+            for (position, alternative), voted in votes.items()
+            if (position, alternative) not in settled
+            for person, rating in voted
+        ]
+    )
+    return [
+        [
+            _by_shares(place, voted, settled[place])
+            if place in settled
+            else _by_fit(place, voted, posteriors[number, *place], fit)
+            for place, voted in votes.items()
+        ]
+        for number, (votes, settled) in enumerate(counted)
+    ]
+
+
+def _count(annotations: Sequence[RecordAnnotation]) -> _Counted:
     votes_on_path: dict[Place, list[tuple[str, int]]] = defaultdict(list)
     elsewhere: dict[Place, list[tuple[str, int]]] = defaultdict(list)
     settled: dict[Place, int] = {}
@@ -45,20 +86,7 @@ def consensus_of(annotations: Sequence[RecordAnnotation], fit: Fit | None = None
         if annotation.adjudicates:
             last = _last_decided(annotation)
     counted = {step: votes for step, votes in sorted((elsewhere | votes_on_path).items()) if step[0] <= last}
-    if fit is None:
-        return [_by_shares(step, votes, settled.get(step)) for step, votes in counted.items()]
-    posteriors = fit.posterior(
-        [
-            Vote("", position, person, rating, alternative, domain)
-            for (position, alternative), votes in counted.items()
-            if (position, alternative) not in settled
-            for person, rating in votes
-        ]
-    )
-    return [
-        _by_shares(step, votes, settled[step]) if step in settled else _by_fit(step, votes, posteriors[step], fit)
-        for step, votes in counted.items()
-    ]
+    return _Counted(counted, settled)
 
 
 @consensus_model("shares", title=Message("consensus_alike"))

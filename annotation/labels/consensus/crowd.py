@@ -12,7 +12,7 @@ from annotation.labels.consensus.chains import BAD, NEVER, Array, Ballots, Chain
 from annotation.labels.consensus.copies import Kinship, weigh
 from annotation.labels.consensus.tally import Tally
 from annotation.work.gold.gold_accuracy import score_interval
-from prm.consensus import Measured, Place, Posterior, Reliability, Vote
+from prm.consensus import Measured, Posterior, Reliability, Step, Vote
 
 Rows = list[list[float]]
 HALF_A_LABEL = 0.5  # so that an interval without labels exists; it is then wide
@@ -59,14 +59,14 @@ class Crowd(msgspec.Struct, frozen=True, dict=True):
         values: dict[str, Any] = msgspec.to_builtins(self)
         return values
 
-    def posterior(self, votes: Sequence[Vote]) -> dict[Place, Posterior]:
+    def posteriors(self, votes: Sequence[Vote]) -> dict[Step, Posterior]:
         linked = list(link(votes, {}))
         if not linked:
             return {}
         judged, reached, usual = self.judge([chain for _, chain in linked])
         rows = np.column_stack([(1 - self.floor) * judged + self.floor * usual, reached]).tolist()
-        places = [(step[1], step[2]) for steps, _ in linked for step in steps]
-        return {place: Posterior(*row) for place, row in zip(places, rows, strict=True)}
+        steps = (step for steps, _ in linked for step in steps)
+        return {step: Posterior(*row) for step, row in zip(steps, rows, strict=True)}
 
     @property
     def groups(self) -> list[list[str]]:

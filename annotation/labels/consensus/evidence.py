@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 import msgspec
+from django.contrib.postgres.aggregates import BoolOr
 from django.db.models import Count, Q, QuerySet
 
 from annotation.core.membership.machines import family_of
@@ -18,7 +19,7 @@ from annotation.labels.datasets.record_stream import (
     some_set_aside,
 )
 from annotation.models import HIDDEN_LANES, Annotation, MachineAnnotator, Project, Solution
-from annotation.work.gold.designation import hidden_gold, is_gold
+from annotation.work.gold.designation import hidden_gold
 from prm.consensus import Evidence, Vote
 from prm.formats.record import Record, RecordAnnotation
 
@@ -31,10 +32,12 @@ def read_evidence(
     The solutions of votes are their ids. `on_solutions` is called with the number of solutions that were just read.
     """
     filters = SnapshotFilters(source_kinds=list(source_kinds))  # type: ignore[arg-type]
-    ordinary = candidate_solutions(project, filters).exclude(is_gold())
-    several = Solution.objects.annotate(label_count=Count("annotations")).filter(label_count__gt=1).values("pk")
-    settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
-    shared = ordinary.filter(Q(pk__in=several) | Q(pk__in=settled))
+    ordinary = candidate_solutions(project, filters)
+    # Counted from the labels, and without NOT IN: a pool may have a million solutions without labels.
+    labelled = Annotation.objects.filter(project=project).values("solution")
+    labelled = labelled.annotate(labels=Count("pk"), decided=BoolOr("adjudicates"))
+    shared = ordinary.filter(pk__in=labelled.filter(Q(labels__gt=1) | Q(decided=True)).values("solution"))
+    others = ordinary.filter(pk__in=labelled.filter(labels=1, decided=False).values("solution"))
 
     def latest() -> Iterator[tuple[int, Record, RecordAnnotation | None]]:
         for pk, record, labels in read_stored(project, shared):
@@ -42,7 +45,6 @@ def read_evidence(
             on_solutions(1)
             yield pk, record, None
 
-    others = ordinary.exclude(pk__in=shared.values("pk"))
     alone = _single_votes(project, others, filters, on_solutions)
     evidence = evidence_of(chain(latest(), _gold(project, filters)), alone)
     return msgspec.structs.replace(evidence, families=families_of(project))

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from math import log
 from typing import cast
 
@@ -9,7 +10,7 @@ import msgspec
 import numpy as np
 
 from annotation.models.consensus_fit import AnnotatorFigures, FitReport, GoldFigures, StepChange
-from prm.consensus import Estimate, Evidence, Fit, Measured, Place, Posterior, Step, Vote
+from prm.consensus import Estimate, Evidence, Fit, Measured, Posterior, Step, Vote
 from prm.evaluation.metrics import as_metric, draws_of
 from prm.vocabulary import RATINGS
 
@@ -20,7 +21,7 @@ LEAST_CHANGE = 0.05  # of the probability of bad, below which a step has not cha
 DIGITS = 6
 NEVER = 1e-6  # the probability of a rating that a fit rules out, so that its logarithm exists
 
-OfSolution = Mapping[Place, Posterior]
+Posteriors = Mapping[Step, Posterior]
 Array = np.ndarray
 
 
@@ -29,14 +30,14 @@ def report_fit(estimate: Estimate, evidence: Evidence, fit: Fit | None, before: 
     votes_on: dict[int, list[Vote]] = defaultdict(list)
     for vote in evidence.votes:
         votes_on[vote.solution].append(vote)  # type: ignore[index]
-    posteriors = {solution: _posteriors(fit, votes) for solution, votes in votes_on.items()}
+    posteriors = _posteriors(fit, evidence.votes)
     changes = list(_changes(before, votes_on, posteriors, evidence)) if before and fit else []
     large = [change for change in changes if abs(change.after - change.before) >= LEAST_CHANGE]
     large.sort(key=lambda change: (-abs(change.after - change.before), change.solution, change.position))
     return FitReport(
         labels=sum(len({vote.person for vote in votes}) for votes in votes_on.values()),
         solutions=len(votes_on),
-        steps=sum(map(len, posteriors.values())),
+        steps=len(posteriors),
         annotators=list(_annotators(fit, evidence)) if fit else [],
         shares=_shares(votes_on, posteriors),
         temperature=float(getattr(fit, "temperature", 1.0)),
@@ -47,15 +48,15 @@ def report_fit(estimate: Estimate, evidence: Evidence, fit: Fit | None, before: 
     )
 
 
-def _posteriors(fit: Fit | None, votes: Sequence[Vote]) -> OfSolution:
-    """The posterior of each completion in the votes on one solution; vote shares without a fit."""
+def _posteriors(fit: Fit | None, votes: Sequence[Vote]) -> Posteriors:
+    """The posterior of each completion in the votes; vote shares without a fit."""
     if fit is not None:
-        return fit.posterior(votes)
-    ratings: dict[Place, list[int]] = defaultdict(list)
+        return fit.posteriors(votes)
+    ratings: dict[Step, list[int]] = defaultdict(list)
     for vote in votes:
-        ratings[vote.position, vote.alternative].append(vote.rating)
+        ratings[vote.step].append(vote.rating)
     return {
-        place: Posterior(*(given.count(rating) / len(given) for rating in RATINGS)) for place, given in ratings.items()
+        step: Posterior(*(given.count(rating) / len(given) for rating in RATINGS)) for step, given in ratings.items()
     }
 
 
@@ -65,30 +66,26 @@ def _annotators(fit: Fit, evidence: Evidence) -> Iterator[AnnotatorFigures]:
             yield AnnotatorFigures(person, reliability, evidence.families.get(person, ""))
 
 
-def _shares(
-    votes_on: Mapping[int, Sequence[Vote]], posteriors: Mapping[int, OfSolution]
-) -> dict[str, tuple[float, float, float]]:
+def _shares(votes_on: Mapping[int, Sequence[Vote]], posteriors: Posteriors) -> dict[str, tuple[float, float, float]]:
     """The mean posterior of each domain's steps, and of all steps under ""."""
-    sums: dict[str, Array] = {}
-    for solution, of_steps in posteriors.items():
-        total = np.sum([posterior[: len(RATINGS)] for posterior in of_steps.values()], axis=0)
-        for domain in {"", votes_on[solution][0].domain}:
-            sums[domain] = sums.get(domain, 0) + total
-    return {domain: tuple((sums[domain] / sums[domain].sum()).round(DIGITS).tolist()) for domain in sorted(sums)}
+    of_domain: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    for step, posterior in posteriors.items():
+        for domain in {"", votes_on[cast(int, step[0])][0].domain}:
+            of_domain[domain].append(posterior[: len(RATINGS)])
+    sums = {domain: np.sum(rows, axis=0) for domain, rows in sorted(of_domain.items())}
+    return {domain: tuple((total / total.sum()).round(DIGITS).tolist()) for domain, total in sums.items()}
 
 
 def _changes(
-    before: Fit, votes_on: Mapping[int, Sequence[Vote]], posteriors: Mapping[int, OfSolution], evidence: Evidence
+    before: Fit, votes_on: Mapping[int, Sequence[Vote]], posteriors: Posteriors, evidence: Evidence
 ) -> Iterator[StepChange]:
     """The probability of bad under both fits, of each step that several people rated and nobody decided."""
-    for solution, votes in votes_on.items():
-        if len({vote.person for vote in votes}) < 2:
-            continue
-        for place, then in before.posterior(votes).items():
-            if (solution, *place) not in evidence.settled:
-                now = posteriors[solution][place]
-                flipped = _likeliest(then) != _likeliest(now)
-                yield StepChange(solution, *place, round(then.bad, DIGITS), round(now.bad, DIGITS), flipped)
+    several = (votes for votes in votes_on.values() if len({vote.person for vote in votes}) > 1)
+    for step, then in before.posteriors([*chain.from_iterable(several)]).items():
+        if step not in evidence.settled:
+            now, (solution, *place) = posteriors[step], step
+            flipped = _likeliest(then) != _likeliest(now)
+            yield StepChange(cast(int, solution), *place, round(then.bad, DIGITS), round(now.bad, DIGITS), flipped)
 
 
 def _likeliest(posterior: Posterior) -> int:
@@ -104,14 +101,17 @@ def _on_known(
     """
     truths = {step: evidence.settled[step] for step in evidence.gold} or evidence.settled
     known = sorted({cast(int, solution) for solution, _, _ in truths} & votes_on.keys())
-    scores: dict[int, list[tuple[float, ...]]] = {}
+    scores: dict[int, list[tuple[float, ...]]] = {solution: [] for solution in known}
     for held in (known[fold::FOLDS] for fold in range(FOLDS)):
         if held:
-            settled = {step: rating for step, rating in evidence.settled.items() if step[0] not in {*held}}
+            hidden = {*held}
+            settled = {step: rating for step, rating in evidence.settled.items() if step[0] not in hidden}
             gold = [step for step in evidence.gold if step in settled]
             blind = msgspec.structs.replace(evidence, settled=settled, gold=gold)
             fitted = estimate(blind, start=fit.parameters if fit else None)
-            scores |= {solution: list(_scores(fitted, votes_on[solution], truths)) for solution in held}
+            votes = [vote for solution in held for vote in votes_on[solution]]
+            for solution, score in _scores(fitted, votes, truths):
+                scores[solution].append(score)
     steps = np.array([len(scores[solution]) for solution in known])
     if not steps.sum():
         return None
@@ -137,13 +137,14 @@ def _share(draws: Array, counts: Array, of: Array) -> Measured:
     return Measured(*ends)
 
 
-def _scores(fit: Fit | None, votes: Sequence[Vote], truths: Mapping[Step, int]) -> Iterator[tuple[float, ...]]:
-    """Of each known step: 1 if the fit is right, 1 if most votes are, the fit's loss in nats, and the votes."""
+def _scores(
+    fit: Fit | None, votes: Sequence[Vote], truths: Mapping[Step, int]
+) -> Iterator[tuple[int, tuple[float, ...]]]:
+    """The solution of each known step, with 1 if the fit is right, 1 if most votes are, its loss in nats, and votes."""
     by_votes = _posteriors(None, votes)
-    opinions = Counter((vote.position, vote.alternative) for vote in votes)
-    for place, posterior in _posteriors(fit, votes).items():
-        truth = truths.get((votes[0].solution, *place))
-        if truth is not None:
+    opinions = Counter(vote.step for vote in votes)
+    for step, posterior in _posteriors(fit, votes).items():
+        if (truth := truths.get(step)) is not None:
             chance = max(float(posterior[RATINGS.index(truth)]), NEVER)
             right = float(_likeliest(posterior) == truth)
-            yield right, float(_likeliest(by_votes[place]) == truth), -log(chance), opinions[place]
+            yield cast(int, step[0]), (right, float(_likeliest(by_votes[step]) == truth), -log(chance), opinions[step])

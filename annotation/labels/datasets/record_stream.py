@@ -1,6 +1,6 @@
 """Streams a project's solutions and labels as records, with bounded memory."""
 
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from operator import attrgetter
@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.labels.agreement.contrast import SourceVerdict, passes_rule
-from annotation.labels.consensus.consensus import consensus_of, with_reliability
+from annotation.labels.consensus.consensus import consensus_of_each, with_reliability
 from annotation.labels.datasets.filters import SnapshotFilters, may_pass
 from annotation.labels.datasets.reading import NO_TEXTS, Label, StoredSolution, Texts, read_solutions
 from annotation.models import HIDDEN_LANES, Annotation, ConsensusFit, LabelBatch, Project, Solution, Step
@@ -52,15 +52,17 @@ def stream_solutions(
         solutions = candidate_solutions(project, filters)
         if among is not None:
             solutions = solutions.filter(pk__in=among)
-        for pk, record, labels in read_stored(project, solutions, texts=texts):
-            latest, chosen = select_labels(labels, filters)
-            if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
-                record.annotations = [with_reliability(label, learned) for label in chosen] if learned else chosen
-                record.consensus = consensus_of(latest, learned, record.domain)
-                if record.consensus:
+        passing = _passing(read_stored(project, solutions, texts=texts), filters)
+        while some := list(islice(passing, AT_ONCE)):
+            agreed = consensus_of_each([(latest, record.domain) for _, record, latest in some], learned)
+            for (pk, record, _), consensus in zip(some, agreed, strict=True):
+                if learned:
+                    record.annotations = [with_reliability(label, learned) for label in record.annotations]
+                record.consensus = consensus
+                if consensus:
                     record.consensus_method = fit.method if fit else VOTE_SHARES
                     record.consensus_fit = fit.sha256 if fit else ""
-                if filters.are_sure(record.consensus):
+                if filters.are_sure(consensus):
                     yield pk, record
 
 
@@ -114,6 +116,16 @@ def chunks_of(solutions: QuerySet[Solution]) -> Iterator[list[int]]:
     ids = solutions.values_list("pk", flat=True).iterator(chunk_size=10 * AT_ONCE)
     while chunk := list(islice(ids, AT_ONCE)):
         yield chunk
+
+
+def _passing(
+    stored: Iterable[StoredSolution], filters: SnapshotFilters
+) -> Iterator[tuple[int, Record, list[RecordAnnotation]]]:
+    """The solutions with enough labels that pass the filters, which their records get, and the latest of these."""
+    for pk, record, labels in stored:
+        latest, record.annotations = select_labels(labels, filters)
+        if len(record.annotations) >= filters.min_annotations and _agreed(record, labels, filters):
+            yield pk, record, latest
 
 
 def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bool:

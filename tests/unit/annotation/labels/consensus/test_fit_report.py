@@ -14,11 +14,10 @@ class Believer:
         self.parameters = {}
         self.temperature, self.groups = 2.0, [["ann", "bob"]]
 
-    def posterior(self, votes):
-        said = {(vote.position, vote.alternative): vote.rating for vote in votes if vote.person == self.person}
-        places = {(vote.position, vote.alternative) for vote in votes}
-        bad = {place: 0.9 if said.get(place) == -1 else 0.1 for place in places}
-        return {place: Posterior(1 - bad[place], 0.0, bad[place]) for place in places}
+    def posteriors(self, votes):
+        said = {vote.step: vote.rating for vote in votes if vote.person == self.person}
+        bad = {step: 0.9 if said.get(step) == -1 else 0.1 for step in {vote.step for vote in votes}}
+        return {step: Posterior(1 - bad[step], 0.0, bad[step]) for step in bad}
 
     def reliability(self, person):
         return Reliability(0.5, 0.0, 1.0, 4) if person == self.person else None

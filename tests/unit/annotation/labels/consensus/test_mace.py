@@ -14,8 +14,8 @@ def test_competence_is_told_from_guessing():
     assert found.reliability("x").value < 0.1
     again = CONSENSUS.get("mace").restore(msgspec.json.decode(msgspec.json.encode(found.parameters)))
     mine = [Vote("s", 0, "a", -1), Vote("s", 0, "x", 1)]
-    assert again.posterior(mine) == found.posterior(mine)
-    assert found.posterior(mine)[0, 0].bad > 0.8
+    assert again.posteriors(mine) == found.posteriors(mine)
+    assert found.posteriors(mine)["s", 0, 0].bad > 0.8
 
 
 def test_nothing_is_fitted_where_nobody_shares_a_step():

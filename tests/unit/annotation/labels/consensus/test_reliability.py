@@ -19,7 +19,7 @@ def crowd(rng, *, steps, people):
 
 
 def chances(found, **words):
-    return found.posterior([Vote("", 0, person, rating) for person, rating in words.items()])[0, 0]
+    return found.posteriors([Vote("", 0, person, rating) for person, rating in words.items()])["", 0, 0]
 
 
 def careful(true, rng):
@@ -214,13 +214,13 @@ def test_the_first_error_is_one_place_of_a_solution():
     right = majority = 0
     for solution, error in errors.items():
         mine = [vote for vote in votes if vote.solution == solution]
-        posterior = found.posterior(mine)
-        ends = {place[0]: p.reached * p.bad for place, p in posterior.items()}
+        posterior = found.posteriors(mine)
+        ends = {position: p.reached * p.bad for (_, position, _), p in posterior.items()}
         likeliest = max(ends, key=lambda position: ends[position])
         right += (likeliest if ends[likeliest] > 1 - sum(ends.values()) else -1) == error
         named = [next((v.position for v in mine if v.person == name and v.rating == -1), -1) for name in "abc"]
         majority += max(set(named), key=named.count) == error
-        assert posterior[0, 0].reached == pytest.approx(1)
+        assert posterior[solution, 0, 0].reached == pytest.approx(1)
     assert right >= majority
 
 
@@ -248,7 +248,7 @@ def test_confidence_falls_with_the_votes_that_no_gold_has_checked():
     without, with_gold = estimate(Evidence(votes)), estimate(Evidence(votes, gold, list(gold)))
     assert without.suspected > without.among
     assert not with_gold.suspected
-    told = msgspec.structs.replace(without, floor=0.0).posterior(
+    told = msgspec.structs.replace(without, floor=0.0).posteriors(
         [Vote("", k, f"p{n}", 1) for k in range(3) for n in range(3)]
     )
     left = 1.0
