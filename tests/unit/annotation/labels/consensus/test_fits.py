@@ -1,10 +1,14 @@
 """Consensus fits: named, frozen by snapshots, made again when labels change."""
 
+import re
+
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.files.record_import import import_records
+from annotation.labels.consensus.evidence import read_evidence
 from annotation.labels.consensus.fits import (
     choose_fit,
     fit_for,
@@ -85,6 +89,17 @@ def test_a_fit_is_made_once_for_the_same_labels_and_again_after_a_new_one(labell
     assert (second.number, second.previous) == (2, first)
     assert second.report.solutions == first.report.solutions + 1
     assert second.report.labels == first.report.labels + 2
+
+
+def test_labels_are_found_without_searching_a_list_of_solutions(labelled):
+    """PostgreSQL would search the list once for each solution of the pool, and count the labels of all projects."""
+    take_in(labelled, solution("alone", rated("ann", 1, 1, -1)), solution("unread"))
+    with CaptureQueriesContext(connection) as asked:
+        evidence = read_evidence(labelled, [])
+    assert {vote.solution for vote in evidence.votes} == {*labelled.annotations.values_list("solution", flat=True)}
+    counted = [query["sql"] for query in asked if "HAVING" in query["sql"]]
+    assert len(counted) == 2
+    assert not [statement for statement in counted if re.search(r"NOT \(\S+ IN \(SELECT|LEFT OUTER JOIN", statement)]
 
 
 def test_every_reliability_of_a_fit_has_its_interval_and_its_number_of_ratings(labelled):

@@ -255,3 +255,18 @@ def test_confidence_falls_with_the_votes_that_no_gold_has_checked():
     for place in sorted(told):
         assert told[place].reached == pytest.approx(left)
         left *= 1 - told[place].bad
+
+
+@pytest.mark.parametrize("gold", [0, 60])
+def test_the_posteriors_of_many_solutions_are_those_of_each(gold):
+    truth, votes = stop_at_errors(3, solutions=40)
+    known = dict(list(truth.items())[:gold])
+    found = estimate(Evidence(votes, known, list(known)))
+    together = found.posteriors(votes)
+    solutions = {vote.solution for vote in votes}
+    apart = [found.posteriors([vote for vote in votes if vote.solution == one]) for one in solutions]
+    assert sum(map(len, apart)) == len(together)
+    for of_one in apart:
+        for step, posterior in of_one.items():
+            assert together[step] == pytest.approx(posterior, abs=1e-9)
+    assert found.posteriors([]) == {}
