@@ -1,16 +1,16 @@
 """The labels of a project that can agree: people's own opinions, and machines' labels if they are compared too."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from django.db import connection
 from django.db.models import BigIntegerField, Case, Count, F, Func, QuerySet, Value, When
 from django.db.models.expressions import RawSQL
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce
 from numpy.typing import NDArray
 
+from annotation.core.packed_columns import read_columns
 from annotation.labels.agreement.measures import Integers, Values
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution, Step, StepRating
 from annotation.work.annotations import own_opinions
@@ -88,7 +88,7 @@ def first_errors_of(labels: SharedLabels) -> Values:
 def step_ratings_of(labels: SharedLabels) -> Values:
     """The ratings of steps, from bad to good. A unit is a completion that somebody rated."""
     rated = StepRating.objects.filter(state="rated", annotation__in=_ids(labels.label))
-    label, step, rating = _columns(rated, "annotation_id", "step_id", "rating")
+    label, step, rating = read_columns(rated.order_by(), "annotation_id", "step_id", "rating")
     order = np.argsort(labels.label)
     of = order[np.searchsorted(labels.label, label, sorter=order)]
     steps, unit = np.unique(step, return_inverse=True)
@@ -118,8 +118,8 @@ def _latest_of_machines(project: Project) -> QuerySet[Annotation]:
 
 def _read(labels: QuerySet[Annotation]) -> NDArray[np.int64]:
     """The columns of SharedLabels from `label` on, with the solution's id as the second."""
-    return _columns(
-        labels.filter(first_error__isnull=False).exclude(lane__in=HIDDEN_LANES),
+    return read_columns(
+        labels.filter(first_error__isnull=False).exclude(lane__in=HIDDEN_LANES).order_by(),
         "pk",
         "solution_id",
         Coalesce(F("annotator_id"), -F("source_id")),
@@ -128,19 +128,6 @@ def _read(labels: QuerySet[Annotation]) -> NDArray[np.int64]:
         Func(F("submitted_at"), template="extract(epoch FROM %(expressions)s)"),
         Coalesce("item__generation__number", Cast(KT("stated__generation"), BigIntegerField()), Value(NO_GENERATION)),
     )
-
-
-def _columns(rows: QuerySet[Any], *expressions: Any) -> NDArray[np.int64]:
-    """Integers of the rows, none of them null: [expressions, rows]. The server packs them, which is five times faster
-    than rows of Python objects."""
-    named = {f"column_{n}": Cast(expression, BigIntegerField()) for n, expression in enumerate(expressions)}
-    statement, values = rows.order_by().annotate(**named).values_list(*named).query.sql_with_params()
-    packed = " || ".join(f"int8send({name})" for name in named)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT string_agg({packed}, '') FROM ({statement}) AS packed", values)
-        [content] = cursor.fetchone()
-    integers: NDArray[np.int64] = np.frombuffer(content or b"", dtype=">i8").astype(np.int64)
-    return integers.reshape(-1, len(named)).T
 
 
 def _ids(keys: Integers) -> RawSQL:

@@ -83,9 +83,11 @@ def _changes(
     several = (votes for votes in votes_on.values() if len({vote.person for vote in votes}) > 1)
     for step, then in before.posteriors([*chain.from_iterable(several)]).items():
         if step not in evidence.settled:
-            now, (solution, *place) = posteriors[step], step
-            flipped = _likeliest(then) != _likeliest(now)
-            yield StepChange(cast(int, solution), *place, round(then.bad, DIGITS), round(now.bad, DIGITS), flipped)
+            now, (solution, position, alternative) = posteriors[step], step
+            bad = round(then.bad, DIGITS), round(now.bad, DIGITS)
+            yield StepChange(
+                cast(int, solution), position, alternative, *bad, flipped=_likeliest(then) != _likeliest(now)
+            )
 
 
 def _likeliest(posterior: Posterior) -> int:

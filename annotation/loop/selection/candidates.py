@@ -1,14 +1,27 @@
 """The solutions that a generation may choose from, as columns, because a pool may have a million solutions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 import msgspec
 import numpy as np
-from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
+from django.db.models import (
+    BigIntegerField,
+    Case,
+    Count,
+    Exists,
+    Func,
+    IntegerField,
+    OuterRef,
+    Q,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
+from annotation.core.packed_columns import read_columns
 from annotation.labels.annotators.batches import in_use
 from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, QueueItem, Route, Solution, Step
 from annotation.work.annotations import is_adjudicated
@@ -16,7 +29,6 @@ from annotation.work.gold.designation import is_gold, is_practised
 from prm.vocabulary import SPLITS
 
 Numbers = NDArray[np.int64]
-CHUNK = 5000
 
 
 @dataclass(frozen=True)
@@ -76,38 +88,30 @@ def candidates_of(project: Project) -> Candidates:
         )
         .filter(labels__lt=most)
         .order_by("pk")
-        .values_list("pk", "split", "problem", "problem__domain", "labels")
     )
-    domains = Codes()
-    read = (
-        (pk, SPLITS.index(split), problem, domains[domain], count)
-        for pk, split, problem, domain, count in rows.iterator(chunk_size=CHUNK)
-    )
-    return Candidates(*_columns(read, width=5))
+    split = Case(*(When(split=name, then=Value(number)) for number, name in enumerate(SPLITS)))
+    pk, splits, problem, domain, labels = read_columns(rows, "pk", split, "problem", _hash("problem__domain"), "labels")
+    return Candidates(pk, splits, problem, _codes(domain), labels)
 
 
 def lengths_and_generators(project: Project, ids: Numbers) -> tuple[Numbers, Numbers]:
     """The bin of the number of steps (1, 2 to 3, 4 to 7, ...) and the code of the generator, for each of `ids`."""
     last = Step.objects.filter(solution=OuterRef("pk")).order_by("-position").values("position")[:1]
-    rows = (
-        Solution.objects.filter(project=project)
-        .annotate(size=Coalesce(Subquery(last, output_field=IntegerField()), -1) + 1)
-        .order_by("pk")
-        .values_list("pk", "size", "generator")
+    rows = Solution.objects.filter(project=project).order_by("pk")
+    pk, size, generator = read_columns(
+        rows, "pk", Coalesce(Subquery(last, output_field=IntegerField()), -1) + 1, _hash("generator")
     )
-    generators = Codes()
-    read = ((pk, size.bit_length(), generators[name]) for pk, size, name in rows.iterator(chunk_size=CHUNK))
-    pk, bins, codes = _columns(read, width=3)
     at = np.searchsorted(pk, ids)
-    return bins[at], codes[at]
+    bins = np.frexp(size)[1]  # of bits
+    return bins[at], _codes(generator)[at]
 
 
-class Codes(dict[str, int]):
-    """Whole numbers for names, from 0 in the order of their first use."""
-
-    def __missing__(self, name: str) -> int:
-        return self.setdefault(name, len(self))
+def _hash(text: str) -> Func:
+    """64 bits for a text, which are equal for few others among billions."""
+    return Func(text, Value(0), function="hashtextextended", output_field=BigIntegerField())
 
 
-def _columns(rows: Iterator[tuple[int, ...]], *, width: int) -> list[Numbers]:
-    return list(np.fromiter(rows, dtype=(np.int64, width)).T)
+def _codes(hashes: Numbers) -> Numbers:
+    """Whole numbers from 0 on in the order of their first use."""
+    _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[place]

@@ -56,29 +56,29 @@ def interleave(lanes: Mapping[str, Sequence[int]], rng: np.random.Generator) -> 
 
 def _draw(due: Sequence[str], lanes: Mapping[str, Tally], behind: Mapping[str, int], rng: np.random.Generator) -> str:
     """One of the due lanes: drawn from those after which the others still meet their deadlines; else the earliest."""
-    names = list(lanes)
-    wanted = np.array([tally.wanted for tally in lanes.values()], dtype=np.int64)
-    taken = np.array([tally.taken for tally in lanes.values()], dtype=np.int64)
-    weights = np.array([behind[lane] for lane in due], dtype=float)
-    for lane in rng.choice(due, size=len(due), replace=False, p=weights / weights.sum()):
-        after = taken.copy()
-        after[names.index(lane)] += 1
-        if _in_time(wanted, after):
-            return str(lane)
-    total = int(wanted.sum())
-    return min(due, key=lambda lane: -(-(lanes[lane].taken + 1) * total // lanes[lane].wanted))
+    wanted = {lane: tally.wanted for lane, tally in lanes.items()}
+    taken = {lane: tally.taken for lane, tally in lanes.items()}
+    # The least of exponential numbers with these rates is a draw in proportion to them; so is the next among the rest.
+    for lane in sorted(due, key=lambda lane: rng.standard_exponential() / behind[lane]):
+        after = taken | {lane: taken[lane] + 1}
+        if _in_time(list(wanted.values()), list(after.values())):
+            return lane
+    total = sum(wanted.values())
+    return min(due, key=lambda lane: -(-(taken[lane] + 1) * total // wanted[lane]))
 
 
-def _in_time(wanted: np.ndarray, taken: np.ndarray) -> bool:
+def _in_time(wanted: Sequence[int], taken: Sequence[int]) -> bool:
     """Whether all deadlines can still be met: no more places fall due by a turn than there are turns until then.
 
     This is Hall's condition; places that are released later only fall due later. Only two or more lanes that are ahead
     can break it, so the check ends at the turn at which all but one are no longer ahead.
     """
-    total, turn = int(wanted.sum()), int(taken.sum())
-    until = np.sort(-(-taken * total // np.maximum(wanted, 1)))[:-1].max(initial=turn)
+    total, turn = sum(wanted), sum(taken)
+    both = list(zip(wanted, taken, strict=True))
+    until = max([turn, *sorted(-(-of * total // max(to, 1)) for to, of in both)[:-1]])
     if until - turn > LOOK_AHEAD:
         return False
-    later = np.arange(turn, until + 1, dtype=np.int64)[:, None]
-    needed = np.maximum(wanted * later // total - taken, 0).sum(axis=1)
-    return bool((needed <= later[:, 0] - turn).all())
+    return all(
+        sum(to * later // total - of for to, of in both if to * later > of * total) <= later - turn
+        for later in range(turn, until + 1)
+    )

@@ -12,7 +12,15 @@ from annotation.loop.selection.candidates import candidates_of, lengths_and_gene
 from annotation.loop.selection.composition import compose
 from annotation.loop.selection.reading_times import cost_model
 from annotation.models import Generation, PoolScore, Solution
-from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory, ProjectFactory, SolutionFactory
+from prm.vocabulary import SPLITS
+from tests.factories import (
+    AnnotationFactory,
+    MembershipFactory,
+    ModelVersionFactory,
+    ProblemFactory,
+    ProjectFactory,
+    SolutionFactory,
+)
 
 pytestmark = pytest.mark.django_db
 HEADS = 4
@@ -66,6 +74,19 @@ def test_scores_come_from_the_database_as_columns():
         assert np.isnan(pool.embedding[place]).all() == (pk % 7 == 0)
         assert scored.problem[place] == by_pk[pk].problem_id
     assert ranking.scored_of(ModelVersionFactory(project=project, number=9), candidates_of(project)) is None
+
+
+def test_candidates_are_the_columns_of_their_solutions():
+    project, _version, solutions = scored_pool(12)
+    held = SolutionFactory(project=project, problem=ProblemFactory(project=project, domain="c", split="holdout"))
+    AnnotationFactory(solution=solutions[3], annotator=MembershipFactory(project=project))
+    found = candidates_of(project)
+    assert found.ids.tolist() == [one.pk for one in [*solutions, held]]
+    assert found.problem.tolist() == [one.problem_id for one in [*solutions, held]]
+    assert [SPLITS[split] for split in found.split.tolist()] == ["pool"] * 12 + ["holdout"]
+    assert found.domain.tolist() == [0] * 4 + [1] * 4 + [0] * 4 + [2]  # numbered in the order of their first use
+    assert found.labels.tolist() == [0] * 3 + [1] + [0] * 9
+    assert len(candidates_of(ProjectFactory())) == 0
 
 
 def test_lengths_and_generators_are_those_of_the_candidates():
