@@ -153,8 +153,9 @@ def _measured(
     coefficient: Coefficient, rows: Array, groups: Groups, parts: Integers, solution: Integers, resamples: int
 ) -> list[Measured]:
     """The mean coefficient of the parts of each group, weighted by the last column of `rows`, the pairs of labels."""
-    draws, blocks = _draws(groups.solutions, resamples)
-    block = blocks[solution]
+    blocks = min(groups.solutions, BLOCKS)
+    draws = _draws(blocks, resamples)
+    block = (np.random.default_rng(SEED).permutation(groups.solutions) % max(blocks, 1))[solution]
     many = parts.max(initial=0) + 1
     keys, key = np.unique(groups.of * many + parts, return_inverse=True)
     places = np.bincount(np.unique(key * len(draws) + block) // len(draws), minlength=len(keys))
@@ -196,9 +197,7 @@ def _resampled(rows: Array, group: Integers, block: Integers, draws: Array) -> I
         yield int(number), np.vstack([part.sum(axis=0), drawn.T[1:]])
 
 
-@lru_cache(maxsize=4)
-def _draws(solutions: int, resamples: int) -> tuple[Array, Integers]:
-    """How often each resample [blocks, 1 + resamples] has each block of solutions, and the block of each solution."""
-    blocks = min(solutions, BLOCKS)
-    drawn = np.ascontiguousarray(draws_of(blocks, resamples, SEED).T)
-    return drawn, np.random.default_rng(SEED).permutation(solutions) % max(blocks, 1)
+@lru_cache(maxsize=1)
+def _draws(blocks: int, resamples: int) -> Array:
+    """How often each resample has each block of solutions: [blocks, 1 + resamples]."""
+    return np.ascontiguousarray(draws_of(blocks, resamples, SEED).T)

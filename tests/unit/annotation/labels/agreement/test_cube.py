@@ -3,7 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from annotation.core import packed_columns
 from annotation.labels.agreement.cube import Compared, Cube
 from annotation.models import Annotation, Project, Solution
 from tests.factories import (
@@ -149,3 +152,23 @@ def test_a_project_without_shared_labels_has_no_cells(project, people, between):
     for by in [(), ("week",), ("pair",), ("annotator", "length"), ("domain", "generator")]:
         for measure in ("exact", "steps_alpha", "steps_kappa"):
             assert cube.cells(measure, *by) == []
+
+
+def test_the_labels_come_in_rows_of_a_bounded_size(project, people, monkeypatch):
+    """A connection keeps a buffer for the largest row that it has received, for as long as it is open."""
+    ana, ben, _cem = people
+    for first, second in [(-1, -1), (1, 1), (0, 2), (1, 2), (2, 2)]:
+        of = solution(project)
+        label(of, ana, first), label(of, ben, second)
+    whole = [shown(Cube(project, Compared()).cells(measure)) for measure in ("exact", "steps_alpha")]
+    monkeypatch.setattr(packed_columns, "PACKED_ROWS", 3)
+    with CaptureQueriesContext(connection) as queries:
+        assert [shown(Cube(project, Compared()).cells(measure)) for measure in ("exact", "steps_alpha")] == whole
+    packed = [query["sql"] for query in queries if "string_agg" in query["sql"]]
+    assert packed
+    for statement in packed:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            rows = cursor.fetchall()
+        assert len(rows) > 3
+        assert max(len(row) for [row] in rows) <= 3 * 7 * 8

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from annotation.labels.agreement.measures import (
+    BLOCKS,
     LEAST_SOLUTIONS,
     MEASURES,
     Groups,
     Values,
+    _draws,
     agreement_of_all,
     agreement_of_two,
     pairs_of,
@@ -91,6 +93,15 @@ def test_random_groups_of_many_solutions_give_the_interval_of_the_solutions():
     assert of.agreement.low is not None
     assert of.agreement.high is not None
     assert of.agreement.high - of.agreement.low == pytest.approx(2 * 1.96 * (0.8 * 0.2 / 5000) ** 0.5, rel=0.1)
+
+
+def test_only_one_table_of_resamples_is_kept_however_the_number_of_solutions_grows():
+    _draws.cache_clear()
+    for solutions in (BLOCKS, BLOCKS + 1, BLOCKS + 500):
+        values = of_table([[0, 0], [0, 1]] * (solutions // 2))
+        agreement_of_all(values, MEASURES["exact"], Groups(1, np.zeros(len(values.solution), dtype=int), solutions))
+    cached = _draws.cache_info()
+    assert (cached.misses, cached.hits, cached.maxsize) == (1, 2, 1)
 
 
 @pytest.mark.parametrize(
