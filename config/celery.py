@@ -3,10 +3,11 @@
 import os
 
 from celery import Celery
-from celery.signals import worker_ready
+from celery.signals import worker_process_init, worker_ready
 
 from annotation.serving.bootstep import Serving
 from config.env import awaited_file, select_settings
+from config.memory import return_memory
 
 select_settings("config.settings.local")
 # Django's checks import every page and resource, which takes half of a worker's start. Tests run them.
@@ -22,3 +23,9 @@ def report_ready(**_: object) -> None:
     """Create READY_FILE, for the process that started this worker."""
     if path := awaited_file("READY_FILE"):
         path.touch()
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator] # Celery ships no types
+def prepare_process(**_: object) -> None:
+    """Make the processes of the default worker return memory. Workers with models use threads, and send no signal."""
+    return_memory()

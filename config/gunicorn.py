@@ -1,12 +1,12 @@
 """How gunicorn serves the web application; the command line adds the address and the number of processes."""
 
-import ctypes
 import time
 from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 
 from config.env import awaited_file, empty_metrics_folder
+from config.memory import return_memory
 
 worker_class = "gthread"
 timeout = 60
@@ -18,11 +18,7 @@ control_socket_disable = True
 preload_app = True
 # Before the application is loaded, because prometheus_client then opens its files.
 empty_metrics_folder()
-M_ARENA_MAX, ARENAS = -8, 2
-# By default, glibc gives the threads up to eight arenas per core. Each arena keeps the most memory that a request has
-# needed in it. Other C libraries have no mallopt.
-if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
-    mallopt(M_ARENA_MAX, ARENAS)
+return_memory()
 
 
 def on_starting(server: Any) -> None:

@@ -18,33 +18,6 @@ from launch.tether import tethered
 from tests.waiting import until
 
 PROCESSES = 2
-# Each of 12 threads in turn needs 20 MB in small pieces, keeps the last piece, and waits.
-MEMORY_OF_THREADS = """
-import ctypes, threading
-import psutil
-import config.gunicorn
-
-libc = ctypes.CDLL(None)
-libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
-end = threading.Event()
-
-def need_memory(done):
-    pieces = [libc.malloc(10_000) for _ in range(2_000)]
-    for piece in pieces:
-        ctypes.memset(piece, 1, 10_000)
-    for piece in pieces[:-1]:
-        libc.free(piece)
-    done.set()
-    end.wait()
-
-before = psutil.Process().memory_info().rss
-for _ in range(12):
-    done = threading.Event()
-    threading.Thread(target=need_memory, args=[done]).start()
-    done.wait()
-print((psutil.Process().memory_info().rss - before) // 2**20)
-end.set()
-"""
 
 
 class Server:
@@ -116,11 +89,3 @@ def test_metrics_are_the_sum_over_the_processes_and_stay_when_one_dies(server: S
     until(lambda: victim not in server.children() and len(server.children()) == PROCESSES)
     assert not (metrics / f"gauge_livesum_{victim}.db").exists()
     assert asked() == before + 20
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="The memory of threads is that of glibc")
-def test_threads_share_the_memory_that_requests_no_longer_need(metrics: Path) -> None:
-    environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(metrics)}
-    command = [sys.executable, "-c", MEMORY_OF_THREADS]
-    outcome = subprocess.run(command, cwd=BASE_DIR, env=environment, check=True, capture_output=True, text=True)
-    assert int(outcome.stdout) < 3 * 20
