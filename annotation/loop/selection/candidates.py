@@ -1,6 +1,6 @@
 """The solutions that a generation may choose from, as columns, because a pool may have a million solutions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import msgspec
@@ -35,8 +35,8 @@ Numbers = NDArray[np.int64]
 class Candidates:
     """Solutions that a generation may choose from.
 
-    `problem` is a key, `split` an index into SPLITS, `domain` a code. `labels` counts the annotations from sources that
-    train.
+    `ids` ascend. `problem` is a key, `split` an index into SPLITS, `domain` a code. `labels` counts the annotations
+    from sources that train.
     """
 
     ids: Numbers
@@ -61,6 +61,11 @@ class Candidates:
 
     def without(self, ids: Iterable[int]) -> "Candidates":
         return self.where(~np.isin(self.ids, np.fromiter(ids, dtype=np.int64)))
+
+    def labels_of(self, ids: Sequence[int]) -> list[int]:
+        """The number of annotations of each of these candidates."""
+        counts: list[int] = self.labels[np.searchsorted(self.ids, np.array(ids, dtype=np.int64))].tolist()
+        return counts
 
 
 def candidates_of(project: Project) -> Candidates:

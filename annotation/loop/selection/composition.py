@@ -78,8 +78,7 @@ class _Lanes:
     def __init__(self, candidates: Candidates, wanted: LabelsWanted, rng: np.random.Generator) -> None:
         self.chosen: dict[str, list[Selection]] = {}
         self.recipes: dict[str, LaneRecipe] = {}
-        self._labels = dict(zip(candidates.ids.tolist(), candidates.labels.tolist(), strict=True))
-        self._wanted, self._rng = wanted, rng
+        self._candidates, self._wanted, self._rng = candidates, wanted, rng
 
     def draw(self, lane: str, candidates: Candidates, count: int) -> None:
         """Draw at random from the remaining candidates."""
@@ -118,16 +117,18 @@ class _Lanes:
     ) -> None:
         """Add a lane; `rows` are solution, inclusion probability, gain and expected seconds."""
         wanted: int = getattr(self._wanted, lane)
+        chosen = list(rows)
+        labels = self._candidates.labels_of([id_ for id_, *_ in chosen])
         self.chosen[lane] = [
             Selection(
                 solution_id=id_,
                 lane=lane,
-                wanted=max(wanted - self._labels[id_], 1),
+                wanted=max(wanted - count, 1),
                 inclusion_probability=probability,
                 gain=gain,
                 expected_seconds=seconds,
             )
-            for id_, probability, gain, seconds in rows
+            for (id_, probability, gain, seconds), count in zip(chosen, labels, strict=True)
         ]
         self.recipes[lane] = recipe
 

@@ -13,6 +13,7 @@ from annotation.models import OPEN, Generation, HandOver, QueueItem, Route, Solu
 from prm.messages import Message
 
 State = QueueItem.State
+BATCH = 1000  # items that are in memory at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +39,7 @@ class Selection:
 
 
 @transaction.atomic
-def replace_items(
-    *, generation: Generation, selections: Sequence[Selection], by: User | None = None
-) -> list[QueueItem]:
+def replace_items(*, generation: Generation, selections: Sequence[Selection], by: User | None = None) -> None:
     """Fill a generation's queue and retire the items of earlier generations, in one transaction.
 
     Leased items get no further places, so that the work in progress finishes and counts. The earlier items come last:
@@ -54,8 +53,9 @@ def replace_items(
             {"solutions": missing},
             code="unknown_solution",
         )
-    created = QueueItem.objects.bulk_create(
-        [
+    for first in range(0, len(selections), BATCH):
+        batch = enumerate(selections[first : first + BATCH], first)
+        QueueItem.objects.bulk_create(
             QueueItem(
                 project_id=generation.project_id,
                 generation=generation,
@@ -74,17 +74,14 @@ def replace_items(
                 audit_probability=selection.audit_probability,
                 audited=selection.audited,
             )
-            for rank, selection in enumerate(selections)
-        ],
-        batch_size=1000,
-    )
+            for rank, selection in batch
+        )
     connection.check_constraints()  # of the new items, before anybody waits
     earlier = QueueItem.objects.filter(project=generation.project_id).exclude(generation=generation)
     retired = _close_all(earlier)
     audit.record(
-        by=by, action="queue.replace_items", target=generation, after={"created": len(created), "retired": retired}
+        by=by, action="queue.replace_items", target=generation, after={"created": len(selections), "retired": retired}
     )
-    return created
 
 
 def lock_items(ids: Iterable[int]) -> list[QueueItem]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from annotation.core.errors import DomainError
 from annotation.models import Generation, QueueItem
 from annotation.work.claiming import claim_next
+from annotation.work.queue import items
 from annotation.work.queue.items import Selection, replace_items, settle
 from annotation.work.queue.leases import release
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
@@ -52,9 +53,11 @@ class TestReplacing:
         Generation.objects.filter(pk=earlier.pk).update(state="retired")
         later = GenerationFactory(project=earlier.project)
         selections = [Selection(solution_id=s.pk, **{"lane": "acquisition", **fields}) for s in solutions]
-        return replace_items(generation=later, selections=selections)
+        replace_items(generation=later, selections=selections)
+        return list(QueueItem.objects.filter(generation=later).order_by("pk"))
 
-    def test_what_nobody_holds_is_retired_and_the_new_items_come_in_order(self, earlier):
+    def test_what_nobody_holds_is_retired_and_the_new_items_come_in_order(self, earlier, monkeypatch):
+        monkeypatch.setattr(items, "BATCH", 2)
         idle = QueueItemFactory(generation=earlier)
         solutions = [SolutionFactory(project=earlier.project) for _ in range(3)]
         created = self.replace(earlier, *solutions, gain=0.4, inclusion_probability=0.1, wanted=2)
