@@ -74,10 +74,12 @@ class Workers:
                         cwd=BASE_DIR, env=environment(), stdout=log, stderr=log,
                     )  # fmt: skip
         until(lambda: all(f"{name} ready." in self.log(queue).read_text() for queue, name in self._names.items()))
+        # A worker subscribes to questions only after it has said that it is ready, and never hears an earlier one.
+        until(lambda: len(self.inspect(timeout=1).ping() or {}) == len(self._names))
 
-    def inspect(self) -> Inspect:
+    def inspect(self, timeout: float = PATIENCE) -> Inspect:
         """What the running workers say about themselves (Celery's `inspect`, which then waits for no others)."""
-        return current_app.control.inspect(destination=list(self._names.values()), timeout=PATIENCE)
+        return current_app.control.inspect(destination=list(self._names.values()), timeout=timeout)
 
     def kill(self, queue: str) -> None:
         """`kill -9` the worker of a queue; `start` brings it back."""
