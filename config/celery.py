@@ -7,7 +7,7 @@ from celery.signals import worker_process_init, worker_ready
 
 from annotation.serving.bootstep import Serving
 from config.env import awaited_file, select_settings
-from config.memory import return_memory
+from config.memory import configure_allocator
 
 select_settings("config.settings.local")
 # Django's checks import every page and resource, which takes half of a worker's start. Tests run them.
@@ -28,4 +28,4 @@ def report_ready(**_: object) -> None:
 @worker_process_init.connect  # type: ignore[untyped-decorator] # Celery ships no types
 def prepare_process(**_: object) -> None:
     """Make the processes of the default worker return memory. Workers with models use threads, and send no signal."""
-    return_memory()
+    configure_allocator()

@@ -6,7 +6,7 @@ from typing import Any
 from prometheus_client.multiprocess import mark_process_dead
 
 from config.env import awaited_file, empty_metrics_folder
-from config.memory import return_memory
+from config.memory import configure_allocator
 
 worker_class = "gthread"
 timeout = 60
@@ -18,7 +18,7 @@ control_socket_disable = True
 preload_app = True
 # Before the application is loaded, because prometheus_client then opens its files.
 empty_metrics_folder()
-return_memory()
+configure_allocator()
 
 
 def on_starting(server: Any) -> None:

@@ -1,4 +1,4 @@
-"""Makes glibc return the memory that a process no longer needs."""
+"""Configures glibc to return the memory that a process no longer needs."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ LARGE = 128 * 1024  # bytes: the threshold with which glibc starts
 ARENAS = 2
 
 
-def return_memory() -> None:
+def configure_allocator() -> None:
     """Let the threads of this process share two arenas, and map large blocks apart from them.
 
     By default, glibc gives the threads up to eight arenas per core, and each keeps the most that a request has needed
