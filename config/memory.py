@@ -12,7 +12,9 @@ def configure_allocator() -> None:
 
     By default, glibc gives the threads up to eight arenas per core, and each keeps the most that a request has needed
     in it. It returns a freed block at once only if the block is larger than a threshold, and raises the threshold to
-    the size of the largest such block, up to 32 MB. A threshold that is set stays. Other C libraries have no mallopt.
+    the size of the largest such block, up to 32 MB. A threshold that is set does not rise.
+
+    Other C libraries have no mallopt.
     """
     if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
         mallopt(M_ARENA_MAX, ARENAS)

@@ -187,8 +187,8 @@ CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# In KB, at its peak: a process of the default worker that needed more ends after its task. Python keeps the pieces that
-# millions of small objects leave. Exports and small imports need 115 MB; a fit of 17,000 labels needs 170.
+# In KB of peak memory: a process of the default worker that needed more ends after its task, because Python seldom
+# returns the memory of many small objects. Exports and small imports need 115 MB; a fit of 17,000 labels needs 170.
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 150 * 1024
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 10
 CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False

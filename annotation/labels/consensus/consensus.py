@@ -36,9 +36,9 @@ def consensus_of(annotations: Sequence[RecordAnnotation]) -> list[Consensus]:
 def consensus_of_each(
     solutions: Sequence[tuple[Sequence[RecordAnnotation], str]], fit: Fit | None = None
 ) -> list[list[Consensus]]:
-    """The posterior of each rated completion, by position and alternative, of the solutions.
+    """The posteriors of each solution's rated completions, by position and alternative.
 
-    A solution is its annotations, of which you pass the latest revisions only, and its domain.
+    Pass each solution as the latest revisions of its annotations, and its domain.
 
     - The posterior is the share of each rating among the votes, or with `fit` the probability of each rating given who
       voted. The weight is then the probability that the step is reached without an earlier error, and that at least one

@@ -142,7 +142,7 @@ def _share(draws: Array, counts: Array, of: Array) -> Measured:
 def _scores(
     fit: Fit | None, votes: Sequence[Vote], truths: Mapping[Step, int]
 ) -> Iterator[tuple[int, tuple[float, ...]]]:
-    """The solution of each known step, with 1 if the fit is right, 1 if most votes are, its loss in nats, and votes."""
+    """For each known step: its solution, then 1 if the fit is right, 1 if most votes are, loss in nats, votes."""
     by_votes = _posteriors(None, votes)
     opinions = Counter(vote.step for vote in votes)
     for step, posterior in _posteriors(fit, votes).items():

@@ -121,7 +121,7 @@ def chunks_of(solutions: QuerySet[Solution]) -> Iterator[list[int]]:
 def _passing(
     stored: Iterable[StoredSolution], filters: SnapshotFilters
 ) -> Iterator[tuple[int, Record, list[RecordAnnotation]]]:
-    """The solutions with enough labels that pass the filters, which their records get, and the latest of these."""
+    """The solutions that pass the filters, with their latest labels. Each record gets the labels that pass."""
     for pk, record, labels in stored:
         latest, record.annotations = select_labels(labels, filters)
         if len(record.annotations) >= filters.min_annotations and _agreed(record, labels, filters):

@@ -112,11 +112,11 @@ def lengths_and_generators(project: Project, ids: Numbers) -> tuple[Numbers, Num
 
 
 def _hash(text: str) -> Func:
-    """64 bits for a text, which are equal for few others among billions."""
+    """A 64-bit hash of a text. Collisions are rare even among billions."""
     return Func(text, Value(0), function="hashtextextended", output_field=BigIntegerField())
 
 
 def _codes(hashes: Numbers) -> Numbers:
-    """Whole numbers from 0 on in the order of their first use."""
+    """The hashes as whole numbers from 0, in the order of their first use."""
     _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[place]

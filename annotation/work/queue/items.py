@@ -100,7 +100,7 @@ def leave_queue(solutions: Collection[int]) -> None:
 
 
 def _close_all(items: QuerySet[QueueItem]) -> int:
-    """Settle the open ones as those of a retired generation; returns how many are retired.
+    """Settle the open items as those of a retired generation; returns how many are retired.
 
     They are locked in the order of their ids, and changed by the database: a queue can have 50,000 of them.
     """

@@ -58,7 +58,7 @@ def _draw(due: Sequence[str], lanes: Mapping[str, Tally], behind: Mapping[str, i
     """One of the due lanes: drawn from those after which the others still meet their deadlines; else the earliest."""
     wanted = {lane: tally.wanted for lane, tally in lanes.items()}
     taken = {lane: tally.taken for lane, tally in lanes.items()}
-    # The least of exponential numbers with these rates is a draw in proportion to them; so is the next among the rest.
+    # Sorting exponential variates with these rates draws the lanes without replacement, in proportion to the rates.
     for lane in sorted(due, key=lambda lane: rng.standard_exponential() / behind[lane]):
         after = taken | {lane: taken[lane] + 1}
         if _in_time(list(wanted.values()), list(after.values())):
