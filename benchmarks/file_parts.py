@@ -94,7 +94,7 @@ def measure(solutions: int, folder: Path) -> dict[str, float]:
     parts.watch(store._Chunk, "_add", "import: match and assign keys")
     parts.watch(NewRows, "write", "import: rows and COPY, without the server")
     parts.watch(record_stream, "read_solutions", "snapshot: rows into records")
-    parts.watch(record_stream, "consensus_of", "snapshot: consensus")
+    parts.watch(record_stream, "consensus_of_each", "snapshot: consensus")
     parts.watch(ExportCounts, "add", "snapshot: what each format leaves out")
     parts.watch(tally.Tally, "_add", "snapshot: other counts")
     with connection.cursor() as cursor:
