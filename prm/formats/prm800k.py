@@ -249,21 +249,20 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
 
 def _native_step(record: Record, place: PathPosition) -> dict[str, Any]:
     at = record.positions[place.position] if place.position < len(record.positions) else []
-    order = [rating.alternative for rating in place.ratings]
-    completions = [
-        {
-            "text": at[rating.alternative].text,
-            "rating": rating.rating,
-            "flagged": True if rating.state == "unsure" else rating.flagged,
-        }
-        for rating in place.ratings
-    ]
-    if place.chosen is not None and place.chosen not in order:
-        order.append(place.chosen)
-        completions.append({"text": at[place.chosen].text, "rating": None, "flagged": None})
-    written = {"text": place.own_text, "rating": None, "source": "human", "flagged": False}
+    order, completions = [], []
+    for rating in place.ratings:
+        order.append(rating.alternative)
+        flagged = True if rating.state == "unsure" else rating.flagged
+        completions.append({"text": at[rating.alternative].text, "rating": rating.rating, "flagged": flagged})
+    chosen = place.chosen
+    if chosen is not None:
+        if chosen not in order:
+            order.append(chosen)
+            completions.append({"text": at[chosen].text, "rating": None, "flagged": None})
+        chosen = order.index(chosen)
+    own = place.own_text
     return {
         "completions": place.native.get("completions", completions),
-        "human_completion": None if place.own_text is None else written,
-        "chosen_completion": None if place.chosen is None else order.index(place.chosen),
+        "human_completion": None if own is None else {"text": own, "rating": None, "source": "human", "flagged": False},
+        "chosen_completion": chosen,
     }
