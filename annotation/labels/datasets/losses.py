@@ -18,13 +18,13 @@ class _Outcome(NamedTuple):
 
 
 class _Remembered:
-    """The outcomes of records of one structure, by writer and policy, and the number of such records."""
+    """The outcomes of records of one structure, by writer and policy, and the number of such records by split."""
 
-    __slots__ = ("kinds", "outcomes", "split", "times")
+    __slots__ = ("kinds", "outcomes", "times")
 
     def __init__(self, record: Record, outcomes: dict[Lines, dict[NeutralPolicy, _Outcome]]) -> None:
-        self.split, self.kinds = record.split, [label.source_kind for label in record.annotations]
-        self.outcomes, self.times = outcomes, 0
+        self.kinds = [label.source_kind for label in record.annotations]
+        self.outcomes, self.times = outcomes, Counter[str]()
 
 
 class ExportCounts:
@@ -52,17 +52,17 @@ class ExportCounts:
 
     def add(self, record: Record) -> None:
         met = [condition(record) for condition in self._conditions]
-        key = (record.split, tuple(met), _structure_of(record))
+        key = (*met, *_structure_of(record))
         remembered = self._remembered.get(key)
         if remembered is None:
             if len(self._remembered) == MOST_REMEMBERED:
                 self._count_remembered()
             lines = [*self._always, *self._with(met, True)]
             remembered = self._remembered[key] = _Remembered(record, self._run(lines, record))
-        remembered.times += 1
+        remembered.times[record.split] += 1
         if self._never or not all(met):
             alone = _Remembered(record, self._run([*self._never, *self._with(met, False)], record))
-            alone.times = 1
+            alone.times[record.split] = 1
             self._count(alone)
 
     def counts(self) -> dict[str, Any]:
@@ -97,25 +97,26 @@ class ExportCounts:
             for exporter in self._sharing[lines]:
                 for policy, outcome in by_policy.items():
                     by_split = self._counts[exporter.name][policy]
-                    if these.split not in by_split:
-                        names = ("held", "kinds", "left_out", "ends_early")
-                        by_split[these.split] = {name: Counter() for name in names}
-                    _add(by_split[these.split], outcome, these)
+                    for split, times in these.times.items():
+                        if split not in by_split:
+                            names = ("held", "kinds", "left_out", "ends_early")
+                            by_split[split] = {name: Counter() for name in names}
+                        _add(by_split[split], outcome, these.kinds, times)
 
     def _policies(self, exporter: Exporter) -> Sequence[NeutralPolicy]:
         """The policies on neutral steps that give different files."""
         return self._wanted if exporter.two_classes else NEUTRAL_POLICIES[:1]
 
 
-def _add(counts: dict[str, Counter[str]], outcome: _Outcome, these: _Remembered) -> None:
+def _add(counts: dict[str, Counter[str]], outcome: _Outcome, kinds: Iterable[str], times: int) -> None:
     if outcome.rows:
-        counts["held"].update(solutions=these.times, rows=outcome.rows * these.times)
-        for kind in these.kinds:
-            counts["kinds"][kind] += these.times
+        counts["held"].update(solutions=times, rows=outcome.rows * times)
+        for kind in kinds:
+            counts["kinds"][kind] += times
         for reason in outcome.reasons:
-            counts["ends_early"][reason] += these.times
+            counts["ends_early"][reason] += times
     else:
-        counts["left_out"][(*outcome.reasons, NO_ROW)[0]] += these.times
+        counts["left_out"][(*outcome.reasons, NO_ROW)[0]] += times
 
 
 def _run(lines: Lines, record: Record, policy: NeutralPolicy) -> _Outcome:
@@ -131,7 +132,7 @@ def _has_neutral(record: Record) -> bool:
     )
 
 
-def _structure_of(record: Record) -> Hashable:
+def _structure_of(record: Record) -> tuple[Hashable, ...]:
     """What `Exporter.by_structure` calls the structure of a record, with the kinds of its labels."""
     return (
         tuple(map(len, record.positions)),
