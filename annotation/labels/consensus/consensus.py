@@ -1,7 +1,7 @@
 """The consensus of a solution's annotations on each of its steps."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import inf, prod
 from typing import Any, NamedTuple
 
@@ -27,8 +27,8 @@ def consensus_of(annotations: Sequence[RecordAnnotation]) -> list[Consensus]:
     """The vote shares of each rated completion of a solution; see `consensus_of_each`."""
     if len(annotations) == 1:
         [only] = annotations
-        rated = sorted(_rated(only))
-        return [Consensus(*at, *ALONE[rating], votes=1, adjudicated=only.adjudicates) for at, rating in rated]
+        rated, adjudicates = sorted(_rated(only)), only.adjudicates
+        return [Consensus(*at, *ALONE[rating], 1, adjudicated=adjudicates) for at, rating in rated]
     votes, settled = _count(annotations)
     return [_by_shares(step, voted, settled.get(step)) for step, voted in votes.items()]
 
@@ -146,11 +146,13 @@ def _partings(annotations: Sequence[RecordAnnotation]) -> Sequence[float]:
     return [parting(taken_path(a.finish_reason, a.path), agreed) for a in annotations]
 
 
-def _rated(annotation: RecordAnnotation) -> Iterator[tuple[Place, int]]:
-    for place in annotation.path:
-        for rating in place.ratings:
-            if rating.rating is not None:
-                yield (place.position, rating.alternative), rating.rating
+def _rated(annotation: RecordAnnotation) -> list[tuple[Place, int]]:
+    return [
+        ((place.position, rating.alternative), rating.rating)
+        for place in annotation.path
+        for rating in place.ratings
+        if rating.rating is not None
+    ]
 
 
 def _last_decided(annotation: RecordAnnotation) -> float:
