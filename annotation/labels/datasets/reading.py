@@ -24,12 +24,12 @@ from prm.formats.record import (
     Span,
 )
 
-# JSON is read as text: almost all of it is empty and is not decoded.
+# Rows are read in binary form. JSON is read as text: almost all of it is empty and is not decoded.
 SOLUTIONS = """
 SELECT solution.id, problem.text AS problem, problem.source_group, solution.split,
-    problem.domain, problem.reference_answer, problem.reference_solution, problem.extra AS problem_extra,
+    problem.domain, problem.reference_answer, problem.reference_solution, problem.extra::text AS problem_extra,
     solution.external_id, solution.generator, solution.final_answer, solution.final_answer_correct,
-    solution.outcome_source, solution.provenance, solution.extra, solution.multiplicity
+    solution.outcome_source, solution.provenance::text, solution.extra::text, solution.multiplicity
 FROM annotation_solution solution JOIN annotation_problem problem ON problem.id = solution.problem_id
 WHERE solution.id = ANY(%(ids)s)
 """
@@ -44,12 +44,12 @@ WHERE step.solution_id = ANY(%(ids)s) ORDER BY step.solution_id, critique.step_i
 """
 LABELS = """
 SELECT label.solution_id, label.id, label.source_id, label.annotator_id, label.revision,
-    source.kind AS source_kind, source.name AS source_name, source.detail AS source_detail, member.pseudonym::text,
-    label.finish_reason, label.first_error, label.progress, label.total_ms, label.submitted_at, label.lane,
-    generation.number AS generation, item.inclusion_probability, guidelines.number AS guidelines, label.adjudicates,
-    coalesce(dispute.state <> 'withdrawn', false) AS reference_disputed, label.native, label.stated,
-    label.comment, label.reason,
-    hint.shown AS hint_shown, version.number AS hint_model, hint.seen AS hint_seen
+    source.kind AS source_kind, source.name AS source_name, source.detail::text AS source_detail,
+    member.pseudonym::text, label.finish_reason, label.first_error, label.progress, label.total_ms, label.submitted_at,
+    label.lane, generation.number AS generation, item.inclusion_probability, guidelines.number AS guidelines,
+    label.adjudicates, coalesce(dispute.state <> 'withdrawn', false) AS reference_disputed, label.native::text,
+    label.stated::text, label.comment, label.reason,
+    hint.shown AS hint_shown, version.number AS hint_model, hint.seen::text AS hint_seen
 FROM annotation_annotation label
 JOIN annotation_labelsource source ON source.id = label.source_id
 LEFT JOIN annotation_membership member ON member.id = label.annotator_id
@@ -65,12 +65,12 @@ ORDER BY label.solution_id, label.submitted_at, label.revision, source.kind,
     source.name COLLATE "C", member.pseudonym
 """
 PATH = """
-SELECT annotation_id, position, chosen_id, own_text, dwell_ms, NULLIF(native, '{}') FROM annotation_pathstep
+SELECT annotation_id, position, chosen_id, own_text, dwell_ms, NULLIF(native, '{}')::text FROM annotation_pathstep
 WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, position
 """
 RATINGS = """
-SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, comment, NULLIF(dimensions, '{}'),
-    NULLIF(spans, '[]')
+SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, comment, NULLIF(dimensions, '{}')::text,
+    NULLIF(spans, '[]')::text
 FROM annotation_steprating WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, ordinal, id
 """
 VOTES = """
@@ -81,7 +81,7 @@ JOIN annotation_problem problem ON problem.id = solution.problem_id
 WHERE rating.annotation_id = ANY(%(ids)s) AND rating.rating IS NOT NULL
 ORDER BY rating.annotation_id, rating.ordinal, rating.id
 """
-_Fetch = Callable[[str, Mapping[str, Any]], list[Any]]
+_Fetch = Callable[..., list[Any]]
 Places = dict[int, tuple[int, int]]  # of steps: position and alternative
 Rows = Sequence[Any]  # of one of the statements above: tuples of the most frequent ones, else named tuples
 
@@ -137,7 +137,7 @@ def read_solutions(ids: Sequence[int], *, batches_set_aside: bool, texts: Texts 
         path = _path(paths.get(row.id, ()), ratings.get(row.id, ()), places, texts)
         return _label(row, aside, path, comments=texts.comments)
 
-    solutions = {solution.id: solution for solution in fetch_named(SOLUTIONS, {"ids": ids})}
+    solutions = {solution.id: solution for solution in fetch_named(SOLUTIONS, {"ids": ids}, binary=True)}
     return [
         StoredSolution(
             pk,
@@ -172,7 +172,7 @@ def _set_aside(label_ids: Sequence[int]) -> set[int]:
 
 def _by_first_column(statement: str, ids: Sequence[int], fetch: _Fetch = fetch_named) -> Mapping[int, Rows]:
     """The rows of a statement, grouped by its first column, by which they are sorted."""
-    return {key: list(rows) for key, rows in groupby(fetch(statement, {"ids": ids}), itemgetter(0))}
+    return {key: list(rows) for key, rows in groupby(fetch(statement, {"ids": ids}, binary=True), itemgetter(0))}
 
 
 def _record(solution: Any, steps: Rows, critiques: Rows) -> Record:
