@@ -16,6 +16,14 @@ from annotation.core.solution_search import WordVector
 Model = type[models.Model]
 
 _encode = msgspec.json.Encoder().encode
+# Materialised, because PostgreSQL would otherwise look up the sequence for each key.
+RESERVE = """
+WITH wanted AS MATERIALIZED (
+    SELECT name, pg_get_serial_sequence(name, 'id')::regclass AS sequence, count
+    FROM (VALUES {values}) AS named (name, count)
+)
+SELECT name, ARRAY(SELECT nextval(sequence) FROM generate_series(1, count)) FROM wanted
+"""
 
 
 class NewRows:
@@ -29,6 +37,15 @@ class NewRows:
         self._fields = fields
         self._rows: dict[Model, list[Sequence[Any]]] = {model: [] for model in fields}
         self._keys = {model: _new_keys(model) for model in fields}
+
+    def reserve(self, counts: Mapping[Model, int]) -> None:
+        """Fetch as many keys of each model in one round trip; only keys beyond them need further ones."""
+        wanted = [value for model, count in counts.items() for value in (model._meta.db_table, count)]
+        with connection.cursor() as cursor:
+            cursor.execute(RESERVE.format(values=", ".join(["(%s, %s)"] * len(counts))), wanted)
+            reserved = dict(cursor.fetchall())
+        for model in counts:
+            self._keys[model] = chain(reserved[model._meta.db_table], self._keys[model])
 
     def key(self, model: Model) -> int:
         """A primary key for a new row of the model."""

@@ -171,6 +171,7 @@ class _Chunk:
         self._recounted: dict[int, _Solution] = {}
 
     def store(self) -> list[tuple[Counts, int | None]]:
+        self._reserve_keys()
         stored = [self._add(one) for one in self._records]
         self._rows.write(
             {
@@ -219,6 +220,17 @@ class _Chunk:
             by_id[solution].completions[position].append(Completion(text, kind=cast(StepKind, kind)))
             by_id[solution].keys[position].append(key)
         self._labels.find_revisions(list(by_id))
+
+    def _reserve_keys(self) -> None:
+        """Fetch the keys of the new problems, solutions and steps at once."""
+        problems = {one.text_hash for one in self._records} - self._problems.keys()
+        solutions = {
+            (one.text_hash, one.content_hash): sum(map(len, one.record.positions))
+            for one in self._records
+            if one.text_hash in problems or (self._problems[one.text_hash].id, one.content_hash) not in self._solutions
+        }
+        steps = [count for count in solutions.values() if count]
+        self._rows.reserve({Problem: len(problems), Solution: len(steps), Step: sum(steps)})
 
     def _add(self, one: Identified) -> tuple[Counts, int | None]:
         """Add the rows of a record; returns its counts and the id of its solution."""

@@ -5,8 +5,10 @@ import re
 import pytest
 from django.db import connection
 
-from annotation.files.store import PROBLEMS, SOLUTIONS, begin_storing
-from tests.factories import ProblemFactory, SolutionFactory
+from annotation.files.store import PROBLEMS, SOLUTIONS, begin_storing, store_chunk
+from annotation.models import Solution, Step
+from prm.formats.record import Completion, Record
+from tests.factories import ProblemFactory, ProjectFactory, SolutionFactory
 
 LOOKUPS = {
     "problem_once_per_project": (PROBLEMS, {"hashes": "'a b'", "project": "1"}, "text_hash = hash.hash"),
@@ -38,3 +40,20 @@ def test_a_plan_for_small_tables_looks_each_row_up_by_its_hash(index, is_analyse
     assert re.findall(r"Index Scan (?:using|on) (\w+)", plan) == [index]
     assert "Seq Scan" not in plan
     assert f"Index Cond: {condition}\n" in plan + "\n"
+
+
+@pytest.mark.django_db
+def test_a_chunk_fetches_the_keys_that_it_needs_in_one_round_trip(django_assert_max_num_queries):
+    """Also if the chunk repeats solutions, and if the project has some of them already."""
+    project = ProjectFactory()
+    records = [
+        Record(f"problem {'i' * (number % 3)}", [[Completion(f"step {number} {place}")] for place in range(300)])
+        for number in [*range(4), *range(5)]
+    ]
+    for count, added in ((4, 4), (9, 1)):
+        with django_assert_max_num_queries(20) as queries:
+            store_chunk(project=project, records=records[:count])
+        assert len([query for query in queries if "nextval" in query["sql"]]) == 1
+        for model, most in ((Solution, added), (Step, 300 * added)):
+            keys = sorted(model.objects.values_list("pk", flat=True))[-most:]
+            assert keys == list(range(keys[0], keys[0] + most))
