@@ -50,7 +50,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     solutions without labels; a part of weight 0 is absent. `pairwise_weight` is that of the process part's preference
     between rated completions at one position, and `graded_weight` that of its answer likelihood: an unread solution of
     the pool with a graded final answer teaches that the product of its step probabilities is its chance of having no
-    error (0: it does not teach). `class_balance` weights classes by the inverse of their counts or effective numbers,
+    error (0: it does not teach). `estimate_weight` is that of Monte Carlo estimates of unread solutions, of which
+    each is evidence about the product up to its step. If it is 0, labels by Monte Carlo alone are step labels like any
+    others. `class_balance` weights classes by the inverse of their counts or effective numbers,
     none more than `balance_cap` times another. "held" weights all classes equally and shifts the logits to the class
     shares of the held-out part, which differ if the training part was selected for likely errors.
 
@@ -100,6 +102,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     outcome_weight: float = 0.0
     pairwise_weight: float = 1.0
     graded_weight: float = 1.0
+    estimate_weight: float = 0.0
     class_balance: ClassBalance = "held"
     balance_cap: float = 10.0
     label_smoothing: float = 0.0
@@ -129,6 +132,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             "outcome_weight",
             "pairwise_weight",
             "graded_weight",
+            "estimate_weight",
             "anchor",
             "weight_decay",
             "checkpoint_seconds",

@@ -123,6 +123,14 @@ class GradedCounts(msgspec.Struct):
     noise: NoiseRates
 
 
+class EstimateCounts(msgspec.Struct):
+    """Unread solutions that taught the step heads by Monte Carlo estimates, their estimated steps, and the noise."""
+
+    solutions: int
+    steps: int
+    noise: NoiseRates
+
+
 class StageCost(msgspec.Struct, omit_defaults=True):
     """The cost of one stage: `tokens` of text through the backbone, the share of padding, and the model's arithmetic as
     a share of the device's peak; None if the backbone did not run."""
@@ -175,7 +183,8 @@ class Manifest(msgspec.Struct):
     "validation" (source groups of the pool set aside) or "none"; after `recalibrate`, "labels" or "grades" for the
     threshold. `data_sha256` is of the labelled traces in any order,
     `versions["prm"]` of this library's code. `notes` are messages of the run, and `trust` the limits beyond which a
-    score is doubtful. `graded` is None if no unread solution taught by its grade. `base` is a name, a path, or
+    score is doubtful. `graded` is None if no unread solution taught by its grade, and `estimated` if none taught by
+    Monte Carlo estimates. `base` is a name, a path, or
     begins with "./" for a subfolder of the model. `outside` describes a model trained elsewhere."""
 
     base: str
@@ -196,6 +205,7 @@ class Manifest(msgspec.Struct):
     notes: list[str] = []
     trust: Trust | None = None
     graded: GradedCounts | None = None
+    estimated: EstimateCounts | None = None
     outside: Outside | None = None
     format: str = FORMAT
     format_version: int = FORMAT_VERSION

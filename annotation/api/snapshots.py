@@ -49,7 +49,8 @@ Filters = Annotated[
         "`fit` (the number of a consensus fit of that model; by default one of the labels as they are now), "
         "`agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or "
         "differing), `graded` (0: lists up to this many unread solutions of the pool with a right final answer, and as "
-        "many with a wrong one, for training; no file has them)."
+        "many with a wrong one, for training; no file has them), `estimates` (0: adds as many with Monte Carlo "
+        "estimates)."
     ),
 ]
 
@@ -98,7 +99,7 @@ class SnapshotRow(Row):
     project: str
     sha256: str
     graded_sha256: Annotated[
-        str, about("SHA-256 of the list of graded solutions that nobody has read; empty without any.")
+        str, about("SHA-256 of the list of unread solutions with grades or estimates; empty without any.")
     ]
     fit: Annotated[int | None, about("The number of its consensus fit; null for shares of votes.")]
     filters: Annotated[dict[str, Any], about("The filters that it was made with; omitted ones have their defaults.")]

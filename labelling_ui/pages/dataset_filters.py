@@ -42,6 +42,7 @@ NAMES = {
     "set_aside": _("Batches set aside"),
     "gold": _("Gold solutions"),
     "graded": _("Graded solutions of each side"),
+    "estimates": _("Solutions with Monte Carlo estimates"),
     "critiques": _("Critiques"),
     "comments": _("Comments and reasons"),
     "consensus": _("Consensus by"),
@@ -72,7 +73,12 @@ AGREEMENT = {
 }
 # The fields by what they select, with a heading each.
 GROUPS: list[tuple[Promise, tuple[str, ...]]] = [
-    (_("Solutions"), ("splits", "domains", "policies", "visibilities", "text", "gold", "graded", "min_annotations")),
+    (
+        _("Solutions"),
+        (
+            "splits", "domains", "policies", "visibilities", "text", "gold", "graded", "estimates", "min_annotations",
+        ),
+    ),
     (
         _("Labels"),
         (
@@ -86,6 +92,7 @@ GROUPS: list[tuple[Promise, tuple[str, ...]]] = [
 
 HELP = {
     "graded": _("Unread solutions with a right, and with a wrong final answer. They are in no download."),
+    "estimates": _("Unread solutions, and as many labelled ones. Their estimates are in no download."),
     "min_annotations": _("0 includes solutions without labels."),
     "submitted_to": _("Days are in UTC."),
     "fit": _("The number of an earlier fit. Leave it empty for the labels as they are now."),

@@ -67,6 +67,7 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
         (gettext("seed"), config.get("seed")),
         (gettext("labelled solutions"), counts.get("solutions")),
         *_graded(manifest.get("graded")),
+        *_estimated(manifest.get("estimated")),
         (gettext("temperature"), _rounded(manifest.get("temperature"))),
         (gettext("first-error threshold"), _rounded(manifest.get("threshold"))),
         (gettext("code"), manifest.get("versions", {}).get("prm")),
@@ -87,6 +88,20 @@ def _graded(graded: dict[str, Any] | None) -> list[tuple[str, str]]:
         (gettext("graded solutions that nobody had read"), sides),
         (gettext("right answers despite an error"), _by_domain(noise, "right_despite_error")),
         (gettext("wrong answers without an error"), _by_domain(noise, "wrong_without_error")),
+    ]
+
+
+def _estimated(estimated: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """The unread solutions that taught by Monte Carlo estimates, and how often estimates misled among labelled ones."""
+    if not estimated:
+        return []
+    taught = gettext("%(solutions)s solutions, %(steps)s steps") % {
+        name: decimal(estimated[name]) for name in ("solutions", "steps")
+    }
+    return [
+        (gettext("Monte Carlo estimates"), taught),
+        (gettext("right rollouts despite an error"), _by_domain(estimated["noise"], "right_despite_error")),
+        (gettext("no right rollout without an error"), _by_domain(estimated["noise"], "wrong_without_error")),
     ]
 
 

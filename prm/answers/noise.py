@@ -1,19 +1,22 @@
-"""Fits how often a graded final answer misleads about the steps before it. No torch."""
+"""Fits how often a graded final answer, or a Monte Carlo estimate, misleads about the steps before it. No torch."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from prm.labels import first_error
+from prm.labels import first_error, step_labels
 from prm.traces import Trace
 
-STRENGTH = 10.0  # solutions that a prior counts for, at every level
+STRENGTH = 10.0  # solutions, or estimated prefixes, that a prior counts for, at every level
 
 
 class AnswerNoise(msgspec.Struct, frozen=True):
     """Two shares: of right answers whose solution has an error, and of wrong answers whose solution has none.
 
-    Both condition on the grade, so that they hold for labels that were chosen by their grade.
+    Both condition on the grade, so that they hold for labels that were chosen by their grade. For Monte Carlo
+    estimates, they are the shares of prefixes with an error from which a rollout is right, and of prefixes without one
+    from which none is. These condition on the error, because estimates are too noisy to teach as if they were true.
     """
 
     right_despite_error: float
@@ -23,14 +26,25 @@ class AnswerNoise(msgspec.Struct, frozen=True):
         """P(no step is an error | the grade)."""
         return 1 - self.right_despite_error if right else self.wrong_without_error
 
+    def at_even_odds(self, right: float) -> float:
+        """P(no step is an error | a Monte Carlo estimate), if half of the prefixes have one.
+
+        It is the likelihood ratio of the estimate in the form of a chance. `right` is 1 if a rollout was right, else 0.
+        """
+        sound = right * (1 - self.wrong_without_error) + (1 - right) * self.wrong_without_error
+        flawed = right * self.right_despite_error + (1 - right) * (1 - self.right_despite_error)
+        return sound / (sound + flawed)
+
 
 PRIOR = AnswerNoise(0.15, 0.02)  # between the real sets of grade-school and competition problems
+PRIOR_OF_ESTIMATES = AnswerNoise(0.3, 0.1)  # rollouts recover from errors, and fail on hard problems
 
 
 class NoiseRates(msgspec.Struct, frozen=True):
     """The answer noise of all solutions, by domain, and by domain and generator.
 
-    `right` and `wrong` count the labelled solutions with a right and a wrong answer that it was fitted on.
+    `right` and `wrong` count the labelled solutions with a right and a wrong answer that it was fitted on; for Monte
+    Carlo estimates, the labelled prefixes without and with an error.
     """
 
     overall: AnswerNoise = PRIOR
@@ -60,26 +74,68 @@ def fit_noise(traces: Iterable[Trace]) -> NoiseRates:
     Each rate is the mean of a Beta posterior. The prior of the overall rates is PRIOR; a domain's prior is the overall
     posterior, and a generator's that of its domain, each with STRENGTH solutions. So few labels change little.
     """
-    known = [trace for trace in traces if trace.final_answer_correct is not None and first_error(trace) is not None]
-    overall = _posterior(known, PRIOR)
+    cases = [
+        _Case(trace.domain, trace.generator, trace.final_answer_correct, error != -1)
+        for trace in traces
+        if trace.final_answer_correct is not None and (error := first_error(trace)) is not None
+    ]
+    return _fit(cases, PRIOR, _by_claim)
+
+
+def fit_estimate_noise(pairs: Iterable[tuple[Trace, Trace]]) -> NoiseRates:
+    """The noise of Monte Carlo estimates, from pairs of a labelled trace and the same steps with estimates.
+
+    As `fit_noise`, with a case for each estimated step, and PRIOR_OF_ESTIMATES. A case is flawed if the first error is
+    at the step or before it.
+    """
+    cases = [
+        _Case(labelled.domain, labelled.generator, label.good, 0 <= error <= k)
+        for labelled, estimated in pairs
+        if (error := first_error(labelled)) is not None
+        for k, label in enumerate(step_labels(estimated))
+        if label is not None
+    ]
+    return _fit(cases, PRIOR_OF_ESTIMATES, _by_truth)
+
+
+class _Case(NamedTuple):
+    """A claim that steps have no error, as certain as `right`, and whether they are flawed."""
+
+    domain: str
+    generator: str
+    right: float
+    flawed: bool
+
+
+_Posterior = Callable[[Sequence[_Case], AnswerNoise], AnswerNoise]
+
+
+def _fit(cases: Sequence[_Case], prior: AnswerNoise, posterior: _Posterior) -> NoiseRates:
+    overall = posterior(cases, prior)
     domains: dict[str, AnswerNoise] = {}
     generators: dict[str, dict[str, AnswerNoise]] = {}
-    for domain in sorted({trace.domain for trace in known}):
-        within = [trace for trace in known if trace.domain == domain]
-        domains[domain] = _posterior(within, overall)
+    for domain in sorted({case.domain for case in cases}):
+        within = [case for case in cases if case.domain == domain]
+        domains[domain] = posterior(within, overall)
         generators[domain] = {
-            name: _posterior([trace for trace in within if trace.generator == name], domains[domain])
-            for name in sorted({trace.generator for trace in within})
+            name: posterior([case for case in within if case.generator == name], domains[domain])
+            for name in sorted({case.generator for case in within})
         }
-    right = sum(bool(trace.final_answer_correct) for trace in known)
-    return NoiseRates(overall, domains, generators, right, len(known) - right)
+    right = sum(not case.flawed if posterior is _by_truth else case.right > 0.5 for case in cases)
+    return NoiseRates(overall, domains, generators, right, len(cases) - right)
 
 
-def _posterior(traces: Sequence[Trace], prior: AnswerNoise) -> AnswerNoise:
-    right = [first_error(trace) != -1 for trace in traces if trace.final_answer_correct]
-    wrong = [first_error(trace) == -1 for trace in traces if not trace.final_answer_correct]
+def _by_claim(cases: Sequence[_Case], prior: AnswerNoise) -> AnswerNoise:
+    right = [float(case.flawed) for case in cases if case.right]
+    wrong = [float(not case.flawed) for case in cases if not case.right]
     return AnswerNoise(_shrunk(right, prior.right_despite_error), _shrunk(wrong, prior.wrong_without_error))
 
 
-def _shrunk(misleading: Sequence[bool], prior: float) -> float:
+def _by_truth(cases: Sequence[_Case], prior: AnswerNoise) -> AnswerNoise:
+    flawed = [case.right for case in cases if case.flawed]
+    sound = [1 - case.right for case in cases if not case.flawed]
+    return AnswerNoise(_shrunk(flawed, prior.right_despite_error), _shrunk(sound, prior.wrong_without_error))
+
+
+def _shrunk(misleading: Sequence[float], prior: float) -> float:
     return (sum(misleading) + STRENGTH * prior) / (len(misleading) + STRENGTH)

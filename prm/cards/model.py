@@ -15,7 +15,7 @@ from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.metrics import format_metric
 from prm.evaluation.prmbench import PRMBenchReport
-from prm.manifest import PEOPLE, Costs, Counts, GradedCounts, Manifest, Provenance
+from prm.manifest import PEOPLE, Costs, Counts, EstimateCounts, GradedCounts, Manifest, Provenance
 from prm.trust import Trust
 from prm.vocabulary import MACHINES
 
@@ -153,6 +153,7 @@ def _model(manifest: Manifest) -> list[str]:
         f"- Process part: {process}.",
         f"- Outcome part: {outcome}.",
         *([f"- Graded answers: {_graded(manifest.graded, config.graded_weight)}."] if manifest.graded else []),
+        *_estimated(manifest.estimated, config.estimate_weight),
         f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold:.3f} were fitted on "
         f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
         *_trust(manifest.trust),
@@ -169,6 +170,18 @@ def _graded(graded: GradedCounts, weight: float) -> str:
         f"taken to have an error, and among {noise.wrong} wrong ones {noise.overall.wrong_without_error:.1%} to have "
         "none"
     )
+
+
+def _estimated(estimated: EstimateCounts | None, weight: float) -> list[str]:
+    if estimated is None:
+        return []
+    noise = estimated.noise
+    return [
+        f"- Monte Carlo estimates: {estimated.solutions} unread solutions with {estimated.steps} estimated steps "
+        f"taught the step heads (weight {weight:g}). Of {noise.wrong} labelled prefixes with an error, "
+        f"{noise.overall.right_despite_error:.1%} were taken to reach the right answer, and of {noise.right} without "
+        f"one, {noise.overall.wrong_without_error:.1%} not to."
+    ]
 
 
 def _trust(trust: Trust | None) -> list[str]:

@@ -1,9 +1,10 @@
 """Retrains heads from scratch on cached features, with the library's own objective and loop."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ from prm.traces import Trace
 from prm.training.caches import Cache
 from prm.training.calibrating import calibrate
 from prm.training.costs import Meter
-from prm.training.dataset import as_documents, documents, graded_documents
+from prm.training.dataset import NO_ESTIMATES, as_documents, documents, unread_documents
 from prm.training.distributed import ALONE
 from prm.training.fitting import Fit
 from prm.training.inputs import Reader, encode_cached
@@ -34,6 +35,7 @@ from prm.training.supervision import Supervision
 
 CPU = torch.device("cpu")
 UNKNOWN_NOISE = NoiseRates()
+NONE: Mapping[int, Trace] = MappingProxyType({})
 NEVER = 1e9  # seconds between checkpoints
 AT_ONCE = 512  # steps whose features fit the processor's cache: half the time of a whole pool at once
 
@@ -103,10 +105,13 @@ def learn(
     *,
     unread: Sequence[int] = (),
     noise: NoiseRates = UNKNOWN_NOISE,
+    estimates: Mapping[int, Trace] = NONE,
+    estimate_noise: NoiseRates = NO_ESTIMATES,
 ) -> Model:
     """Train on the revealed labels of the pool's solutions at `places`, until the calibration loss stops falling.
 
-    The graded ones of the pool's solutions at `unread` teach by their answers, with the `noise` of those.
+    The graded ones of the pool's solutions at `unread` teach by their answers, with the `noise` of those. `estimates`
+    has by place the traces of solutions with Monte Carlo estimates; the unread ones teach with the `estimate_noise`.
     """
     pool = features.pool
     taught = documents(revealed, config)
@@ -116,10 +121,15 @@ def learn(
         spans = pool.encoded[place].spans[: len(document.trace.steps)]
         encoded.append(Encoded(pool.encoded[place].ids, spans, len(document.trace.steps)))
         rows += range(pool.offsets[place], pool.offsets[place] + len(spans))
-    graded = [place for place in unread if _teaches_by_grade(pool, place)] if config.graded_weight else []
-    taught += graded_documents([pool.traces[place] for place in graded], noise, len(places))
-    encoded += [pool.encoded[place] for place in graded]
-    rows += rows_of(graded, pool.offsets)
+    listed = [
+        place
+        for place in unread
+        if (config.graded_weight and _teaches_by_grade(pool, place)) or (config.estimate_weight and place in estimates)
+    ]
+    traces = [estimates.get(place, pool.traces[place]) for place in listed]
+    taught += unread_documents(traces, noise, len(places), estimate_noise)
+    encoded += [pool.encoded[place] for place in listed]
+    rows += rows_of(listed, pool.offsets)
     known = Supervision.of(taught, encoded, config.neutral)
     held = features.calibration
     held_known = Supervision.of(as_documents(held.traces), held.encoded, config.neutral)
@@ -129,7 +139,7 @@ def learn(
     readout.standardise_on(fit_rows)
     with tempfile.TemporaryDirectory() as folder:
         fit = Fit(
-            CachedLane(fit_rows, held.rows, known.used(config), known.place, known.answers, config, CPU),
+            CachedLane(fit_rows, held.rows, known.used(config), known.place, known.unread, config, CPU),
             Objective(readout, known, held_known, config),
             [len(item.spans) for item in held.encoded],
             config,

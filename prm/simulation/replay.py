@@ -174,7 +174,7 @@ def replay(arm: Arm, plan: Plan, features: Features, choose: Chooser = choose_by
         noise = fit_noise(revealed)
         begun = time.monotonic()
         model = learn(revealed, chosen, features, config, unread=left + graded, noise=noise)
-        points.append(_measure(model, readings, features.test, time.monotonic() - begun))
+        points.append(measure(model, readings, features.test, time.monotonic() - begun))
     return Curve(arm, points, round(time.monotonic() - started, 3))
 
 
@@ -193,7 +193,8 @@ def first_errors_found(p: NDArray[np.float64], offsets: Sequence[int], threshold
     return positions
 
 
-def _measure(model: Model, readings: Sequence[Reading], test: Part, train_seconds: float) -> Point:
+def measure(model: Model, readings: Sequence[Reading], test: Part, train_seconds: float) -> Point:
+    """The point of a curve: a model from these readings, measured on the test part."""
     p = model.heads(test.rows).mean(axis=1)
     predicted = first_errors_found(p, test.offsets, model.threshold)
     errors = [first_error(trace) for trace in test.traces]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from prm.answers.noise import NoiseRates
+from prm.answers.noise import PRIOR_OF_ESTIMATES, NoiseRates
 from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.errors import DataError
@@ -29,6 +29,8 @@ from prm.labels import (
 from prm.messages import Message
 from prm.traces import Alternative, StepLabel, Trace
 
+NO_ESTIMATES = NoiseRates(PRIOR_OF_ESTIMATES)
+Content = tuple[str, tuple[str, ...]]  # of a solution: its problem and its steps
 ENOUGH_HELD = 10  # erroneous and correct solutions each; with fewer, a threshold is noise
 
 
@@ -37,16 +39,18 @@ class TrainingData:
     """The solutions to train on (`fit`), and those for early stopping, temperature and threshold (`held`).
 
     `held_from` is the origin of `held`: "calibration", "validation", or "none" if there are too few to fit anything.
-    `left_out` counts solutions of the pool whose problem is also in the calibration split. `graded` are unread
-    solutions of the pool with a graded final answer, none of a problem or group of `held`. `to_measure` counts the
-    solutions of a published benchmark that are left for measuring.
+    `left_out` counts solutions of the pool whose problem is also in the calibration split. `unread` are solutions of
+    the pool with a graded final answer or Monte Carlo estimates, none of a problem or group of `held`. `estimated`
+    pairs solutions of `fit` with their estimates. `to_measure` counts the solutions of a published benchmark that are
+    left for measuring.
     """
 
     fit: list[Trace]
     held: list[Trace]
     held_from: str
     left_out: int
-    graded: list[Trace]
+    unread: list[Trace]
+    estimated: list[tuple[Trace, Trace]]
     to_measure: int = 0
 
 
@@ -57,11 +61,16 @@ def read_training_data(path: Path, config: TrainConfig, mapping: Mapping | None 
     """
     labelled: list[Trace] = []
     graded: list[Trace] = []
+    estimated: dict[Content, Trace] = {}
     to_measure = 0
     for trace in read_to_fit(path, mapping):
         if trace.split == "holdout":
             to_measure += 1
             continue
+        if config.estimate_weight and config.process_weight and is_estimated(trace):
+            if trace.split == "pool":
+                estimated[_content(trace)] = trace
+            trace = without_labels(trace, trace.steps)
         if _steps_known(trace, config) or _answer_known(trace, config):
             labelled.append(trace)
         if _only_graded(trace, config):
@@ -74,13 +83,17 @@ def read_training_data(path: Path, config: TrainConfig, mapping: Mapping | None 
     lacking = _lacking(fit, config)
     if lacking:
         raise DataError(Message("path_error", path=path, error=lacking))
-    if _enough(held, config):
-        return TrainingData(fit, held, "calibration", left_out, _apart(graded, held), to_measure)
-    fitted, validation = _set_aside(fit, config)
-    if not validation or _lacking(fitted, config):
-        return TrainingData(fit, held, "none", left_out, _apart(graded, held), to_measure)
-    held += validation
-    return TrainingData(fitted, held, "validation", left_out, _apart(graded, held), to_measure)
+    held_from = "calibration"
+    if not _enough(held, config):
+        fitted, validation = _set_aside(fit, config)
+        held_from = "validation" if validation and not _lacking(fitted, config) else "none"
+        if held_from == "validation":
+            fit, held = fitted, held + validation
+    read = {_content(trace) for trace in labelled if any(_labels(trace))}
+    unread = [one for content, one in estimated.items() if content not in read]
+    unread += [trace for trace in graded if _content(trace) not in estimated]
+    both = [(trace, estimated[_content(trace)]) for trace in fit if _content(trace) in estimated]
+    return TrainingData(fit, held, held_from, left_out, _apart(unread, held), both, to_measure)
 
 
 def read_to_fit(path: Path, mapping: Mapping | None = None) -> Iterator[Trace]:
@@ -102,14 +115,18 @@ class Document(NamedTuple):
     """One training text: the trace up to its last label, the index of its solution, and its source group.
 
     `flawless` is the chance that the whole solution has no error, from its labels or its grade; None if unknown.
-    `right` is the grade of an unread solution that teaches by it, None for other documents.
+    `before_error` is the share of a labelled solution's steps before its first error. `right` is the grade of an unread
+    solution, or what its last estimate says; None for labelled ones. `estimates` has for each step of an unread
+    solution the chance at even odds that no step up to it is an error, None if it was not estimated.
     """
 
     trace: Trace
     owner: int
     group: str
     flawless: float | None = None
+    before_error: float | None = None
     right: bool | None = None
+    estimates: Sequence[float | None] = ()
 
 
 def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
@@ -119,7 +136,7 @@ def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
     """
     parts = []
     for owner, (trace, group) in enumerate(zip(traces, source_groups(traces), strict=True)):
-        parts.append(Document(_supervised_part(trace, config), owner, group, _flawless(trace)))
+        parts.append(Document(_supervised_part(trace, config), owner, group, *_soundness(trace)))
         for alternative in trace.alternatives:
             if alternative.label is not None and alternative.label.weight > 0 and config.process_weight:
                 parts.append(Document(_with_alternative(trace, alternative), owner, group))
@@ -128,24 +145,43 @@ def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
 
 def as_documents(traces: Sequence[Trace]) -> list[Document]:
     """Each solution's complete path, which is how scoring reads the held part."""
-    return [Document(trace, owner, group_of(trace), _flawless(trace)) for owner, trace in enumerate(traces)]
+    return [Document(trace, owner, group_of(trace), *_soundness(trace)) for owner, trace in enumerate(traces)]
 
 
-def graded_documents(traces: Sequence[Trace], noise: NoiseRates, owners: int) -> list[Document]:
-    """Unread solutions that teach by the grade of their answer; `owners` is the number of solutions before them."""
+def unread_documents(
+    traces: Sequence[Trace], noise: NoiseRates, owners: int, estimate_noise: NoiseRates = NO_ESTIMATES
+) -> list[Document]:
+    """Unread solutions that teach by the grade of their answer, or by Monte Carlo estimates.
+
+    `owners` is the number of solutions before them. An estimate of the last step is left out if its grade is known,
+    because it says the same.
+    """
     parts = []
     for owner, (trace, group) in enumerate(zip(traces, source_groups(traces), strict=True), start=owners):
-        right = bool(trace.final_answer_correct)
-        flawless = noise.of(trace.domain, trace.generator).flawless(right)
+        right, misled = trace.final_answer_correct, estimate_noise.of(trace.domain, trace.generator)
+        labels = step_labels(trace) if is_estimated(trace) else []
+        shares = [None if label is None else label.good for label in labels]
+        if right is not None:
+            shares[len(trace.steps) - 1 :] = []
+        known = [share for share in shares if share is not None]
+        flawless = None if right is None else noise.of(trace.domain, trace.generator).flawless(right)
+        estimates = [None if share is None else misled.at_even_odds(share) for share in shares]
+        side = known[-1] > 0.5 if right is None else right
         unread = msgspec.structs.replace(without_labels(trace, trace.steps), final_answer_correct=None, alternatives=[])
-        parts.append(Document(unread, owner, group, flawless, right))
+        parts.append(Document(unread, owner, group, flawless, None, side, estimates))
     return parts
+
+
+def is_estimated(trace: Trace) -> bool:
+    """Whether the trace's step labels are Monte Carlo estimates alone."""
+    kinds = {source.kind for source in trace.sources}
+    return kinds == {"monte_carlo"} and any(step_labels(trace))
 
 
 def only_usable(unread: Sequence[Document], encoded: Sequence[Encoded]) -> tuple[list[Document], list[Encoded]]:
     """The documents whose steps all fit the context, because the grade says nothing of a part.
 
-    None of them without both grades, because half of each batch has either.
+    None of them without right and wrong ones, because half of each batch is either.
     """
     whole = [pair for pair in zip(unread, encoded, strict=True) if len(pair[1].spans) == pair[1].n_steps]
     if len({document.right for document, _ in whole}) < 2:
@@ -153,9 +189,12 @@ def only_usable(unread: Sequence[Document], encoded: Sequence[Encoded]) -> tuple
     return [document for document, _ in whole], [item for _, item in whole]
 
 
-def _flawless(trace: Trace) -> float | None:
+def _soundness(trace: Trace) -> tuple[float, float] | tuple[None, None]:
+    """Whether the solution has no error, and the share of its steps before the first one."""
     error = first_error(trace)
-    return None if error is None else float(error == -1)
+    if error is None:
+        return None, None
+    return float(error == -1), 1.0 if error == -1 else error / len(trace.steps)
 
 
 def _supervised_part(trace: Trace, config: TrainConfig) -> Trace:
@@ -201,10 +240,10 @@ def _only_graded(trace: Trace, config: TrainConfig) -> bool:
     return learns and graded and trace.split == "pool" and not any(_labels(trace))
 
 
-def _apart(graded: list[Trace], held: list[Trace]) -> list[Trace]:
-    """The graded solutions that share neither problem nor source group with the held ones."""
+def _apart(unread: list[Trace], held: list[Trace]) -> list[Trace]:
+    """The unread solutions that share neither problem nor source group with the held ones."""
     checked = {key for trace in held for key in (*_problem_keys(trace), group_of(trace))}
-    return [trace for trace in graded if checked.isdisjoint((*_problem_keys(trace), group_of(trace)))]
+    return [trace for trace in unread if checked.isdisjoint((*_problem_keys(trace), group_of(trace)))]
 
 
 def _lacking(traces: list[Trace], config: TrainConfig) -> str:
@@ -231,6 +270,10 @@ def _target(label: StepLabel | None, config: TrainConfig) -> Target:
     """The target of a label; with three classes a neutral label counts under every policy."""
     target = step_target(label, config.neutral)
     return target._replace(weight=label.weight) if label is not None and config.classes == 3 else target
+
+
+def _content(trace: Trace) -> Content:
+    return trace.problem, tuple(step.text for step in trace.steps)
 
 
 def _problem_keys(trace: Trace) -> tuple[str, str]:

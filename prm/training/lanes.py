@@ -14,10 +14,10 @@ from prm.encoding import Encoded
 from prm.features import compute_features, row_offsets, rows_of, step_features
 from prm.packing import draw_batches
 from prm.training.mixing import mix_in
-from prm.training.supervision import GradedAnswers
+from prm.training.supervision import UnreadSolutions
 
-GRADED_STEPS = 4  # of graded solutions for each labelled step: heads are cheap
-GRADED_TOKENS = 1  # of graded solutions for each labelled token: a tuned backbone is not
+UNREAD_STEPS = 4  # of unread solutions for each labelled step: heads are cheap
+UNREAD_TOKENS = 1  # of unread solutions for each labelled token: a tuned backbone is not
 
 
 class Lane(Protocol):
@@ -49,15 +49,15 @@ class Lane(Protocol):
 class CachedLane:
     """Trains heads on features computed once. A batch has rows; those of one `place` are neighbours.
 
-    Only `counted` rows are drawn, and those of whole `answers`. `counted` is [rows] of bool, `place` [rows] of numbers
-    from 0.
+    Only `counted` rows are drawn, and those of whole `unread` solutions. `counted` is [rows] of bool, `place` [rows] of
+    numbers from 0.
     """
 
     fit: Tensor
     held: Tensor
     counted: Tensor
     place: Tensor
-    answers: GradedAnswers
+    unread: UnreadSolutions
     config: TrainConfig
     device: torch.device
 
@@ -70,10 +70,10 @@ class CachedLane:
         return mix_in(
             batches,
             [len(batch) for batch in batches],
-            solutions=self.answers.rows,
-            lengths=[len(rows) for rows in self.answers.rows],
-            share=GRADED_STEPS,
-            right=self.answers.right,
+            solutions=self.unread.rows,
+            lengths=[len(rows) for rows in self.unread.rows],
+            share=UNREAD_STEPS,
+            right=self.unread.right,
             generator=generator,
         )
 
@@ -106,17 +106,17 @@ class TunedLane:
         fit: list[Encoded],
         held: list[Encoded],
         owners: list[int],
-        answers: GradedAnswers,
+        unread: UnreadSolutions,
         config: TrainConfig,
         after_batch: Callable[[int], None],
     ) -> None:
         self.backbone, self.fit, self.held, self.owners, self.config = backbone, fit, held, owners, config
-        self.answers, self.after_batch = answers, after_batch
+        self.unread, self.after_batch = unread, after_batch
         self.offsets = row_offsets(fit)
 
     def batches(self, epoch: int) -> list[list[int]]:
         generator = _generator(self.config.seed, epoch)
-        labelled = len(self.fit) - len(self.answers.documents)
+        labelled = len(self.fit) - len(self.unread.documents)
         batches = draw_batches(
             [len(document.ids) for document in self.fit[:labelled]],
             self.owners[:labelled],
@@ -127,10 +127,10 @@ class TunedLane:
         return mix_in(
             batches,
             [sum(self.lengths(batch)) for batch in batches],
-            solutions=[[document] for document in self.answers.documents],
-            lengths=self.lengths(self.answers.documents),
-            share=GRADED_TOKENS,
-            right=self.answers.right,
+            solutions=[[document] for document in self.unread.documents],
+            lengths=self.lengths(self.unread.documents),
+            share=UNREAD_TOKENS,
+            right=self.unread.right,
             generator=generator,
         )
 

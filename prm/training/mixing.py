@@ -1,4 +1,4 @@
-"""Mixes graded solutions into the batches of labelled steps."""
+"""Mixes unread solutions into the batches of labelled steps."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,11 @@ def mix_in(
     right: Sequence[bool],
     generator: torch.Generator,
 ) -> list[list[int]]:
-    """Each batch followed by graded solutions, as many with a right answer as with a wrong one.
+    """Each batch followed by unread solutions, as many with a right answer as with a wrong one.
 
-    `sizes` are those of the batches, `lengths` those of the `solutions`, in one unit (steps or tokens). The graded
+    `sizes` are those of the batches, `lengths` those of the `solutions`, in one unit (steps or tokens). The unread
     solutions of a batch are about `share` times its size, so that the labels bound an epoch's cost, however many
-    solutions are graded. A side is used in a shuffled order and again from its beginning; no batch has a solution
+    solutions are unread. A side is used in a shuffled order and again from its beginning; no batch has a solution
     twice.
     """
     sides = [[i for i, one in enumerate(right) if one == side] for side in (False, True)]

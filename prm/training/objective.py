@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 from prm.config import TrainConfig
 from prm.heads import Heads, Readout, bootstrap_weights, good_logit
-from prm.training.supervision import Supervision
+from prm.training.supervision import Claims, Supervision
 
 
 def class_log_probabilities(logits: Tensor, log_prior: Tensor) -> Tensor:
@@ -50,7 +50,9 @@ def preference_loss(better: Tensor, other: Tensor, targets: Tensor, weights: Ten
     return _mean(loss, weights)
 
 
-def answer_loss(log_p: Tensor, solution: Tensor, flawless: Tensor, weights: Tensor, shift: float = 0.0) -> Tensor:
+def answer_loss(
+    log_p: Tensor, solution: Tensor, flawless: Tensor, weights: Tensor, shift: float = 0.0, *, noisy: bool = False
+) -> Tensor:
     """Cross-entropy of "no step is an error", whose probability is the product of the steps' probabilities.
 
     `log_p` [heads, steps] are logs of p(good), `solution` [steps] numbers the solutions, `flawless` [solutions] are the
@@ -58,9 +60,16 @@ def answer_loss(log_p: Tensor, solution: Tensor, flawless: Tensor, weights: Tens
     is added to the log-odds of P if the solutions are drawn with other shares than P refers to. Everything is in logs,
     so that neither hundreds of steps nor certainty overflow. This is multiple-instance learning with a noisy-or
     (Maron & Lozano-Perez 1998): the bag is the solution, and the instances are its steps.
+
+    With `noisy` it is -ln [t P + (1 - t) (1 - P)], where t / (1 - t) is the likelihood ratio of what was observed. It
+    does not pull P to t, so it suits observations that are often wrong (the forward correction of Patrini et al. 2017,
+    "Making deep neural networks robust to label noise").
     """
     product = log_p.new_zeros(len(log_p), len(flawless)).index_add(1, solution, log_p)
     log_odds = product - _log_one_minus_exp(product) + shift
+    if noisy:
+        right, wrong = flawless.log() + logsigmoid(log_odds), torch.log1p(-flawless) + logsigmoid(-log_odds)
+        return _mean(-torch.logaddexp(right, wrong), weights)
     loss = binary_cross_entropy_with_logits(log_odds, flawless.expand_as(log_odds), reduction="none")
     return _mean(loss, weights)
 
@@ -81,31 +90,36 @@ def _mean(loss: Tensor, weights: Tensor) -> Tensor:
     return (loss * weights).sum() / weights.sum().clamp(min=1e-9)
 
 
+SHARE_STEPS = 50  # of expectation maximisation, for the share of true claims among noisy ones
 EFFECTIVE_BETA = 0.999  # of class-balanced weights: labels beyond about a thousand per class add little
 
 
 class Objective:
-    """The loss of a run: step labels, grades of unread solutions, preferences, final answers and anchors.
+    """The loss of a run: step labels, claims about unread solutions, preferences, final answers and anchors.
 
-    Each head learns from its own bootstrap draw of whole source groups, of labelled and of graded solutions each.
+    Each head learns from its own bootstrap draw of whole source groups, of labelled and of unread solutions each.
     Create it with `readout` on its device and before loading a checkpoint: the anchors are the weights at that time.
     """
 
     def __init__(self, readout: Readout, fit: Supervision, held: Supervision, config: TrainConfig) -> None:
         self.readout, self.fit, self.held, self.config = readout, fit, held, config
-        answers = fit.answers
-        unread = sum(map(len, answers.rows))
-        drawn = bootstrap_weights(fit.groups[: len(fit.groups) - unread], config.heads, config.seed)
-        self.draws = torch.cat([drawn, torch.zeros(config.heads, unread)], dim=1)
-        self.answer_draws = bootstrap_weights(answers.groups, config.heads, config.seed)
-        self.answer_of_row = torch.full((len(fit.good),), -1)
-        for number, rows in enumerate(answers.rows):
-            self.answer_of_row[rows.start : rows.stop] = number
+        unread = fit.unread
+        rows_of_unread = sum(map(len, unread.rows))
+        drawn = bootstrap_weights(fit.groups[: len(fit.groups) - rows_of_unread], config.heads, config.seed)
+        self.draws = torch.cat([drawn, torch.zeros(config.heads, rows_of_unread)], dim=1)
+        self.unread_draws = bootstrap_weights(unread.groups, config.heads, config.seed)
+        self.unread_of_row = torch.full((len(fit.good),), -1)
+        for number, rows in enumerate(unread.rows):
+            self.unread_of_row[rows.start : rows.stop] = number
         targets, weights = _class_targets(fit, config.classes)
         self.class_weights = class_weights(targets, weights, config)
         self.log_prior = self.class_weights.log()  # added to the logits in training only
         self.held_targets, self.held_weights = _class_targets(held, config.classes)
-        self.answer_shift = self._answer_shift()
+        by_held = config.class_balance == "held" and bool(self.held_weights.any())
+        self.sources = [
+            Source(unread.grades, config.graded_weight, self, (held if by_held else fit).flawless, noisy=False),
+            Source(unread.estimates, config.estimate_weight, self, (held if by_held else fit).before_error, noisy=True),
+        ]
         if config.class_balance == "held" and self.held_weights.any():
             self.log_prior = _log_shares(targets, weights) - _log_shares(self.held_targets, self.held_weights)
         balanced = targets * self.class_weights
@@ -136,9 +150,10 @@ class Objective:
             if config.pairwise_weight and len(self.fit.pairs):
                 pairs = self._preference_loss(logits, index, draws)
                 loss = loss + config.pairwise_weight * pairs * _share(self._pair_weight, index, whole)
-            if (self.answer_of_row[index] >= 0).any():
-                graded = self._graded_loss(good_logit(logits, config.neutral), index)
-                loss = loss + config.graded_weight * graded * _share(self._graded_weight, index, whole)
+            for source in self.sources:
+                if source.teaches(index):
+                    claims = source.loss(good_logit(logits, config.neutral), index)
+                    loss = loss + source.weight * claims * _share(source.draws, index, whole)
         if readout.outcome is not None:
             ended = self.fit.ends[index] > 0
             right = self.fit.right[index[ended]].to(rows.device)
@@ -181,36 +196,6 @@ class Objective:
         both = torch.isin(self.fit.pairs, index).all(1)
         return float((self.draws[:, self.fit.pairs[both, 0]] * self.decided[both]).sum())
 
-    def _graded_weight(self, index: Tensor) -> float:
-        answers = self.answer_of_row[index]
-        return float(self.answer_draws[:, answers[answers >= 0].unique()].sum())
-
-    def _graded_loss(self, logits: Tensor, index: Tensor) -> Tensor:
-        answers = self.answer_of_row[index]
-        numbers, solution = answers[answers >= 0].unique(return_inverse=True)
-        device = logits.device
-        return answer_loss(
-            logsigmoid(logits[:, (answers >= 0).to(device)]),
-            solution.to(device),
-            self.fit.answers.flawless[numbers].to(device),
-            self.answer_draws[:, numbers].to(device),
-            self.answer_shift,
-        )
-
-    def _answer_shift(self) -> float:
-        """Log-odds of no error among graded solutions as drawn, half of either grade, minus that which logits mean.
-
-        Logits mean the shares of the held-out part with `class_balance` "held", and else those of the labelled part.
-        """
-        answers = self.fit.answers
-        right = torch.tensor(answers.right)
-        if not right.any() or right.all():
-            return 0.0
-        drawn = (answers.flawless[right].mean() + answers.flawless[~right].mean()) / 2
-        by_held = self.config.class_balance == "held" and bool(self.held_weights.any())
-        meant = torch.tensor(self.held.flawless if by_held else self.fit.flawless)
-        return float(drawn.logit() - meant.logit())
-
     def _answer_weight(self, index: Tensor) -> float:
         return float((self.draws[:, index] * self.fit.ends[index]).sum())
 
@@ -233,6 +218,58 @@ class Objective:
         parts = [((weight - start) ** 2).sum() / variance for weight, start, variance in self.anchors]
         labels = float(self.fit.used(self.config).sum())
         return self.config.anchor * torch.stack(parts).sum() / (2 * self.config.heads * labels)
+
+
+class Source:
+    """The likelihood of one source's claims about unread solutions: graded answers, or Monte Carlo estimates.
+
+    `meant` is the share of true claims to which the objective's logits refer: of the held-out part with `class_balance`
+    "held", and else of the labelled part.
+    """
+
+    def __init__(self, claims: Claims, weight: float, objective: Objective, meant: float, *, noisy: bool) -> None:
+        self.claims, self.weight, self.objective, self.noisy = claims, weight, objective, noisy
+        self.claim_of_row = torch.full((len(objective.fit.good),), -1)
+        self.claim_of_row[claims.row] = torch.arange(len(claims.row))
+        self.shift = self._shift(meant)
+
+    def teaches(self, index: Tensor) -> bool:
+        """Whether rows of a batch have claims that count."""
+        return self.weight > 0 and bool((self.claim_of_row[index] >= 0).any())
+
+    def draws(self, index: Tensor) -> float:
+        """The weight of the batch's claims, of all heads together."""
+        numbers = self.claim_of_row[index]
+        return float(self.objective.unread_draws[:, self.claims.solution[numbers[numbers >= 0]]].sum())
+
+    def loss(self, logits: Tensor, index: Tensor) -> Tensor:
+        """`answer_loss` of the claims at rows `index` [n] of a batch; `logits` [heads, n] of p(good)."""
+        solution, device = self.objective.unread_of_row[index], logits.device
+        at = (self.claim_of_row[index] >= 0).nonzero().squeeze(1)
+        numbers = self.claim_of_row[index[at]]
+        up_to = (solution == solution[at][:, None]) & (index <= index[at][:, None])
+        claim, row = up_to.nonzero().unbind(1)
+        return answer_loss(
+            logsigmoid(logits[:, row.to(device)]),
+            claim.to(device),
+            self.claims.flawless[numbers].to(device),
+            self.objective.unread_draws[:, self.claims.solution[numbers]].to(device),
+            self.shift,
+            noisy=self.noisy,
+        )
+
+    def _shift(self, meant: float) -> float:
+        """Log-odds of true claims as drawn, half of the solutions right and half wrong, minus that of `meant`."""
+        sides = torch.tensor(self.objective.fit.unread.right)
+        if not len(self.claims.row) or not sides.any() or sides.all():
+            return 0.0
+        right = sides[self.claims.solution]
+        weights = torch.where(right, 1 / sides.sum(), 1 / (~sides).sum())
+        drawn, chance = torch.tensor(meant), self.claims.flawless
+        for _ in range(SHARE_STEPS if self.noisy else 1):
+            true = (chance.logit() + drawn.logit()).sigmoid() if self.noisy else chance
+            drawn = (weights * true).sum() / weights.sum()
+        return float(drawn.logit() - torch.tensor(meant).logit())
 
 
 def _share(weight: Callable[[Tensor], float], index: Tensor, whole: Tensor | None) -> float:

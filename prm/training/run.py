@@ -13,7 +13,7 @@ import msgspec
 import torch
 from torch import Tensor
 
-from prm.answers.noise import NoiseRates, fit_noise
+from prm.answers.noise import NoiseRates, fit_estimate_noise, fit_noise
 from prm.backbones import Backbone, load_configured, prepare_tuning
 from prm.cards import CARD_FILE, model_card
 from prm.checkpoint import save_model
@@ -35,9 +35,9 @@ from prm.training.dataset import (
     TrainingData,
     as_documents,
     documents,
-    graded_documents,
     only_usable,
     read_training_data,
+    unread_documents,
 )
 from prm.training.distributed import ALONE, Team, shard_layers
 from prm.training.fitting import Fit
@@ -46,7 +46,7 @@ from prm.training.lanes import CachedLane, TunedLane
 from prm.training.logs import Log
 from prm.training.memory import Budget
 from prm.training.objective import Objective
-from prm.training.supervision import Supervision, counts, graded_counts
+from prm.training.supervision import Supervision, counts, estimate_counts, graded_counts
 from prm.trust import Trust
 
 CHECKPOINT_FOLDER = "checkpoint"
@@ -94,13 +94,14 @@ def train(
 class Lessons:
     """The encoded data for training and validation, with the labels of each step.
 
-    `taught` are the labelled documents and `graded` the unread ones after them; `fit` has both, and `known` their rows.
+    `taught` are the labelled documents and `unread` those after them; `fit` has both, and `known` their rows.
     """
 
     parts: TrainingData
     noise: NoiseRates
+    estimate_noise: NoiseRates
     taught: list[Document]
-    graded: list[Document]
+    unread: list[Document]
     fit: list[Encoded]
     held: list[Encoded]
     known: Supervision
@@ -171,16 +172,16 @@ class Training:
         if parts.to_measure:
             self.log.note("tokenise", Message("benchmark_left_to_measure", n=parts.to_measure))
         taught = documents(parts.fit, self.config)
-        noise = fit_noise(parts.fit)
-        unread = graded_documents(parts.graded, noise, len(parts.fit))
+        noise, estimate_noise = fit_noise(parts.fit), fit_estimate_noise(parts.estimated)
+        listed = unread_documents(parts.unread, noise, len(parts.fit), estimate_noise)
         on_progress = partial(self._on_progress, "tokenise")
         fit = encode_cached([document.trace for document in taught], backbone, self.cache, on_progress)
-        read = encode_cached([document.trace for document in unread], backbone, self.cache, on_progress)
+        read = encode_cached([document.trace for document in listed], backbone, self.cache, on_progress)
         held = encode_cached(parts.held, backbone, self.cache, on_progress)
-        graded, whole = only_usable(unread, read)
-        known = Supervision.of([*taught, *graded], [*fit, *whole], self.config.neutral)
+        unread, whole = only_usable(listed, read)
+        known = Supervision.of([*taught, *unread], [*fit, *whole], self.config.neutral)
         held_known = Supervision.of(as_documents(parts.held), held, self.config.neutral)
-        return Lessons(parts, noise, taught, graded, [*fit, *whole], held, known, held_known)
+        return Lessons(parts, noise, estimate_noise, taught, unread, [*fit, *whole], held, known, held_known)
 
     def _lane(
         self, backbone: Backbone, readout: Readout, lessons: Lessons, arithmetic: Arithmetic
@@ -207,18 +208,18 @@ class Training:
             self.log.meter.absorb()
             self.team = ALONE
             known = lessons.known
-            used, place, answers = known.used(config), known.place, known.answers
+            used, place, unread = known.used(config), known.place, known.unread
             return (
-                CachedLane(features, held_features, used, place, answers, config, backbone.device)
+                CachedLane(features, held_features, used, place, unread, config, backbone.device)
                 if team.leads
                 else None
             )
         if config.shard and team.size > 1:
             shard_layers(backbone.layers, team)
         held = lessons.held if config.shard else team.deal(lessons.held)
-        owners = [document.owner for document in (*lessons.taught, *lessons.graded)]
-        answers = lessons.known.answers
-        return TunedLane(backbone, lessons.fit, held, owners, answers, config, lambda done: self.log.check())
+        owners = [document.owner for document in (*lessons.taught, *lessons.unread)]
+        unread = lessons.known.unread
+        return TunedLane(backbone, lessons.fit, held, owners, unread, config, lambda done: self.log.check())
 
     def _save(self, fitting: Fit, lessons: Lessons, backbone: Backbone, digest: str) -> Manifest:
         config, log, known = self.config, self.log, lessons.held_known
@@ -240,7 +241,8 @@ class Training:
             config=config,
             data_sha256=digest,
             counts=counts(lessons.parts, lessons.taught, lessons.fit, lessons.known),
-            graded=graded_counts(lessons.known, lessons.noise) if lessons.graded else None,
+            graded=graded_counts(lessons.known, lessons.noise),
+            estimated=estimate_counts(lessons.known, lessons.estimate_noise),
             temperature=temperature,
             outcome_temperature=outcome_temperature,
             threshold=threshold,
@@ -307,8 +309,8 @@ class Training:
 
 def _ordered(parts: TrainingData) -> TrainingData:
     """The data in an order that does not depend on the file's."""
-    fit, held, graded = (sorted(part, key=trace_sha256) for part in (parts.fit, parts.held, parts.graded))
-    return replace(parts, fit=fit, held=held, graded=graded)
+    fit, held, unread = (sorted(part, key=trace_sha256) for part in (parts.fit, parts.held, parts.unread))
+    return replace(parts, fit=fit, held=held, unread=unread)
 
 
 def _key(config: TrainConfig, data: str, backbone: Backbone) -> str:

@@ -11,7 +11,7 @@ from prm.answers.noise import NoiseRates
 from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.labels import problem_of, step_labels, step_target
-from prm.manifest import Counts, GradedCounts, PositionCount, provenance_of
+from prm.manifest import Counts, EstimateCounts, GradedCounts, PositionCount, provenance_of
 from prm.training.dataset import Document, TrainingData
 from prm.vocabulary import NeutralPolicy
 
@@ -20,18 +20,41 @@ NONE = (1.0, 0.0, 0.0)  # in place of an unlabelled step's posterior; its weight
 
 
 @dataclass(frozen=True)
-class GradedAnswers:
-    """Unread solutions that teach by the grade of their final answer.
+class Claims:
+    """The claims of one source about unread solutions: that no step up to a row is an error.
 
-    By solution: its document, its rows and source group, whether the answer is right, and `flawless` [solutions], the
-    chance that no step is an error given the grade.
+    Its `row` [claims], the number of its `solution` [claims], and `flawless` [claims], the chance that it is true.
+    """
+
+    row: Tensor
+    solution: Tensor
+    flawless: Tensor
+
+    @classmethod
+    def of(cls, claims: Sequence[tuple[int, int, float]]) -> "Claims":
+        """The claims of triples of row, solution and chance."""
+        row, solution, flawless = zip(*claims, strict=True) if claims else ((), (), ())
+        return cls(
+            torch.tensor(row, dtype=torch.long),
+            torch.tensor(solution, dtype=torch.long),
+            torch.tensor(flawless, dtype=torch.float32),
+        )
+
+
+@dataclass(frozen=True)
+class UnreadSolutions:
+    """Solutions that teach by the grade of their final answer, or by Monte Carlo estimates.
+
+    By solution: its document, its rows and source group, and whether the answer is right. A grade claims that no step
+    up to the last row is an error.
     """
 
     documents: list[int]
     rows: list[range]
     groups: list[str]
     right: list[bool]
-    flawless: Tensor
+    grades: Claims
+    estimates: Claims
 
 
 @dataclass(frozen=True)
@@ -42,7 +65,8 @@ class Supervision:
     policy. `right` [rows] is 1 if the final answer is right, and `ends` [rows] is 1 at a solution's last step if that
     is known. `pairs` [pairs, 2] are rows of labelled completions at one position, and `place` [rows] numbers the
     positions. `trace_ids` and `groups` are each row's trace and source group. `flawless` is the share of labelled
-    solutions without an error, with one added solution of either kind. The rows of `answers` follow all others.
+    solutions without an error, and `before_error` that of their steps before the first error, with one added solution
+    of either kind. The rows of `unread` follow all others.
     """
 
     posterior: Tensor
@@ -56,7 +80,8 @@ class Supervision:
     trace_ids: list[str]
     groups: list[str]
     flawless: float
-    answers: GradedAnswers
+    before_error: float
+    unread: UnreadSolutions
 
     @classmethod
     def of(cls, documents: Sequence[Document], encoded: Sequence[Encoded], neutral: NeutralPolicy) -> "Supervision":
@@ -67,11 +92,18 @@ class Supervision:
         trace_ids: list[str] = []
         groups: list[str] = []
         places: dict[tuple[int, int], list[int]] = {}
-        answers: dict[int, range] = {}
+        unread: dict[int, range] = {}
+        grades: list[tuple[int, int, float]] = []
+        estimates: list[tuple[int, int, float]] = []
         for number, (document, item) in enumerate(zip(documents, encoded, strict=True)):
             trace, fitting = document.trace, len(item.spans)
             if document.right is not None:
-                answers[number] = range(len(posterior), len(posterior) + fitting)
+                own = range(len(posterior), len(posterior) + fitting)
+                if document.flawless is not None:
+                    grades.append((own[-1], len(unread), document.flawless))
+                estimated = zip(own, document.estimates, strict=False)  # the last step has none if it has a grade
+                estimates += [(row, len(unread), chance) for row, chance in estimated if chance is not None]
+                unread[number] = own
             answered = trace.final_answer_correct is not None and fitting == item.n_steps
             for k, label in enumerate(step_labels(trace)[:fitting]):
                 target = step_target(label, neutral)
@@ -100,13 +132,15 @@ class Supervision:
             pairs=torch.tensor(pairs, dtype=torch.long).reshape(-1, 2),
             trace_ids=trace_ids,
             groups=groups,
-            flawless=_flawless_share(documents),
-            answers=GradedAnswers(
-                documents=list(answers),
-                rows=list(answers.values()),
-                groups=[documents[number].group for number in answers],
-                right=[bool(documents[number].right) for number in answers],
-                flawless=torch.tensor([documents[number].flawless for number in answers], dtype=torch.float32),
+            flawless=_mean([one.flawless for one in documents if one.right is None]),
+            before_error=_mean([one.before_error for one in documents]),
+            unread=UnreadSolutions(
+                documents=list(unread),
+                rows=list(unread.values()),
+                groups=[documents[number].group for number in unread],
+                right=[bool(documents[number].right) for number in unread],
+                grades=Claims.of(grades),
+                estimates=Claims.of(estimates),
             ),
         )
 
@@ -120,8 +154,9 @@ class Supervision:
         return steps | (self.ends > 0) if config.outcome_weight else steps
 
 
-def _flawless_share(documents: Sequence[Document]) -> float:
-    known = [one.flawless for one in documents if one.right is None and one.flawless is not None]
+def _mean(shares: Sequence[float | None]) -> float:
+    """The mean of the known shares, with one added 1 and one added 0."""
+    known = [share for share in shares if share is not None]
     return (sum(known) + 1) / (len(known) + 2)
 
 
@@ -137,7 +172,7 @@ def counts(parts: TrainingData, taught: Sequence[Document], encoded: Sequence[En
         steps=int(counted.sum()),
         good=_total(known.good[counted]),
         bad=_total(bad),
-        ignored=int((~counted).sum()) - sum(map(len, known.answers.rows)),
+        ignored=int((~counted).sum()) - sum(map(len, known.unread.rows)),
         not_scored=sum(item.n_steps - len(item.spans) for item in encoded),
         neutral=_total(known.posterior[known.reliability > 0, 1]),
         alternatives=len(taught) - len(parts.fit),
@@ -154,10 +189,17 @@ def counts(parts: TrainingData, taught: Sequence[Document], encoded: Sequence[En
     )
 
 
-def graded_counts(known: Supervision, noise: NoiseRates) -> GradedCounts:
-    """The counts of the graded solutions for the manifest."""
-    right = sum(known.answers.right)
-    return GradedCounts(right, len(known.answers.right) - right, noise)
+def graded_counts(known: Supervision, noise: NoiseRates) -> GradedCounts | None:
+    """The counts of the graded solutions for the manifest; None without any."""
+    graded = known.unread.grades.solution.tolist()
+    right = sum(known.unread.right[number] for number in graded)
+    return GradedCounts(right, len(graded) - right, noise) if graded else None
+
+
+def estimate_counts(known: Supervision, noise: NoiseRates) -> EstimateCounts | None:
+    """The counts of the solutions with Monte Carlo estimates for the manifest; None without any."""
+    estimated = known.unread.estimates.solution
+    return EstimateCounts(len(estimated.unique()), len(estimated), noise) if len(estimated) else None
 
 
 def _positions(encoded: Sequence[Encoded]) -> Tensor:

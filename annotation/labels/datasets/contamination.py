@@ -64,7 +64,9 @@ def request_check(*, by: User, snapshot: Snapshot, benchmark: BenchmarkFile | No
         snapshot=snapshot,
         path=place,
         filename=filename[:300],
-        total=snapshot.counts["solutions"] + sum(snapshot.counts.get("graded", {}).values()),
+        total=snapshot.counts["solutions"]
+        + sum(snapshot.counts.get("graded", {}).values())
+        + snapshot.counts.get("estimated", 0),
     )
     audit.record(by=by, action="overlap.start", target=check, after={"snapshot": snapshot.sha256, "file": filename})
     send(check)

@@ -80,6 +80,7 @@ def dataset_card(
         table("Visibility of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
         table("Final answers", "outcome (by whom)", "solutions", counts.get("outcomes", {})),
         _graded(counts),
+        _estimated(counts),
         table("Lanes", "lane", "annotations", counts["lanes"]),
         _contamination(snapshot),
         _filters(snapshot.filters),
@@ -184,6 +185,16 @@ def _graded(counts: Mapping[str, Any]) -> str:
         "no labels and are in no file of this dataset."
     )
     return table("Graded solutions", "final answer", "solutions", counts["graded"]) + "\n\n" + note
+
+
+def _estimated(counts: Mapping[str, Any]) -> str:
+    if "estimated" not in counts:
+        return ""
+    return (
+        "## Monte Carlo estimates\n\n"
+        f"Training also learns from Monte Carlo estimates of {counts['estimated']} solutions of the pool, as a source "
+        "of their own. They are not step labels, and are in no file of this dataset."
+    )
 
 
 def _contamination(snapshot: Snapshot) -> str:

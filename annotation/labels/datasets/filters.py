@@ -43,6 +43,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
       that the other filters leave out.
     - `graded` lists up to this many unread solutions of the pool with a right, and as many with a wrong final answer.
       Training learns from their grades. They are listed apart and are in no export.
+    - `estimates` adds to that list up to this many unread solutions of the pool with Monte Carlo estimates, and as many
+      labelled ones, from which the noise of the estimates is fitted. Listed solutions then have their estimates.
     """
 
     splits: list[Split] = []
@@ -70,6 +72,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     min_posterior: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     agreement: AgreementRule | None = None
     graded: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    estimates: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
 
     @property
     def takes_gold(self) -> bool:

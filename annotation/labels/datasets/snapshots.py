@@ -113,10 +113,13 @@ def _write_files(
         sha256 = _write(tally.of(_watched(_collecting(stream, collect), on_record)))
         if not sha256:
             raise DomainError(Message("nothing_to_snapshot"))
-        graded_sha256 = _write(_by_side(graded_records(project, filters), sides)) if filters.graded else ""
+        listed = graded_records(project, filters) if filters.graded or filters.estimates else ()
+        graded_sha256 = _write(_by_side(listed, sides))
     counts = tally.counts()
-    if graded_sha256:
+    if graded_sha256 and filters.graded:
         counts["graded"] = {"right": sides["right"], "wrong": sides["wrong"]}
+    if sides["estimated"]:
+        counts["estimated"] = sides["estimated"]
     return sha256, graded_sha256, counts
 
 
@@ -133,9 +136,10 @@ def _watched(records: Iterable[Record], on_record: Callable[[int], None]) -> Ite
 
 
 def _by_side(records: Iterable[Record], sides: Counter[str]) -> Iterator[Record]:
-    """Yield the graded records and count them by their final answer."""
+    """Yield the listed records and count them by their final answer, those with Monte Carlo estimates apart."""
     for record in records:
-        sides["right" if record.final_answer_correct else "wrong"] += 1
+        side = "right" if record.final_answer_correct else "wrong"
+        sides["estimated" if record.annotations else side] += 1
         yield record
 
 

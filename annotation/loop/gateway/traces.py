@@ -21,14 +21,15 @@ def write_training_traces(records: Iterable[Record], path: Path, *, graded: Iter
     """Write the labelled solutions of pool and calibration as traces, then the `graded` ones; returns how many.
 
     The holdout is left out here, and the library rejects it too. In calibration only people's labels count, because the
-    threshold must not be fitted to a machine's labels. Graded solutions have no labels, only a graded final answer.
+    threshold must not be fitted to a machine's labels. Graded solutions have no labels, only a graded final answer, and
+    Monte Carlo estimates if their record has them.
     """
     training = (
         without_machines(record) if record.split == "calibration" else record
         for record in records
         if record.split in ("pool", "calibration")
     )
-    return write_traces(path, chain(_traces(training), _unlabelled(graded)))
+    return write_traces(path, chain(_traces(training), map(_as_listed, graded)))
 
 
 def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
@@ -43,9 +44,10 @@ def holdout_traces(records: Iterable[Record]) -> Iterator[Trace]:
 
 
 def write_settled_traces(records: Iterable[Record], path: Path, *, graded: Iterable[Record] = ()) -> Counter[str]:
-    """Write the solutions of all splits whose first error people's labels settle, then the `graded` ones.
+    """Write the solutions of all splits whose first error people's labels settle, then the unread `graded` ones.
 
-    Returns the number of settled ones of each split.
+    The latter have no labels, even if their record has Monte Carlo estimates. Returns the number of settled ones of
+    each split.
     """
     by_split: Counter[str] = Counter()
 
@@ -53,9 +55,12 @@ def write_settled_traces(records: Iterable[Record], path: Path, *, graded: Itera
         for trace in _traces(map(without_machines, records)):
             if first_error(trace) is not None:
                 by_split[trace.split] += 1
+                read.add(trace.id)
                 yield trace
 
-    write_traces(path, chain(settled(), _unlabelled(graded)))
+    read: set[str] = set()
+    bare = (_as_listed(msgspec.structs.replace(record, annotations=[])) for record in graded)
+    write_traces(path, chain(settled(), (trace for trace in bare if trace.id not in read)))
     return by_split
 
 
@@ -74,8 +79,10 @@ def _traces(records: Iterable[Record]) -> Iterator[Trace]:
     return filter(is_labelled, map(record_traces.trace_of, records))
 
 
-def _unlabelled(graded: Iterable[Record]) -> Iterator[Trace]:
-    return (msgspec.structs.replace(record_traces.trace_of(record), labels=None) for record in graded)
+def _as_listed(record: Record) -> Trace:
+    """A listed solution, with the shares of its Monte Carlo estimates as labels if it has any."""
+    trace = record_traces.trace_of(msgspec.structs.replace(record, consensus=consensus_of(record.annotations)))
+    return trace if record.annotations else msgspec.structs.replace(trace, labels=None)
 
 
 def trace_of(solution: Solution) -> Trace:

@@ -31,6 +31,12 @@ def learns_from_grades(policy: ProjectPolicy) -> bool:
     return policy.graded_solutions > 0 and weight > 0
 
 
+def learns_from_estimates(policy: ProjectPolicy) -> bool:
+    """Whether training uses Monte Carlo estimates of solutions that nobody has read."""
+    weight = msgspec.convert(policy.training, TrainConfig).estimate_weight
+    return policy.graded_solutions > 0 and weight > 0
+
+
 def shadow_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
     """The configuration of a model that is only measured: heads on cached features in place of the policy's lane."""
     return training_config(policy, seed=seed) | {"lane": "heads", "shard": False, "quantization": "none"}

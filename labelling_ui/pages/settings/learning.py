@@ -41,7 +41,8 @@ class TrainingPart(PolicyPart):
         label=_("Also learn from the answers’ grades of solutions that nobody has read"),
         help_text=_(
             "At most this many solutions of the pool with a right final answer, and as many with a wrong one. "
-            "0 means none. Their weight is “graded_weight” in the training options."
+            "0 means none. Their weight is “graded_weight” in the training options. With an “estimate_weight” above 0, "
+            "as many solutions with Monte Carlo estimates teach too."
         ),
     )
     backbone = forms.CharField(

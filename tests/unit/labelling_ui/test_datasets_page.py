@@ -144,6 +144,16 @@ def test_a_snapshots_page_shows_its_graded_solutions(manager: Client, project: P
     assert [plan["solutions"] for plan in shown["exports"] if plan["format"] == "records"] == [1]
 
 
+def test_a_snapshots_page_and_the_api_show_its_monte_carlo_estimates(manager: Client, project: Project) -> None:
+    take_in(project, solution("another problem", by("monte_carlo", 1, -1, name="policy, 8 rollouts")))
+    snapshot = create_snapshot(by=None, project=project, filters={"source_kinds": ["human"], "estimates": 5})
+    made = manager.get(f"/api/v1/snapshots/{snapshot.pk}/").json()
+    assert (made["counts"]["estimated"], made["graded_sha256"]) == (1, snapshot.graded_sha256)
+    page = text(manager.get(f"{PAGE}{snapshot.pk}/"))
+    assert "Of 1 more solutions." in page
+    assert "final answer. Nobody" not in page
+
+
 def test_every_exporter_has_one_place_among_the_downloads(manager: Client, project: Project) -> None:
     grouped = [format for _, formats in grouped_formats() for format in formats]
     assert sorted(grouped) == sorted(EXPORTERS)

@@ -126,3 +126,16 @@ def test_the_page_shows_the_graded_solutions_and_how_often_grades_misled(champio
     shown = open_page(page)
     assert "1,000 right, 812 wrong" in shown
     assert "14.4 % (gsm8k: 3.5 %, math: 18.8 %)" in shown
+
+
+def test_the_page_shows_the_monte_carlo_estimates_and_how_often_they_misled(champion, open_page):
+    page = PAGE.format(n=champion.number)
+    assert "right rollouts despite an error" not in open_page(page)
+    rates = {"right_despite_error": 0.31, "wrong_without_error": 0.042}
+    noise = {"overall": rates, "domains": {}, "generators": {}, "right": 300, "wrong": 400}
+    champion.manifest["estimated"] = {"solutions": 1200, "steps": 4800, "noise": noise}
+    champion.save()
+    shown = open_page(page)
+    assert "1,200 solutions, 4,800 steps" in shown
+    assert "31.0 %" in shown
+    assert "4.2 %" in shown

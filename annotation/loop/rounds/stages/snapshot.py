@@ -6,7 +6,7 @@ import msgspec
 
 from annotation.core.stages import Outcome
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.loop.gateway.training import learns_from_grades
+from annotation.loop.gateway.training import learns_from_estimates, learns_from_grades
 from annotation.loop.rounds.work import StageWork
 from prm.messages import Message
 
@@ -19,6 +19,8 @@ def perform(work: StageWork) -> Outcome:
         filters: dict[str, Any] = {"source_kinds": policy.training_sources, "consensus": policy.quality.consensus}
         if learns_from_grades(policy):
             filters["graded"] = policy.graded_solutions
+        if learns_from_estimates(policy):
+            filters["estimates"] = policy.graded_solutions
         if policy.training_agreement:
             only_training = msgspec.structs.replace(policy.training_agreement, splits=["pool"])
             filters["agreement"] = msgspec.to_builtins(only_training)

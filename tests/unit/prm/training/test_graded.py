@@ -14,7 +14,7 @@ from prm.encoding import Encoded
 from prm.heads import Readout
 from prm.labels import BAD, GOOD
 from prm.traces import Step, Trace, write_traces
-from prm.training.dataset import as_documents, documents, graded_documents, only_usable, read_training_data
+from prm.training.dataset import as_documents, documents, only_usable, read_training_data, unread_documents
 from prm.training.lanes import CachedLane
 from prm.training.mixing import mix_in
 from prm.training.objective import Objective, answer_loss
@@ -96,10 +96,10 @@ def test_only_unread_graded_solutions_of_the_pool_teach_by_their_grade(tmp_path:
         unread(Trace("empty", "p", []), right=True),
     ]
     write_traces(tmp_path / "data.jsonl", [*read, *held, graded, *left])
-    assert read_training_data(tmp_path / "data.jsonl", GRADED).graded == [graded]
+    assert read_training_data(tmp_path / "data.jsonl", GRADED).unread == [graded]
     for config in (TrainConfig(graded_weight=0.0), TrainConfig(process_weight=0.0, outcome_weight=1.0)):
         if config.process_weight:
-            assert read_training_data(tmp_path / "data.jsonl", config).graded == []
+            assert read_training_data(tmp_path / "data.jsonl", config).unread == []
 
 
 def test_with_an_outcome_part_an_unread_solution_teaches_each_ensemble_once(tmp_path: Path) -> None:
@@ -110,12 +110,12 @@ def test_with_an_outcome_part_an_unread_solution_teaches_each_ensemble_once(tmp_
     new = [unread(trace, right=k % 2 == 0) for k, trace in enumerate(make_traces(4, seed=3, prefix="n"))]
     write_traces(tmp_path / "data.jsonl", [*read, *held, *new])
     data = read_training_data(tmp_path / "data.jsonl", config)
-    taught = [*documents(data.fit, config), *graded_documents(data.graded, NoiseRates(), len(data.fit))]
+    taught = [*documents(data.fit, config), *unread_documents(data.unread, NoiseRates(), len(data.fit))]
     known = Supervision.of(taught, fitting([document.trace for document in taught]), config.neutral)
     of_new = torch.tensor([name in {trace.id for trace in new} for name in known.trace_ids])
     assert known.ends[of_new].sum() == len(new)
     assert known.weight[of_new].sum() == 0
-    assert len(known.answers.rows) == len(new)
+    assert len(known.unread.rows) == len(new)
 
 
 def test_nothing_of_a_set_aside_problem_teaches(tmp_path: Path) -> None:
@@ -123,14 +123,14 @@ def test_nothing_of_a_set_aside_problem_teaches(tmp_path: Path) -> None:
     write_traces(tmp_path / "data.jsonl", [*read, *(unread(one, right=True, id=one.id + "+") for one in read)])
     data = read_training_data(tmp_path / "data.jsonl", GRADED)
     assert data.held_from == "validation"
-    assert len(data.graded) == len(data.fit)
-    assert not {trace.problem_id for trace in data.graded} & {trace.problem_id for trace in data.held}
+    assert len(data.unread) == len(data.fit)
+    assert not {trace.problem_id for trace in data.unread} & {trace.problem_id for trace in data.held}
 
 
 def test_a_solution_cut_by_the_context_does_not_teach() -> None:
     right, wrong, also_right = make_traces(3, seed=1)
     graded = [unread(right, right=True), unread(wrong, right=False), unread(also_right, right=True)]
-    *whole, cut = graded_documents(graded, NoiseRates(), 0)
+    *whole, cut = unread_documents(graded, NoiseRates(), 0)
     *items, item = fitting([document.trace for document in (*whole, cut)])
     short = Encoded(item.ids, item.spans[:-1], item.n_steps)
     assert only_usable([*whole, cut], [*items, short]) == (whole, items)
@@ -138,7 +138,7 @@ def test_a_solution_cut_by_the_context_does_not_teach() -> None:
 
 def test_one_grade_alone_neither_teaches_nor_counts() -> None:
     """The manifest counted 30 wrong answers as teaching, although no batch had any."""
-    wrong = graded_documents([unread(t, right=False) for t in make_traces(2, seed=1)], NoiseRates(), 0)
+    wrong = unread_documents([unread(t, right=False) for t in make_traces(2, seed=1)], NoiseRates(), 0)
     assert only_usable(wrong, fitting([document.trace for document in wrong])) == ([], [])
 
 
@@ -184,13 +184,13 @@ def learned(config: TrainConfig, steps: int = 400) -> tuple[torch.Tensor, torch.
     rows[:, 0] = torch.where(bad.reshape(-1), 3.0, -1.0) + 0.3 * rows[:, 0]
     unclear = Trace("read", "q", [Step("x")] * 2, labels=[GOOD, BAD])
     known = documents([unclear], config)
-    known += graded_documents([unread(t, right=not bad[k].any()) for k, t in enumerate(traces)], CERTAIN, 1)
+    known += unread_documents([unread(t, right=not bad[k].any()) for k, t in enumerate(traces)], CERTAIN, 1)
     supervision = Supervision.of(known, fitting([document.trace for document in known]), config.neutral)
     nothing = Supervision.of(as_documents([]), [], config.neutral)
     rows = torch.cat([torch.tensor([[0.0, 0.1, 0.0], [0.0, -0.1, 0.0]]), rows])
     objective = Objective(Readout(config, 3), supervision, nothing, config)
     place = supervision.place
-    lane = CachedLane(rows, rows[:0], supervision.used(config), place, supervision.answers, config, torch.device("cpu"))
+    lane = CachedLane(rows, rows[:0], supervision.used(config), place, supervision.unread, config, torch.device("cpu"))
     optimiser = torch.optim.Adam(objective.readout.parameters(), 0.02)
     for number in range(steps):
         for batch in lane.batches(number):

@@ -265,8 +265,8 @@ def test_a_head_learns_nothing_from_groups_it_did_not_draw() -> None:
 def test_what_stands_at_one_position_comes_side_by_side_in_every_epoch() -> None:
     config = TrainConfig(batch_steps=1)
     known = supervised([PATH, PATH, PATH], config)
-    used, place, answers = known.used(config), known.place, known.answers
-    lane = CachedLane(torch.zeros(15, 1), torch.zeros(0, 1), used, place, answers, config, torch.device("cpu"))
+    used, place, unread = known.used(config), known.place, known.unread
+    lane = CachedLane(torch.zeros(15, 1), torch.zeros(0, 1), used, place, unread, config, torch.device("cpu"))
     orders = [[row for batch in lane.batches(epoch) for row in batch] for epoch in range(20)]
     assert len({tuple(order) for order in orders}) > 10
     for order in orders:

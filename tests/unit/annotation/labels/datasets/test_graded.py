@@ -15,8 +15,24 @@ from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.graded import graded_records
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_graded, read_snapshot
-from annotation.models import GoldAnswer, Lease, Snapshot, Solution
+from annotation.loop.gateway.traces import write_settled_traces, write_training_traces
+from annotation.loop.rounds.stages.snapshot import perform
+from annotation.loop.rounds.work import StageWork
+from annotation.models import (
+    GoldAnswer,
+    Lease,
+    PathStep,
+    RunStage,
+    Snapshot,
+    Solution,
+    StepRating,
+    TrainingRun,
+)
+from prm.config import TrainConfig
 from prm.formats.identity import text_hash
+from prm.formats.trace_files import read_traces
+from prm.labels import step_labels
+from prm.training.dataset import read_training_data
 from tests.factories import (
     AnnotationFactory,
     GenerationFactory,
@@ -163,3 +179,66 @@ def test_a_changed_file_of_graded_solutions_is_refused(labels, manager, settings
     path.write_bytes(b"{}\n")
     with pytest.raises(Conflict):
         read_graded(made)
+
+
+def rated(project, solution, *ratings, kind="monte_carlo", name="policy, 8 rollouts"):
+    label = labelled(project, solution, kind, name if kind == "monte_carlo" else "")
+    for step, rating in zip(solution.steps.order_by("position"), ratings, strict=False):
+        PathStep.objects.create(annotation=label, position=step.position, chosen=step)
+        StepRating.objects.create(annotation=label, step=step, state="rated", rating=rating)
+
+
+@pytest.fixture
+def estimates(project, manager):
+    """Solutions with estimates: one unread, one read, one that measures, and one of a problem with gold."""
+    unread, read = (SolutionFactory(project=project, final_answer_correct=None) for _ in range(2))
+    for solution in (unread, read):
+        rated(project, solution, 1, -1)
+    rated(project, read, 1, -1, kind="human")
+    rated(project, SolutionFactory(project=project, problem=ProblemFactory(project=project, split="holdout")), 1)
+    reference = labelled(project, SolutionFactory(project=project))
+    GoldAnswer.objects.create(project=project, solution=reference.solution, annotation=reference)
+    rated(project, SolutionFactory(project=project, problem=reference.solution.problem), 1)
+    SolutionFactory(project=project, final_answer_correct=True)
+    return project, unread, read
+
+
+def test_estimates_of_unread_and_of_labelled_pool_solutions_are_listed_and_no_others(estimates):
+    project, unread, read = estimates
+    listed = graded(project, source_kinds=["human"], estimates=10)
+    assert len(listed) == 3
+    with_estimates = {record.problem for record in listed if record.annotations}
+    assert with_estimates == {unread.problem.text, read.problem.text}
+    assert {label.source_kind for record in listed for label in record.annotations} == {"monte_carlo"}
+    assert [record.annotations for record in graded(project, source_kinds=["human"])] == [[]]
+    pooled = graded(project, source_kinds=["human", "monte_carlo"], estimates=10)
+    assert unread.problem.text in {record.problem for record in pooled if record.annotations}
+
+
+def test_a_snapshot_with_estimates_trains_them_as_a_source_of_their_own(estimates, manager, tmp_path):
+    project, unread, read = estimates
+    filters = {"source_kinds": ["human"], "graded": 5, "estimates": 5}
+    made = create_snapshot(by=manager, project=project, filters=filters)
+    assert (made.counts["graded"], made.counts["estimated"]) == ({"right": 1, "wrong": 0}, 2)
+    assert "Monte Carlo estimates of 2 solutions" in dataset_card(made)
+    assert b"monte_carlo" not in b"".join(export_snapshot(made, "records"))
+    write_training_traces(read_snapshot(made), tmp_path / "train.jsonl", graded=read_graded(made))
+    data = read_training_data(tmp_path / "train.jsonl", TrainConfig(estimate_weight=1.0))
+    taught = {trace.problem: [label and label.good for label in step_labels(trace)] for trace in data.unread}
+    assert taught[unread.problem.text] == [1.0, 0.0, None]
+    assert read.problem.text not in taught
+    [(people, machine)] = data.estimated
+    assert people.problem == machine.problem == read.problem.text
+    assert write_settled_traces(read_snapshot(made), tmp_path / "all.jsonl", graded=read_graded(made)) == {"pool": 1}
+    rest = [trace for trace in read_traces(tmp_path / "all.jsonl") if not any(step_labels(trace))]
+    assert {trace.problem for trace in rest} == {record.problem for record in read_graded(made)} - {read.problem.text}
+
+
+@pytest.mark.parametrize(("weight", "listed"), [(0.0, None), (1.0, 2)])
+def test_a_round_lists_estimates_if_they_have_a_weight(estimates, manager, weight, listed):
+    project, *_ = estimates
+    project.policy = {**project.policy, "training": {"estimate_weight": weight}}
+    project.save()
+    run = TrainingRun.objects.create(project=project, number=1, seed=7, requested_by=manager)
+    perform(StageWork(run, RunStage(run=run)))
+    assert run.snapshot.counts.get("estimated") == listed
