@@ -59,6 +59,10 @@ def detect(stream: BinaryIO, filename: str) -> str:
         return "plain"
     if begun.rows and (keys or len(begun.columns) > 1):
         return TABLE
+    if not begun.rows and len(head) >= MOST_BYTES:
+        raise FormatError(
+            "unknown_format", Message("first_row_too_long", filename=filename, n=MOST_BYTES // 1024 // 1024)
+        )
     line = head.strip()
     if filename.lower().endswith(TEXT_SUFFIXES) and b"\n" not in line and not line.startswith((b"{", b"[")):
         raise FormatError("unknown_format", Message("text_without_solution"))

@@ -7,6 +7,7 @@ import pytest
 
 from prm.errors import FormatError
 from prm.formats.detection import HEAD_BYTES, MOST_BYTES, detect
+from prm.formats.plain import read
 
 LONG = "word " * (HEAD_BYTES // 4)
 PROCESSBENCH = {
@@ -53,6 +54,16 @@ def test_a_short_first_record_needs_only_the_first_bytes():
 @pytest.mark.slow
 def test_no_more_than_the_longest_record_is_read():
     stream = io.BytesIO(b'{"problem": "' + b"x" * (MOST_BYTES + HEAD_BYTES))
-    with pytest.raises(FormatError):
+    with pytest.raises(FormatError, match=f"The first row of file.jsonl is longer than {MOST_BYTES // 2**20} MB"):
         detect(stream, "file.jsonl")
     assert stream.tell() <= MOST_BYTES + HEAD_BYTES
+
+
+@pytest.mark.slow
+def test_a_first_row_that_is_too_long_is_named_by_its_length():
+    """Also if further rows follow: only a chosen format reads those."""
+    content = json.dumps({"question": "x" * MOST_BYTES}).encode() + b"\n" + lines(SHORT, SHORT)
+    with pytest.raises(FormatError, match=r"The first row of file\.jsonl is longer than") as raised:
+        detect(io.BytesIO(content), "file.jsonl")
+    assert raised.value.code == "unknown_format"
+    assert [type(item).__name__ for _, item in read(io.BytesIO(content))] == ["Rejection", "Record", "Record"]
