@@ -75,7 +75,7 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 
 
 FORMAT = "stepmark-prm"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 MANIFEST_FILE = "manifest.json"
 WEIGHTS_FILE = "model.safetensors"
 

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 NUMBER, SIGN, OTHER = range(3)
 SIGNS = frozenset("+-−*/=<>^%×÷·\\")
-# The number of a step or the mark of a list item, before further content: "Step 3: ", "**3.** ", "- (3) ".
+# The number of a step or problem, or the mark of a list item, before further content: "Step 3: ", "**3.** ", "- (3) ".
 ORDINAL = re.compile(
     r"\s*(?:\[\w+\] )?(?:(?:[-*+•>]|#+)\s+)?[*_]*"
-    r"(?:(?:[A-Za-z]+ )?#?\d+[:)]|(?:[Ss]tep )?\d+\.|\(\d+\)|\[\d+\])[:*_]*(?=\s+[^\s+*/=<>^×÷·-])"
+    r"(?:(?:[A-Za-z]+ )?#?\d+[:)]|(?:(?:[Ss]tep|[Pp]roblem|[Qq]uestion|[Pp]art) )?\d+\.|\(\d+\)|\[\d+\])[:*_]*"
+    r"(?=\s+[^\s+*/=<>^×÷·-])"
 )
 OPERAND = re.compile(r"(?<!\d)\d+(?!\d)(?:\.\d+)?")  # without the looks around, a long number takes quadratic time
 EXCHANGEABLE = re.compile(rf"{OPERAND.pattern}(?:[\s$]*(?:[+*×·]|\\times|\\cdot)[\s$]*{OPERAND.pattern})+")

@@ -216,6 +216,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1900, 2000])
     parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=["sandbox", "rare-errors"])
     parser.add_argument("--only", nargs="+", default=list(AUDITED), help="these audits")
+    parser.add_argument("--base", default="tiny", help="a backbone, or its folder")
     options = parser.parse_args()
     for name in options.only:
         AUDITS.check(name)
@@ -224,7 +225,7 @@ def main() -> None:
         all_audited = []
         for seed in options.seeds:
             with tempfile.TemporaryDirectory() as folder:
-                all_audited.append(audit_seed(world, seed, options.only, Path(folder)))
+                all_audited.append(audit_seed(world, seed, options.only, Path(folder), base=options.base))
             print_seed(all_audited[-1])
         print_all(all_audited)
 

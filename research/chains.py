@@ -115,6 +115,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=AUDITED, default=["long"], help="these audits")
     parser.add_argument("--taught", type=int, default=0, help="chains of labelled solutions to train on")
     parser.add_argument("--calibrated", type=int, default=0, help="chains of the calibration split")
+    parser.add_argument("--base", default="tiny", help="a backbone, or its folder")
     parser.add_argument("--cause", action="store_true", help="score steps in parts of their context")
     options = parser.parse_args()
     for world in options.worlds:
@@ -123,7 +124,7 @@ def main() -> None:
         for seed in options.seeds:
             copies = partial(chains_beside, world, seed, options.taught, options.calibrated)
             with tempfile.TemporaryDirectory() as folder:
-                audited = audit_seed(world, seed, options.only, Path(folder), copies=copies)
+                audited = audit_seed(world, seed, options.only, Path(folder), base=options.base, copies=copies)
             print_seed(audited)
             all_audited.append(audited)
             if options.cause:

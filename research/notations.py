@@ -8,7 +8,6 @@ Audits the default model as `research.audits` does, and measures the verdicts th
 """
 
 import argparse
-import math
 import re
 import tempfile
 from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ from prm.audits.edits import is_prose
 from prm.audits.subject import accepted
 from prm.backbones import TINY
 from prm.labels import first_error, step_labels, without_labels
-from prm.sandbox.pretrain import encode, endless, make_optimizers, save, token_loss
+from prm.sandbox.pretrain import encode, fit, save
 from prm.sandbox.work import NAMES, NEUTRAL
 from prm.sandbox.world import WorldConfig, corpus
 from prm.simulation.worlds import WORLDS
@@ -199,19 +198,11 @@ def continue_pretraining(out: Path, steps: int, rate: float = 1e-3) -> str:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(TINY)
-    model = AutoModelForCausalLM.from_pretrained(TINY).float().train()
+    model = AutoModelForCausalLM.from_pretrained(TINY).float()
     rng = Random(7)
     texts = corpus(WorldConfig(), n=22 * steps, seed=5)
     documents = [encode(tokenizer, problem, [one for one, _ in vary(some, rng, 0.6)]) for problem, some in texts]
-    optimizers, stream = make_optimizers(model, rate), endless(documents, Random(0))
-    for step in range(steps):
-        token_loss(model, next(stream)).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        share = min((step + 1) / 20, 0.02 + 0.98 * (1 + math.cos(math.pi * step / steps)) / 2)
-        for optimizer in optimizers:
-            optimizer.param_groups[0]["lr"] = rate * share
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+    fit(model, documents, steps=steps, rate=rate, rng=Random(0))
     save(model, tokenizer, out)
     return str(out)
 

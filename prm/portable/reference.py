@@ -13,7 +13,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 SIGNS = set("+-−*/=<>^%×÷·\\")
 ORDINAL = re.compile(
     r"\s*(?:\[\w+\] )?(?:(?:[-*+•>]|#+)\s+)?[*_]*"
-    r"(?:(?:[A-Za-z]+ )?#?\d+[:)]|(?:[Ss]tep )?\d+\.|\(\d+\)|\[\d+\])[:*_]*(?=\s+[^\s+*/=<>^×÷·-])"
+    r"(?:(?:[A-Za-z]+ )?#?\d+[:)]|(?:(?:[Ss]tep|[Pp]roblem|[Qq]uestion|[Pp]art) )?\d+\.|\(\d+\)|\[\d+\])[:*_]*"
+    r"(?=\s+[^\s+*/=<>^×÷·-])"
 )
 OPERAND = r"(?<!\d)\d+(?!\d)(?:\.\d+)?"
 CHAIN = re.compile(rf"{OPERAND}(?:[\s$]*(?:[+*×·]|\\times|\\cdot)[\s$]*{OPERAND})+")

@@ -1,20 +1,27 @@
 """Trains the tiny causal backbone: a tokenizer and a small Llama, on unlabelled corpus traces only.
 
-    python -m prm.sandbox.pretrain --out prm/tiny
+    python -m prm.sandbox.pretrain --out var/alone
+    python -m prm.sandbox.pretrain --begin var/alone --out prm/tiny
 
-The corpus contains errors, and its source groups are in no split, so the backbone learns nothing from labelled
-problems.
+The first command trains on single solutions. The second continues on texts of which half the solutions follow one
+another in chains, as long-context training does, so that the backbone can read several problems in one text. The corpus
+contains errors, and its source groups are in no split, so the backbone learns nothing from labelled problems.
 """
 
 import argparse
 import hashlib
 import json
 import math
+import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from random import Random
+from string import ascii_lowercase
 
+import msgspec
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
@@ -27,6 +34,18 @@ SPECIALS = ("<pad>", "<bos>", "<eos>", "<problem>", "<step>")
 CONTEXT = 2048
 TOKENS_A_BATCH = 2048
 FRESH_SEED = 1
+CHAIN_SEED = 2
+PARTS = (2, 3, 4, 6, 8, 12)  # most solutions of a chain
+# What a chain says at its beginning, before each problem, and before the first step of each solution. The long audit
+# says something else, so that it measures text that the backbone has not read.
+FRAMES = (
+    ("", "", ""),
+    ("", "{n}) ", "{n}) "),
+    ("", "({letter}) ", "({letter}) "),
+    ("Answer every question.\n\n", "Question {n}: ", "Question {n}: "),
+    ("Tasks:\n\n", "- ", ""),
+    ("", "Exercise {n}. ", "Exercise {n}: "),
+)
 
 
 READ_AS = {"×": "*", "∗": "*", "⋅": "*", "·": "*", "÷": "/", "∕": "/", "−": "-", "＋": "+"}
@@ -66,6 +85,20 @@ def encode(tokenizer: PreTrainedTokenizerFast, problem: str, steps: list[Step]) 
     for piece in pieces[1:]:
         ids += [*piece, step_end]
     return [*ids, eos]
+
+
+def join_solutions(solutions: Iterable[tuple[str, list[Step]]], rng: Random) -> Iterator[tuple[str, list[Step]]]:
+    """Chains of successive solutions: all problems as one, then the steps of each solution."""
+    rest = iter(solutions)
+    while parts := list(islice(rest, rng.choice(PARTS))):
+        opening, before_problem, before_step = rng.choice(FRAMES)
+        problems: list[str] = []
+        steps: list[Step] = []
+        for n, (problem, (first, *others)) in enumerate(parts, start=1):
+            place = {"n": n, "letter": ascii_lowercase[n - 1]}
+            problems.append(before_problem.format(**place) + problem)
+            steps += [msgspec.structs.replace(first, text=before_step.format(**place) + first.text), *others]
+        yield opening + "\n\n".join(problems), steps
 
 
 def batches(documents: list[list[int]], rng: Random) -> Iterator[torch.Tensor]:
@@ -115,26 +148,13 @@ def perplexity(model: LlamaForCausalLM, documents: list[list[int]]) -> float:
     return math.exp(total / count)
 
 
-def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int = 1024, rate: float = 3e-3) -> dict:
-    """Train tokenizer and model and write them to `out` as a Hugging Face folder; returns the manifest."""
-    torch.manual_seed(seed)
-    torch.set_num_threads(1)  # more threads help such a small model little, and are very slow on a busy machine
-    world = WorldConfig()
-    traces = list(corpus(world, n=solutions, seed=0))
-    tokenizer = train_tokenizer((text for p, s in traces[:5_000] for text in (p, *map(render_step, s))), vocab)
-    documents = [encode(tokenizer, problem, steps) for problem, steps in traces]
-    fresh = [encode(tokenizer, problem, steps) for problem, steps in corpus(world, n=500, seed=FRESH_SEED)]
-    model = LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=len(tokenizer), hidden_size=160, intermediate_size=448, num_hidden_layers=5,
-            num_attention_heads=5, num_key_value_heads=5, max_position_embeddings=CONTEXT, tie_word_embeddings=True,
-            pad_token_id=0, bos_token_id=1, eos_token_id=2,
-        )
-    )  # fmt: skip
+def fit(model: LlamaForCausalLM, documents: list[list[int]], *, steps: int, rate: float, rng: Random) -> float:
+    """Train for `steps` batches, warming up to `rate` and down to a fiftieth; returns the running mean of the loss."""
     optimizers = make_optimizers(model, rate)
     warm = max(1, steps // 20)
-    rng, average, began = Random(seed), 0.0, time.monotonic()
+    average, began = 0.0, time.monotonic()
     stream = endless(documents, rng)
+    model.train()
     for step in range(steps):
         loss = token_loss(model, next(stream))
         loss.backward()
@@ -148,17 +168,77 @@ def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int
         if step % 50 == 0 or step == steps - 1:
             seconds = round(time.monotonic() - began, 1)
             print(json.dumps({"step": step, "of": steps, "loss": round(average, 4), "seconds": seconds}), flush=True)
+    return average
+
+
+def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int = 1024, rate: float = 3e-3) -> dict:
+    """Train tokenizer and model and write them to `out` as a Hugging Face folder; returns the manifest."""
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)  # more threads help such a small model little, and are very slow on a busy machine
+    traces = list(corpus(WorldConfig(), n=solutions, seed=0))
+    tokenizer = train_tokenizer((text for p, s in traces[:5_000] for text in (p, *map(render_step, s))), vocab)
+    documents = [encode(tokenizer, problem, steps) for problem, steps in traces]
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(tokenizer), hidden_size=160, intermediate_size=448, num_hidden_layers=5,
+            num_attention_heads=5, num_key_value_heads=5, max_position_embeddings=CONTEXT, tie_word_embeddings=True,
+            pad_token_id=0, bos_token_id=1, eos_token_id=2,
+        )
+    )  # fmt: skip
+    loss = fit(model, documents, steps=steps, rate=rate, rng=Random(seed))
     save(model, tokenizer, out)
-    reached = perplexity(LlamaForCausalLM.from_pretrained(out).eval(), fresh)
+    training = {
+        "seed": seed,
+        "corpus": {"solutions": len(documents), "tokens": sum(map(len, documents)), "seed": 0},
+        "training": {"steps": steps, "tokens_a_batch": TOKENS_A_BATCH, "rate": rate, "loss": round(loss, 4)},
+    }
+    return write_manifest(out, training)
+
+
+def read_on(begin: Path, *, out: Path, steps: int, solutions: int, seed: int = 0, rate: float = 1.5e-3) -> dict:
+    """Continue a model of `pretrain` on single solutions and as many in chains; returns the manifest."""
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(begin)
+    model = LlamaForCausalLM.from_pretrained(begin)
+    traces = list(corpus(WorldConfig(), n=solutions, seed=CHAIN_SEED))
+    alone, joined = traces[: solutions // 2], traces[solutions // 2 :]
+    texts = [*alone, *join_solutions(joined, Random(seed))]
+    documents = [encode(tokenizer, problem, steps)[:CONTEXT] for problem, steps in texts]
+    loss = fit(model, documents, steps=steps, rate=rate, rng=Random(seed))
+    shutil.copytree(begin, out)
+    save_model(model, out)
+    chains = {
+        "solutions": len(traces), "tokens": sum(map(len, documents)), "seed": CHAIN_SEED,
+        "steps": steps, "rate": rate, "loss": round(loss, 4),
+    }  # fmt: skip
+    before = json.loads((begin / "manifest.json").read_text())
+    return write_manifest(out, {name: before[name] for name in ("seed", "corpus", "training")} | {"chains": chains})
+
+
+def fresh_documents(tokenizer: PreTrainedTokenizerFast) -> dict[str, list[list[int]]]:
+    """Token ids of fresh solutions, alone and in chains."""
+    alone = list(corpus(WorldConfig(), n=500, seed=FRESH_SEED))
+    texts = {"alone": alone, "in chains": list(join_solutions(alone, Random(FRESH_SEED)))}
+    return {
+        name: [encode(tokenizer, problem, steps)[:CONTEXT] for problem, steps in some] for name, some in texts.items()
+    }
+
+
+def write_manifest(out: Path, training: dict[str, object]) -> dict:
+    """Measure the saved model and write its manifest."""
+    model = LlamaForCausalLM.from_pretrained(out).eval()
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(out)
+    reached = {name: perplexity(model, documents) for name, documents in fresh_documents(tokenizer).items()}
     files = [p for p in sorted(out.iterdir()) if p.name != "manifest.json"]
     manifest = {
         "format_version": 1,
         "world_version": WORLD_VERSION,
-        "seed": seed,
-        "corpus": {"solutions": len(documents), "tokens": sum(map(len, documents)), "seed": 0},
-        "training": {"steps": steps, "tokens_a_batch": TOKENS_A_BATCH, "rate": rate, "loss": round(average, 4)},
+        **training,
         "parameters": sum(p.numel() for p in model.parameters()),
-        "perplexity": {"fresh_seed": FRESH_SEED, "reached": round(reached, 4), "bound": round(reached * 1.02, 4)},
+        "perplexity": {
+            name: {"reached": round(value, 4), "bound": round(value * 1.02, 4)} for name, value in reached.items()
+        },
         "sha256": {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files},
     }
     (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -167,8 +247,13 @@ def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int
 
 def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
     """Write the folder with weights in half precision, to be loaded in single precision."""
-    model.half().save_pretrained(out)
     tokenizer.save_pretrained(out)
+    save_model(model, out)
+
+
+def save_model(model: LlamaForCausalLM, out: Path) -> None:
+    """Write the model alone, as `save` does."""
+    model.half().save_pretrained(out)
     config = json.loads((out / "config.json").read_text())
     (out / "config.json").write_text(json.dumps(config | {"dtype": "float32"}, indent=2) + "\n")
 
@@ -176,11 +261,15 @@ def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=4_500)
-    parser.add_argument("--solutions", type=int, default=80_000)
+    parser.add_argument("--begin", type=Path, help="a model of this command, to continue on chains of solutions")
+    parser.add_argument("--steps", type=int, help="batches; 4,500, and 1,500 with --begin")
+    parser.add_argument("--solutions", type=int, help="of the corpus; 80,000, and 26,000 with --begin")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    print(json.dumps(pretrain(out=options.out, steps=options.steps, solutions=options.solutions, seed=options.seed)))
+    steps, solutions = (1_500, 26_000) if options.begin else (4_500, 80_000)
+    amounts = {"steps": options.steps or steps, "solutions": options.solutions or solutions, "seed": options.seed}
+    run = partial(read_on, options.begin) if options.begin else pretrain
+    print(json.dumps(run(out=options.out, **amounts)))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ def read(texts: list[str]) -> tuple[str, list[list[str]]]:
     [
         ("Step 3: The sum is 4.", "4"),
         ("3. The sum is 4.", "4"),
+        ("Problem 3. The sum is 4.", "4"),
+        ("Question 3. 5 of 9 are red.", "59"),
+        ("Leo has 3. The sum is 4.", "34"),
         ("(3) The sum is 4.", "4"),
         ("[3] The sum is 4.", "4"),
         ("**Step 3:** The sum is 4.", "4"),

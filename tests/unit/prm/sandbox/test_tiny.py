@@ -3,11 +3,12 @@
 import hashlib
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
 import prm
-from prm.sandbox import WORLD_VERSION, WorldConfig, corpus
+from prm.sandbox import WORLD_VERSION
 from prm.traces import Step
 
 TINY = Path(prm.__file__).parent / "tiny"
@@ -60,15 +61,28 @@ def test_separators_are_single_tokens(tiny):
 
 
 @pytest.mark.slow
-def test_fresh_traces_surprise_it_no_more_than_the_manifest_says(tiny):
-    from prm.sandbox.pretrain import encode, perplexity
+def test_fresh_solutions_surprise_it_no_more_than_the_manifest_says(tiny):
+    from prm.sandbox.pretrain import fresh_documents, perplexity
 
     model, tokenizer = tiny
-    fresh = corpus(WorldConfig(), n=500, seed=MANIFEST["perplexity"]["fresh_seed"])
-    assert (
-        perplexity(model, [encode(tokenizer, problem, steps) for problem, steps in fresh])
-        < MANIFEST["perplexity"]["bound"]
-    )
+    reached = {name: perplexity(model, documents) for name, documents in fresh_documents(tokenizer).items()}
+    bounds = {name: figures["bound"] for name, figures in MANIFEST["perplexity"].items()}
+    assert reached.keys() == bounds.keys() == {"alone", "in chains"}
+    assert all(reached[name] < bound for name, bound in bounds.items()), reached
+
+
+def test_a_chain_states_all_problems_and_then_has_all_steps():
+    from prm.sandbox.pretrain import join_solutions
+
+    solutions = [(f"What is {n} + {n}?", [Step(f"Add {n}."), Step("look(1)", kind="tool_call")]) for n in range(100)]
+    chains = list(join_solutions(solutions, Random(3)))
+    assert len(chains) > 5
+    texts = [step.text for _, steps in chains for step in steps]
+    assert [text[-len(f"Add {n}.") :] for n, text in enumerate(texts[::2])] == [f"Add {n}." for n in range(100)]
+    assert texts[1::2] == ["look(1)"] * 100
+    for problem, steps in chains:
+        assert problem.count("What is") == len(steps) / 2
+    assert len({problem.partition("What")[0] for problem, _ in chains}) > 3
 
 
 def test_it_reads_the_format_that_training_and_scoring_use(tiny):
