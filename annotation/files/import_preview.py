@@ -16,6 +16,7 @@ from annotation.files.warnings import foreseen_warnings, warnings_in_words
 from annotation.models import ImportOptions, Project
 from prm.formats.detection import detect, holds_record
 from prm.formats.mapping import Mapping
+from prm.formats.raw import MAX_RECORD_BYTES
 from prm.formats.record import Record, Rejection
 from prm.formats.registry import FORMATS, TABLE
 from prm.formats.table import Sample, csv_delimiter, fault_of, proposed, reader_of, sample
@@ -74,7 +75,8 @@ def preview_import(
         raise DomainError(Message("file_packing_broken", filename=filename), code="unreadable_file")
     whole = whole and len(content) < PREVIEW_BYTES
     if not whole and not tail and not holds_record(content):
-        raise DomainError(Message("first_record_long", n=PREVIEW_BYTES // 1024 // 1024), code="unreadable_file")
+        lengths = {"n": PREVIEW_BYTES // 1024 // 1024, "most": MAX_RECORD_BYTES // 1024 // 1024}
+        raise DomainError(Message("first_record_long", **lengths), code="unreadable_file")
     stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
     try:
         detected = detect(stream, filename) if format == "auto" else format

@@ -14,7 +14,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "file_not_readable": "{filename} cannot be read: {strerror}.",
     "file_packing_broken": "{filename} cannot be read: its compressed data is damaged.",
     "first_error_position_invalid": "Expected a position from 0 to {last}, or -1, got {n}",
-    "first_record_long": "The first record is longer than {n} MB, so there is no preview. The import can read it.",
+    "first_record_long": "The first record is longer than {n} MB, so there is no preview. The import reads records of up to {most} MB.",
     "first_record_rejected": "Nothing in {filename} can be imported. Record {line}: {reason}.",
     "import_option_invalid": "Import option `{field}`: {reason}.",
     "import_root_not_found": "There is no storage '{root}'. Choose one of: {known}.",
