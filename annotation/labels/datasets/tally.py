@@ -159,7 +159,9 @@ class Tally:
             if place.own_text is not None:
                 self._own_steps += 1
             for rating in place.ratings:
-                ratings[rating.state if rating.rating is None else WORD_OF[rating.rating]] += 1
+                if rating.state == "not_reached":
+                    continue
+                ratings[WORD_OF[rating.rating]] += 1
                 if rating.accepted:
                     self._accepted += 1
                 if rating.error_type:

@@ -246,6 +246,17 @@ def test_filters(project, filters, names):
     assert sorted(found) == names
 
 
+def test_steps_after_the_first_error_are_not_counted_as_ratings(project, manager):
+    label = rated(1, -1, finish="found_error")
+    label.path.append(PathPosition(2, ratings=[Rating(0, "not_reached")]))
+    take_in(project, solution("p", label), solution("q", rated(1, None)))
+    snapshot = create_snapshot(by=manager, project=project, filters={})
+    assert snapshot.counts["ratings"] == {"good": 2, "bad": 1, "unsure": 1}
+    card = dataset_card(snapshot)
+    assert "Ratings: 4." in card
+    assert "(unsure): 1 of 4 (25.0%)" in card
+
+
 def test_what_made_a_solution_goes_with_it_and_can_be_asked_for(project, manager):
     raw, summary = Provenance(policy="m", visibility="raw"), Provenance(policy="m", visibility="summary")
     records = [solution("p", rated(1)) for _ in range(3)]
