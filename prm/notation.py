@@ -14,7 +14,7 @@ SIGNS = frozenset("+-−*/=<>^%×÷·\\")
 # The number of a step or problem, or the mark of a list item, before further content: "Step 3: ", "**3.** ", "- (3) ".
 ORDINAL = re.compile(
     r"\s*(?:\[\w+\] )?(?:(?:[-*+•>]|#+)\s+)?[*_]*"
-    r"(?:(?:[A-Za-z]+ )?#?\d+[:)]|(?:(?:[Ss]tep|[Pp]roblem|[Qq]uestion|[Pp]art) )?\d+\.|\(\d+\)|\[\d+\])[:*_]*"
+    r"(?:(?:[A-Za-z]+ )?#?\d+[:)]|(?:(?i:step|problem|question|part) )?\d+\.|\(\d+\)|\[\d+\])[:*_]*"
     r"(?=\s+[^\s+*/=<>^×÷·-])"
 )
 OPERAND = re.compile(r"(?<!\d)\d+(?!\d)(?:\.\d+)?")  # without the looks around, a long number takes quadratic time

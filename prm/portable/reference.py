@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 SIGNS = set("+-−*/=<>^%×÷·\\")
 ORDINAL = re.compile(
     r"\s*(?:\[\w+\] )?(?:(?:[-*+•>]|#+)\s+)?[*_]*"
-    r"(?:(?:[A-Za-z]+ )?#?\d+[:)]|(?:(?:[Ss]tep|[Pp]roblem|[Qq]uestion|[Pp]art) )?\d+\.|\(\d+\)|\[\d+\])[:*_]*"
+    r"(?:(?:[A-Za-z]+ )?#?\d+[:)]|(?:(?i:step|problem|question|part) )?\d+\.|\(\d+\)|\[\d+\])[:*_]*"
     r"(?=\s+[^\s+*/=<>^×÷·-])"
 )
 OPERAND = r"(?<!\d)\d+(?!\d)(?:\.\d+)?"

@@ -15,11 +15,11 @@ from prm.labels import BAD, GOOD
 from prm.manifest import read_manifest
 from prm.traces import LabelSource, Step, StepLabel, Trace, write_traces
 from prm.training.dataset import as_documents, documents, read_training_data, unread_documents
-from prm.training.lanes import CachedLane
 from prm.training.objective import Objective, answer_loss
 from prm.training.run import train
 from prm.training.supervision import Supervision
 from tests.unit.prm.small_world import make_traces
+from tests.unit.prm.training.teaching import teach
 from tests.unit.prm.training.test_objective import fitting
 
 ESTIMATED = TrainConfig(heads=3, hidden=4, dropout=0.0, anchor=0.0, graded_weight=0.0, estimate_weight=0.5)
@@ -176,21 +176,8 @@ def learned(shares_of, steps: int = 200) -> tuple[torch.Tensor, torch.Tensor]:
     known = documents([Trace("read", "q", [Step("x")] * 2, labels=[GOOD, BAD])], config)
     unread = [estimated(one, shares_of(bad[k]), right=k % 2 == 0) for k, one in enumerate(traces)]
     known += unread_documents(unread, NoiseRates(), 1, SURE)
-    supervision = Supervision.of(known, fitting([document.trace for document in known]), config.neutral)
-    nothing = Supervision.of(as_documents([]), [], config.neutral)
     rows = torch.cat([torch.tensor([[0.0, 0.1, 0.0], [0.0, -0.1, 0.0]]), rows])
-    objective = Objective(Readout(config, 3), supervision, nothing, config)
-    used, place = supervision.used(config), supervision.place
-    lane = CachedLane(rows, rows[:0], used, place, supervision.unread, config, torch.device("cpu"))
-    optimiser = torch.optim.Adam(objective.readout.parameters(), 0.02)
-    for number in range(steps):
-        for batch in lane.batches(number):
-            optimiser.zero_grad()
-            features, index = lane.features(batch)
-            objective.loss(features, index).backward()
-            optimiser.step()
-    with torch.no_grad():
-        return objective.readout.step_logits(rows[2:]).sigmoid().mean(0), bad.reshape(-1)
+    return teach(known, rows, config, steps)[2:], bad.reshape(-1)
 
 
 def test_estimates_alone_find_the_bad_step() -> None:

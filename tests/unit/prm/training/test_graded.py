@@ -11,15 +11,14 @@ from torch.nn.functional import logsigmoid
 from prm.answers.noise import AnswerNoise, NoiseRates
 from prm.config import TrainConfig
 from prm.encoding import Encoded
-from prm.heads import Readout
 from prm.labels import BAD, GOOD
 from prm.traces import Step, Trace, write_traces
-from prm.training.dataset import as_documents, documents, only_usable, read_training_data, unread_documents
-from prm.training.lanes import CachedLane
+from prm.training.dataset import documents, only_usable, read_training_data, unread_documents
 from prm.training.mixing import mix_in
-from prm.training.objective import Objective, answer_loss
+from prm.training.objective import answer_loss
 from prm.training.supervision import Supervision
 from tests.unit.prm.small_world import make_traces
+from tests.unit.prm.training.teaching import teach
 from tests.unit.prm.training.test_objective import fitting
 
 GRADED = TrainConfig(heads=3, hidden=4, dropout=0.0, anchor=0.0, graded_weight=0.5)
@@ -185,21 +184,8 @@ def learned(config: TrainConfig, steps: int = 400) -> tuple[torch.Tensor, torch.
     unclear = Trace("read", "q", [Step("x")] * 2, labels=[GOOD, BAD])
     known = documents([unclear], config)
     known += unread_documents([unread(t, right=not bad[k].any()) for k, t in enumerate(traces)], CERTAIN, 1)
-    supervision = Supervision.of(known, fitting([document.trace for document in known]), config.neutral)
-    nothing = Supervision.of(as_documents([]), [], config.neutral)
     rows = torch.cat([torch.tensor([[0.0, 0.1, 0.0], [0.0, -0.1, 0.0]]), rows])
-    objective = Objective(Readout(config, 3), supervision, nothing, config)
-    place = supervision.place
-    lane = CachedLane(rows, rows[:0], supervision.used(config), place, supervision.unread, config, torch.device("cpu"))
-    optimiser = torch.optim.Adam(objective.readout.parameters(), 0.02)
-    for number in range(steps):
-        for batch in lane.batches(number):
-            optimiser.zero_grad()
-            features, index = lane.features(batch)
-            objective.loss(features, index).backward()
-            optimiser.step()
-    with torch.no_grad():
-        return objective.readout.step_logits(rows[2:]).sigmoid().mean(0), bad.reshape(-1)
+    return teach(known, rows, config, steps)[2:], bad.reshape(-1)
 
 
 def test_grades_alone_find_the_bad_step() -> None:
