@@ -22,6 +22,7 @@ CHUNK_BYTES = 8 * 1024 * 1024  # of the unpacked content
 # A thread that computes lets another continue after this time. With Python's 5 ms, each answer of the database and each
 # buffer of a COPY would wait as long for the thread that reads ahead.
 SWITCH_SECONDS = 0.0001
+USUAL_SWITCH_SECONDS = sys.getswitchinterval()
 
 
 @dataclass
@@ -84,9 +85,9 @@ def read_ahead(items: Iterator[Item]) -> Generator[Item]:
 
 @contextmanager
 def _switching_often() -> Iterator[None]:
-    before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         yield
     finally:
-        sys.setswitchinterval(before)
+        # Not the interval found on entry: threads of a web process can import at once, and end in any order.
+        sys.setswitchinterval(USUAL_SWITCH_SECONDS)

@@ -79,7 +79,7 @@ def fit_noise(traces: Iterable[Trace]) -> NoiseRates:
         for trace in traces
         if trace.final_answer_correct is not None and (error := first_error(trace)) is not None
     ]
-    return _fit(cases, PRIOR, _by_claim)
+    return _fit(cases, PRIOR, _by_claim, right=sum(case.right > 0 for case in cases))
 
 
 def fit_estimate_noise(pairs: Iterable[tuple[Trace, Trace]]) -> NoiseRates:
@@ -95,7 +95,7 @@ def fit_estimate_noise(pairs: Iterable[tuple[Trace, Trace]]) -> NoiseRates:
         for k, label in enumerate(step_labels(estimated))
         if label is not None
     ]
-    return _fit(cases, PRIOR_OF_ESTIMATES, _by_truth)
+    return _fit(cases, PRIOR_OF_ESTIMATES, _by_truth, right=sum(not case.flawed for case in cases))
 
 
 class _Case(NamedTuple):
@@ -110,7 +110,7 @@ class _Case(NamedTuple):
 _Posterior = Callable[[Sequence[_Case], AnswerNoise], AnswerNoise]
 
 
-def _fit(cases: Sequence[_Case], prior: AnswerNoise, posterior: _Posterior) -> NoiseRates:
+def _fit(cases: Sequence[_Case], prior: AnswerNoise, posterior: _Posterior, *, right: int) -> NoiseRates:
     overall = posterior(cases, prior)
     domains: dict[str, AnswerNoise] = {}
     generators: dict[str, dict[str, AnswerNoise]] = {}
@@ -121,7 +121,6 @@ def _fit(cases: Sequence[_Case], prior: AnswerNoise, posterior: _Posterior) -> N
             name: posterior([case for case in within if case.generator == name], domains[domain])
             for name in sorted({case.generator for case in within})
         }
-    right = sum(not case.flawed if posterior is _by_truth else case.right > 0.5 for case in cases)
     return NoiseRates(overall, domains, generators, right, len(cases) - right)
 
 

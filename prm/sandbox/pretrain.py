@@ -35,7 +35,7 @@ CONTEXT = 2048
 TOKENS_A_BATCH = 2048
 FRESH_SEED = 1
 CHAIN_SEED = 2
-PARTS = (2, 3, 4, 6, 8, 12)  # most solutions of a chain
+PARTS = (2, 3, 4, 6, 8, 12)  # solutions in a chain; the last chain can have fewer
 # What a chain says at its beginning, before each problem, and before the first step of each solution. The long audit
 # says something else, so that it measures text that the backbone has not read.
 FRAMES = (
@@ -195,7 +195,9 @@ def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int
     return write_manifest(out, training)
 
 
-def read_on(begin: Path, *, out: Path, steps: int, solutions: int, seed: int = 0, rate: float = 1.5e-3) -> dict:
+def continue_on_chains(
+    begin: Path, *, out: Path, steps: int, solutions: int, seed: int = 0, rate: float = 1.5e-3
+) -> dict:
     """Continue a model of `pretrain` on single solutions and as many in chains; returns the manifest."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)
@@ -205,8 +207,8 @@ def read_on(begin: Path, *, out: Path, steps: int, solutions: int, seed: int = 0
     alone, joined = traces[: solutions // 2], traces[solutions // 2 :]
     texts = [*alone, *join_solutions(joined, Random(seed))]
     documents = [encode(tokenizer, problem, steps)[:CONTEXT] for problem, steps in texts]
+    shutil.copytree(begin, out, dirs_exist_ok=True)
     loss = fit(model, documents, steps=steps, rate=rate, rng=Random(seed))
-    shutil.copytree(begin, out)
     save_model(model, out)
     chains = {
         "solutions": len(traces), "tokens": sum(map(len, documents)), "seed": CHAIN_SEED,
@@ -268,7 +270,7 @@ def main() -> None:
     options = parser.parse_args()
     steps, solutions = (1_500, 26_000) if options.begin else (4_500, 80_000)
     amounts = {"steps": options.steps or steps, "solutions": options.solutions or solutions, "seed": options.seed}
-    run = partial(read_on, options.begin) if options.begin else pretrain
+    run = partial(continue_on_chains, options.begin) if options.begin else pretrain
     print(json.dumps(run(out=options.out, **amounts)))
 
 

@@ -50,6 +50,7 @@ def write_settled_traces(records: Iterable[Record], path: Path, *, graded: Itera
     each split.
     """
     by_split: Counter[str] = Counter()
+    read: set[str] = set()
 
     def settled() -> Iterator[Trace]:
         for trace in _traces(map(without_machines, records)):
@@ -58,7 +59,6 @@ def write_settled_traces(records: Iterable[Record], path: Path, *, graded: Itera
                 read.add(trace.id)
                 yield trace
 
-    read: set[str] = set()
     bare = (_as_listed(msgspec.structs.replace(record, annotations=[])) for record in graded)
     write_traces(path, chain(settled(), (trace for trace in bare if trace.id not in read)))
     return by_split

@@ -13,3 +13,12 @@ def test_threads_switch_often_only_while_one_reads_ahead():
         assert next(items) == "a"
         assert sys.getswitchinterval() < 2 * SWITCH_SECONDS < usual
     assert sys.getswitchinterval() == usual
+
+
+def test_imports_that_overlap_leave_the_usual_interval():
+    usual = sys.getswitchinterval()
+    first, second = read_ahead(iter("abc")), read_ahead(iter("abc"))
+    assert (next(first), next(second)) == ("a", "a")
+    first.close()
+    second.close()
+    assert sys.getswitchinterval() == usual

@@ -89,7 +89,7 @@ def test_only_estimates_of_unread_solutions_of_the_pool_teach(tmp_path: Path) ->
     data = read_training_data(tmp_path / "data.jsonl", ESTIMATED)
     assert data.unread == [teaches]
     assert data.estimated == [(read[0], checked)]
-    assert (len(data.fit), len(data.held)) == (30, 60), "an estimate is no step label"
+    assert (len(data.fit), len(data.held)) == (30, 60), "an estimate is not a step label"
     graded = estimated(new[0], true_shares(new[0]), right=False)
     both = msgspec.structs.replace(ESTIMATED, graded_weight=1.0)
     bare = msgspec.structs.replace(graded, labels=None, sources=[])
