@@ -92,7 +92,9 @@ GROUPS: list[tuple[Promise, tuple[str, ...]]] = [
 
 HELP = {
     "graded": _("Unread solutions with a right, and with a wrong final answer. They are in no download."),
-    "estimates": _("Unread solutions, and as many labelled ones. Their estimates are in no download."),
+    "estimates": _(
+        "At most this many unread solutions, and as many labelled ones. No download contains their estimates."
+    ),
     "min_annotations": _("0 includes solutions without labels."),
     "submitted_to": _("Days are in UTC."),
     "fit": _("The number of an earlier fit. Leave it empty for the labels as they are now."),

@@ -178,9 +178,9 @@ def _estimated(estimated: EstimateCounts | None, weight: float) -> list[str]:
     noise = estimated.noise
     return [
         f"- Monte Carlo estimates: {estimated.solutions} unread solutions with {estimated.steps} estimated steps "
-        f"taught the step heads (weight {weight:g}). Of {noise.wrong} labelled prefixes with an error, "
-        f"{noise.overall.right_despite_error:.1%} were taken to reach the right answer, and of {noise.right} without "
-        f"one, {noise.overall.wrong_without_error:.1%} not to."
+        f"taught the step heads (weight {weight:g}). Training assumed that a rollout is right from "
+        f"{noise.overall.right_despite_error:.1%} of the prefixes with an error ({noise.wrong} were labelled), and "
+        f"that none is from {noise.overall.wrong_without_error:.1%} of those without one ({noise.right})."
     ]
 
 

@@ -181,7 +181,7 @@ def is_estimated(trace: Trace) -> bool:
 def only_usable(unread: Sequence[Document], encoded: Sequence[Encoded]) -> tuple[list[Document], list[Encoded]]:
     """The documents whose steps all fit the context, because the grade says nothing of a part.
 
-    None of them without right and wrong ones, because half of each batch is either.
+    It returns none unless there are both right and wrong ones, because half of each batch is right and half wrong.
     """
     whole = [pair for pair in zip(unread, encoded, strict=True) if len(pair[1].spans) == pair[1].n_steps]
     if len({document.right for document, _ in whole}) < 2:

@@ -150,7 +150,7 @@ def test_a_snapshots_page_and_the_api_show_its_monte_carlo_estimates(manager: Cl
     made = manager.get(f"/api/v1/snapshots/{snapshot.pk}/").json()
     assert (made["counts"]["estimated"], made["graded_sha256"]) == (1, snapshot.graded_sha256)
     page = text(manager.get(f"{PAGE}{snapshot.pk}/"))
-    assert "Of 1 more solutions." in page
+    assert "Other solutions with estimates: 1." in page
     assert "final answer. Nobody" not in page
 
 
