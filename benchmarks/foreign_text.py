@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 
 from prm.config import TrainConfig
+from prm.intervals import score_interval
 from prm.sandbox.world import WorldConfig, generate
 from prm.scoring import Scorer
 from prm.traces import Step, Trace, write_traces
@@ -140,20 +141,13 @@ def _line(name: str, by_seed: list[list[Row]]) -> str:
         return sum(map(of, every)) / len(every)
 
     flags = [sum(row.flag for row in rows) / len(rows) for rows in by_seed]
-    low, high = _wilson(sum(row.flag for row in every), len(every))
+    low, high = score_interval(share(lambda row: row.flag), len(every))
     seeds = ", ".join(f"{flag:.1%}" for flag in flags)
     return (
         f"| {name} | {len(every)} | {share(lambda row: row.flag):.1%} [{low:.1%}, {high:.1%}] | {seeds} "
         f"| {share(lambda row: row.first_step):.1%} | {share(lambda row: row.surprisal):.1%} "
         f"| {share(lambda row: row.judged):.1%} |"
     )
-
-
-def _wilson(hits: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson 1927)."""
-    z, p = 1.96, hits / n
-    centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return max(0.0, (centre - half) / (1 + z * z / n)), min(1.0, (centre + half) / (1 + z * z / n))
 
 
 def _invented(rng: Random) -> dict[str, list[Trace]]:

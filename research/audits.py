@@ -9,7 +9,6 @@ import argparse
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
 from random import Random
 
@@ -26,6 +25,7 @@ from prm.config import TrainConfig
 from prm.encoding import encode
 from prm.evaluation.metrics import format_metric
 from prm.features import compute_features
+from prm.intervals import score_interval
 from prm.labels import first_error, without_labels
 from prm.sandbox import generate
 from prm.scoring import Scorer
@@ -177,7 +177,7 @@ def print_shares(all_audited: Sequence[Audited]) -> None:
     for (group, name), parts in counts.items():
         n = sum(size for _, size in parts)
         share = sum(value * size for value, size in parts) / max(n, 1)
-        low, high = wilson(share, max(n, 1))
+        low, high = score_interval(share, max(n, 1))
         each = ", ".join(f"{value:.0%}" for value, _ in parts)
         print(f"| {group}: {name} | {n} | {share:.0%} [{low:.0%}, {high:.0%}] | {each} |")
 
@@ -202,13 +202,6 @@ def print_all(all_audited: Sequence[Audited]) -> None:
     print_figures(all_audited)
     print_shares(all_audited)
     print_flips(all_audited)
-
-
-def wilson(share: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share of `n` (Wilson 1927)."""
-    z = 1.96
-    middle, half = share + z * z / (2 * n), z * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
 
 
 def main() -> None:

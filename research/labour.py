@@ -24,8 +24,8 @@ django.setup()  # the rules and the draw are the platform's
 from annotation.labels.labour.audit_estimates import Audit, accuracy_from
 from annotation.loop.selection.routing import draw_audits
 from annotation.models.routing_policy import RouteRule
-from annotation.work.gold.gold_accuracy import score_interval
 from annotation.work.labelling.handing_over import JudgeAnswer, reason_for
+from prm.intervals import score_interval
 
 SIZES = (200, 1000, 5000)
 SHARES = ((0.05, 0.05), (0.05, 0.2), (0.1, 0.4))

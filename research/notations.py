@@ -21,13 +21,14 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 from prm.audits.edits import is_prose
 from prm.audits.subject import accepted
 from prm.backbones import TINY
+from prm.intervals import score_interval
 from prm.labels import first_error, step_labels, without_labels
 from prm.sandbox.pretrain import encode, fit, save
 from prm.sandbox.work import NAMES, NEUTRAL
 from prm.sandbox.world import WorldConfig, corpus
 from prm.simulation.worlds import WORLDS
 from prm.traces import Step, StepLabel, Trace
-from research.audits import HEAD, Audited, audit_seed, print_all, print_seed, wilson
+from research.audits import HEAD, Audited, audit_seed, print_all, print_seed
 
 LEADS = (
     *("As for this,", "Continuing:", "In this part,", "Observe:"),
@@ -224,7 +225,7 @@ def print_edits(all_audited: Sequence[Audited]) -> None:
             edited = [without_labels(trace, steps) for trace, steps in changed if steps != list(trace.steps)]
             rejected += [not accepted(score, one.scorer.threshold) for score in one.scorer.score(edited)]
         share = sum(rejected) / max(len(rejected), 1)
-        low, high = wilson(share, max(len(rejected), 1))
+        low, high = score_interval(share, max(len(rejected), 1))
         print(f"| {edit.__name__.strip('_')} | {len(rejected)} | {share:.0%} [{low:.0%}, {high:.0%}] |", flush=True)
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prm.errors import DataError
+from prm.intervals import Z95, score_interval
 from prm.messages import Message
 
 Array = NDArray[np.float64]
-Z95 = 1.959963984540054
 
 
 class Estimate(msgspec.Struct, frozen=True):
@@ -54,24 +54,40 @@ def total_variance(values: ArrayLike, inclusion: ArrayLike) -> float:
     return float(n / (n - 1) * (rest @ (expanded - centre) ** 2))
 
 
-def hajek(values: ArrayLike, inclusion: ArrayLike, *, bounds: tuple[float, float] | None = None) -> Estimate:
+def hajek(values: ArrayLike, inclusion: ArrayLike, *, share: bool = False) -> Estimate:
     """The pool's mean: sum(y / pi) / sum(1 / pi) (Hajek 1971), its variance by linearisation.
 
-    The interval is clipped to `bounds`, the possible range of the mean: (0, 1) for a rate. Raises DataError for an
-    empty sample.
+    The interval of values that are never negative is clipped at 0. With `share`, the values are in [0, 1], and the
+    interval holds for few draws too. Raises DataError for an empty sample.
     """
     y, pi = _checked(values, inclusion)
     weight = 1 / pi
-    size = weight.sum()
-    value = float((weight @ y) / size)
+    size = float(weight.sum())
+    value, effective = float((weight @ y) / size), float(size**2 / (weight @ weight))
     low = high = None
     if len(y) > 1:
         # Residuals rather than values: the size of the pool is estimated along with the total (Sarndal 1992, 5.7).
-        half = Z95 * float(np.sqrt(total_variance((y - value) / size, pi)))
-        least, most = bounds or (-np.inf, np.inf)
-        low, high = float(max(value - half, least)), float(min(value + half, most))
-    effective = float(size**2 / (weight @ weight))
+        variance = total_variance((y - value) / size, pi)
+        if share:
+            low, high = _share_interval(value, variance, effective, 1 - len(y) / size)
+        else:
+            half = Z95 * variance**0.5
+            low, high = value - half, value + half
+            if y.min() >= 0:
+                low = max(low, 0.0)
     return Estimate(value, low, high, float(y.mean()), len(y), effective)
+
+
+def _share_interval(value: float, variance: float, effective: float, unread: float) -> tuple[float, float]:
+    """The score interval for as many independent draws as have this variance (Korn & Graubard 1998).
+
+    That number is at most the effective one, because two equal values have no variance. `unread` is the part of the
+    pool that was not drawn; the rest of it is certain.
+    """
+    if unread <= 0:
+        return value, value
+    draws = effective / unread
+    return score_interval(value, min(draws, value * (1 - value) / variance) if variance > 0 else draws)
 
 
 def _checked(values: ArrayLike, inclusion: ArrayLike) -> tuple[Array, Array]:

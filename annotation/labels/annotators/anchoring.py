@@ -10,8 +10,9 @@ from math import exp, sqrt
 from typing import Annotated
 
 from annotation.core.bounds import about
-from annotation.work.gold.gold_accuracy import Answer, Share, Z, is_right, share_of
+from annotation.work.gold.gold_accuracy import Answer, Share, is_right, share_of
 from prm.consensus import Measured
+from prm.intervals import Z95
 
 Ends = tuple[float, float, float]  # a share and its interval
 
@@ -157,7 +158,7 @@ def _student(freedom: float) -> float:
 
     It is within half a percent for 3 degrees of freedom or more, and too small for fewer.
     """
-    z = Z
+    z = Z95
     return (
         z
         + (z**3 + z) / (4 * freedom)

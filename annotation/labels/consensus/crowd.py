@@ -11,8 +11,8 @@ from annotation.labels.annotators.anchoring import Ends, gap_between
 from annotation.labels.consensus.chains import BAD, NEVER, Array, Ballots, Chain, expect, link, pack, shares, survive
 from annotation.labels.consensus.copies import Kinship, weigh
 from annotation.labels.consensus.tally import Tally
-from annotation.work.gold.gold_accuracy import score_interval
 from prm.consensus import Measured, Posterior, Reliability, Step, Vote
+from prm.intervals import score_interval
 
 Rows = list[list[float]]
 HALF_A_LABEL = 0.5  # so that an interval without labels exists; it is then wide

@@ -5,8 +5,8 @@ from math import sqrt
 from typing import Annotated, NamedTuple
 
 from annotation.core.bounds import about
-from annotation.work.gold.gold_accuracy import score_interval
 from prm.consensus import Measured
+from prm.intervals import score_interval
 
 LEAST = 10  # effective audits below which an interval says too little
 

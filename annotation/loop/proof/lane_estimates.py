@@ -77,9 +77,9 @@ def _of_lane(generation: Generation, lane: str) -> LaneEstimates | None:
 def _mean(
     labelled: Sequence[Labelled], value_of: Callable[[Labelled], float | None], *, share: bool = False
 ) -> Estimate | None:
-    """The estimated mean over all solutions that could have been drawn; a `share` is in [0, 1]."""
+    """The estimated mean over all solutions that could have been drawn, with the interval of a `share` if it is one."""
     known = [(value, label.inclusion) for label in labelled if (value := value_of(label)) is not None]
-    return hajek(*zip(*known, strict=True), bounds=(0.0, 1.0 if share else float("inf"))) if known else None
+    return hajek(*zip(*known, strict=True), share=share) if known else None
 
 
 def _labelled(generation: Generation, lane: str) -> list[Labelled]:

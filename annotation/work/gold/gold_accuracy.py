@@ -4,13 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import sqrt
 from typing import Annotated, Literal
 
 from annotation.core.bounds import about
+from prm.intervals import score_interval
 
 NO_ERROR = -1
-Z = 1.959964  # standard deviations on each side of a 95 % interval
 GOOD, GOOD_OF = 0.8, 3  # a good annotator has this share of at least this many other gold answers right
 LEAST_GOOD = 2  # good annotators needed before their disagreement counts
 
@@ -112,19 +111,11 @@ def accuracy_of(answers: Sequence[Answer], *, tolerance: int = 0) -> Accuracy:
 
 
 def share_of(count: int, of: int) -> Share:
-    """A share with its score interval (E. B. Wilson, J. Am. Stat. Assoc. 22, 1927), which holds for few answers too."""
+    """A share with its 95 % interval."""
     if not of:
         return Share(0, 0, None, None, None)
     low, high = score_interval(count / of, of)
     return Share(count, of, count / of, low, high)
-
-
-def score_interval(share: float, of: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a `share` of `of` answers."""
-    spread = Z * Z / of
-    middle = (share + spread / 2) / (1 + spread)
-    half = Z * sqrt(share * (1 - share) / of + spread / (4 * of)) / (1 + spread)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def grouped(answers: Iterable[Answer], by: Literal["person", "solution", "generation"]) -> dict[int, list[Answer]]:

@@ -43,7 +43,7 @@ def test_a_pool_drawn_whole_is_known_exactly():
 
 def test_weights_undo_what_the_choice_did():
     """Errors are three times as likely to be drawn: half of the sample, a quarter of the pool."""
-    found = hajek([1, 1, 1, 0, 0, 0], [0.3, 0.3, 0.3, 0.1, 0.1, 0.1], bounds=(0, 1))
+    found = hajek([1, 1, 1, 0, 0, 0], [0.3, 0.3, 0.3, 0.1, 0.1, 0.1], share=True)
     assert found.naive == 0.5
     assert found.value == pytest.approx(0.25)
     assert found.low < 0.25 < found.high
@@ -57,9 +57,38 @@ def test_the_intervals_cover_the_pools_rate_about_as_often_as_they_say():
     covered = []
     for _ in range(400):
         drawn = rng.random(2000) < chance
-        found = hajek(errs[drawn], chance[drawn], bounds=(0, 1))
+        found = hajek(errs[drawn], chance[drawn], share=True)
         covered.append(found.low <= errs.mean() <= found.high)
     assert np.mean(covered) > 0.92
+
+
+def test_few_labels_that_agree_do_not_make_a_share_certain():
+    """Two of two: Wilson's interval begins at .34, a little higher because a fifth of the pool was drawn."""
+    found = hajek([1, 1], [0.2, 0.2], share=True)
+    assert found.value == found.high == 1
+    assert 0.34 < found.low < 0.42
+    whole = hajek([1, 1], [1, 1], share=True)
+    assert (whole.low, whole.high) == (1, 1), "nothing is uncertain about a pool that was drawn whole"
+
+
+def test_the_interval_of_a_share_covers_it_with_few_labels_too():
+    rng = np.random.default_rng(1)
+    chance = rng.uniform(0.002, 0.02, 2000)
+    errs = rng.random(2000) < 0.15
+    covered = []
+    for _ in range(400):
+        drawn = rng.random(2000) < chance
+        if drawn.sum() > 1:
+            found = hajek(errs[drawn], chance[drawn], share=True)
+            covered.append(found.low <= errs.mean() <= found.high)
+    assert np.mean(covered) > 0.92
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 1)), min_size=2, max_size=20))
+def test_the_interval_of_a_share_contains_it_and_stays_in_its_range(drawn):
+    found = hajek(*zip(*drawn, strict=True), share=True)
+    assert 0 <= found.low <= found.value + 1e-9
+    assert found.value - 1e-9 <= found.high <= 1
 
 
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(0.01, 1)), min_size=1, max_size=20))
