@@ -1,6 +1,7 @@
 """The differences between two snapshots of a project, by reason."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -11,7 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 from annotation.labels.datasets.comparing import Change, SnapshotDiff, diff_snapshots
-from annotation.models import Membership, choices
+from annotation.models import Membership, Snapshot, choices
+from labelling_ui.cached_figures import CachedFigures
 from labelling_ui.pages.access import MANAGER, project_page
 from labelling_ui.pages.columns import Column, Number
 from labelling_ui.pages.listing import Table
@@ -66,10 +68,9 @@ class Count:
 @project_page(MANAGER)
 def snapshot_diff(request: HttpRequest, member: Membership, snapshot_id: int, old_id: int) -> HttpResponseBase:
     old, new = (get_object_or_404(member.project.snapshots, pk=pk) for pk in (old_id, snapshot_id))
-    changes: list[Change] = []
     try:
-        diff = diff_snapshots(
-            old, new, on_change=lambda one: changes.append(one) if len(changes) < MOST_SHOWN else None
+        diff, changes = CachedFigures(request, member.project)(
+            f"diff of {old.pk} and {new.pk}", partial(_first_changes, old, new)
         )
     except DomainError as error:
         messages.error(request, in_words(error.message))
@@ -84,6 +85,13 @@ def snapshot_diff(request: HttpRequest, member: Membership, snapshot_id: int, ol
         "most": MOST_SHOWN,
     }
     return render(request, "labelling_ui/snapshot_diff.html", context)
+
+
+def _first_changes(old: Snapshot, new: Snapshot) -> tuple[SnapshotDiff, list[Change]]:
+    """The numbers of changes, and as many changes as the page shows."""
+    changes: list[Change] = []
+    diff = diff_snapshots(old, new, on_change=lambda one: changes.append(one) if len(changes) < MOST_SHOWN else None)
+    return diff, changes
 
 
 def _counts(diff: SnapshotDiff) -> list[Count]:

@@ -2,11 +2,13 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
+from labelling_ui import cached_figures
 from tests import manager_world
 from tests.factories import SnapshotFactory
 from tests.stored import snapshot_file
@@ -57,3 +59,17 @@ def test_a_lost_file_is_reported_on_the_page_of_the_snapshot(
     answer = client.get(page(client, project, snapshot.pk, snapshot.pk), follow=True)
     assert answer.redirect_chain[0][0] == reverse("snapshot", args=[project.slug, snapshot.pk])
     assert "is missing from" in answer.content.decode()
+
+
+def test_a_large_project_shows_the_stored_comparison(
+    client: Client, people: dict[str, User], project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = create_snapshot(by=None, project=project, filters={})
+    monkeypatch.setattr(cached_figures, "MOST_LABELS", 0)
+    cache.clear()
+    client.force_login(people["manager"])
+    address = page(client, project, snapshot.pk, snapshot.pk)
+    assert "Computing the figures of this page" in client.get(address).content.decode()
+    assert "No differences" in client.get(f"{address}?again=1").content.decode()
+    snapshot_file(snapshot).unlink()
+    assert "No differences" in client.get(address).content.decode()
