@@ -1,6 +1,6 @@
 """How far labels can be trusted: batches that stand out, and each annotator's reliability."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -129,10 +129,11 @@ def _on_gold(accuracies: Mapping[int, Accuracy], members: Members) -> list[Figur
     return sorted(figures, key=lambda row: (row.figures.right.value or 0, row.who.shown_name))
 
 
-def show_batches(shown: Iterable[Any], names: Mapping[str, str]) -> None:
+def show_batches(shown: Sequence[Any], names: Mapping[str, str]) -> None:
     """Give each batch the name of its `owner`, its number of `labels`, and whose labels they equal (`original`)."""
+    labels = batches.count_labels(shown)
     for batch in shown:
-        batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
+        batch.owner, batch.labels = owner_of(batch), labels[batch.pk]
         batch.original = names.get(batch.evidence.get("original", ""), "")
 
 

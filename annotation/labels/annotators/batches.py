@@ -1,10 +1,12 @@
 """Batches of labels that are suspected, set aside and taken back into use. The labels themselves never change."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.core import audit
@@ -34,6 +36,17 @@ def labels_of_batch(batch: LabelBatch) -> QuerySet[Annotation]:
     """The labels of the batch, including earlier revisions."""
     labels = Annotation.objects.filter(project=batch.project_id, submitted_at__range=(batch.since, batch.until))
     return labels.filter(annotator=batch.annotator_id, **({} if batch.annotator_id else {"source": batch.source_id}))
+
+
+def count_labels(batches: Iterable[LabelBatch]) -> dict[int, int]:
+    """The number of labels of each batch, including earlier revisions, by the batch's id."""
+    of_owner = Q(annotator=OuterRef("annotator")) | Q(annotator=None, source=OuterRef("source"))
+    labels = Annotation.objects.filter(
+        of_owner, project=OuterRef("project"), submitted_at__range=(OuterRef("since"), OuterRef("until"))
+    )
+    counted = labels.order_by().values("project").annotate(n=Count("pk")).values("n")
+    of = LabelBatch.objects.filter(pk__in=[batch.pk for batch in batches])
+    return dict(of.values_list("pk", Coalesce(Subquery(counted), 0)))
 
 
 def waits_for_decision(project: Project) -> bool:

@@ -84,6 +84,18 @@ class TestWatch:
         assert AuditEntry.objects.get(action="labels.suspect").target_id == str(batch.pk)
         assert batches.labels_of_batch(batch).filter(first_error=2).count() == 12
 
+    def test_batches_of_people_and_sources_are_counted_at_once(self, project, people, django_assert_num_queries):
+        source = LabelSourceFactory(project=project, kind="human", name="agency")
+        shared_labels(project, people, 12, odd=people[2])
+        label(SolutionFactory(project=project), None, 2, source=source)
+        times = {"since": project.created_at, "until": timezone.now()}
+        owners = {"annotator": people[1]}, {"source": source}, {"annotator": MembershipFactory(project=project)}
+        made = [LabelBatch.objects.create(project=project, **times, **owner) for owner in owners]
+        with django_assert_num_queries(1):
+            counts = batches.count_labels(made)
+        assert [counts[batch.pk] for batch in made] == [batches.labels_of_batch(batch).count() for batch in made]
+        assert [counts[batch.pk] for batch in made] == [12, 1, 0]
+
     def test_people_who_agree_are_left_in_peace(self, project, people):
         shared_labels(project, people, 30)
         assert watch(project) == []
