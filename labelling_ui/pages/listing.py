@@ -190,6 +190,8 @@ class Listing(Table):
             keys.count_related(related.filter(**{f"{key}__in": rows.values("pk")}) if self.narrowed else related, key)
         if values and order in values and not self.narrowed:
             keys.read_by_value(order, values[order]())
+        if self.narrowed or known is not None:
+            keys.read_whole_if_few()
         self.all = rows.order_by(*keys.order)
         super().__init__(self.all, columns)
         # By key first: else the database would compute the columns and repeat the filters for rows on other pages.
@@ -236,6 +238,7 @@ class _Keys:
 
     ordered = True
     estimated = False
+    _reads_few = _few = False
 
     def __init__(self, rows: QuerySet[Any], order: str, *, descending: bool, exact: bool) -> None:
         last = None if order == "pk" or _never_null(rows, order) else True
@@ -276,6 +279,13 @@ class _Keys:
             by_value = [self._rows.filter(**{order: value}).order_by("-pk") for value in values]
             self._early = [*(by_value[::-1] if self._descending else by_value), *self._parts[1:]]
 
+    def read_whole_if_few(self) -> None:
+        """Read all keys of a page's list if there are few, because the database plans badly for few of many rows.
+
+        It expects to meet the first fifty early in an index of all rows, and then reads most of that index.
+        """
+        self._reads_few = True
+
     def exactly(self) -> "_Keys":
         """The same keys with their exact number."""
         same = copy(self)
@@ -287,12 +297,15 @@ class _Keys:
             return self._rows.count()
         known = self._rows[: MOST_COUNTED + 1].count()
         if known <= MOST_COUNTED:
+            self._few = self._reads_few
             return known
         self.estimated = True
         [plan] = json.loads(self._rows.explain(format="json"))
         return max(known, int(plan["Plan"]["Plan Rows"]))
 
     def __getitem__(self, place: slice) -> list[Any]:
+        if self._few:
+            return [key for part in self._parts for key in part][place]
         keys: list[Any] = []
         start, wanted = place.start, place.stop - place.start
         parts = self._early if self._early and place.stop <= EARLY else self._parts

@@ -130,6 +130,17 @@ def test_the_number_of_many_rows_is_estimated_unless_asked_for(show, monkeypatch
     assert keys_of(show(page=9)) == keys_of(show(page=3))
 
 
+def test_few_rows_of_a_filter_are_read_without_a_limit(show, django_assert_num_queries, monkeypatch):
+    """With a limit, the database looks for them in an index of all rows."""
+    monkeypatch.setattr(listings, "ROWS_A_PAGE", 2)
+    for filters, limited in (({}, True), ({"split": "pool"}, False)):
+        with django_assert_num_queries(3) as asked:
+            listing = show(**filters)
+            keys = keys_of(listing)
+        assert ("LIMIT" in asked[1]["sql"]) == limited
+        assert keys == [row.pk for row in listing.all[:2]]
+
+
 def test_a_file_is_read_as_values_with_the_cells_of_its_columns(show):
     listing = show(sort="answer")
     assert {type(row) for row in listing.downloaded(COLUMNS)} == {tuple}
