@@ -43,6 +43,7 @@ _TEXTS = ("solution", "response", "model_response", "model_output", "output", "c
           "reasoning", "chain_of_thought", "cot", "model_solution", "trace")  # fmt: skip
 _NUMBERED = re.compile(r"(.*?)[ _-]?(\d{1,4})")
 _LABEL = re.compile(r"label|rating|first_error|mistake|(error|wrong)_(step|index|position)|step_values|annotation")
+_INDEX = re.compile(r"first_error|(error|wrong|mistake)_(step|index|position)")
 _ANNOTATOR = ("annotator", "annotator_id", "annotator_name", "labeler", "labeller", "labeler_id", "rater", "rater_id",
               "worker", "worker_id", "coder", "labelled_by", "labeled_by", "annotated_by")  # fmt: skip
 _SOURCES: list[tuple[str, SourceKind]] = [
@@ -182,9 +183,12 @@ def _scale(values: Iterable[Any]) -> Scale:
 
 
 def _index(table: _Table, column: str, steps: StepsMapping) -> LabelMapping | None:
-    """The label in a column of indices; None if a value is neither an index nor a word for no error."""
+    """The label in a column of indices; None if a value is neither an index nor a word for no error.
+
+    In a file that begins with right solutions, the first rows have no index. Then the column's name decides.
+    """
     indices = [_index_of(cell_of(row, column)) for row in table.rows]
-    if not any(isinstance(value, int) and value >= 0 for value in indices):
+    if not any(isinstance(value, int) and (value >= 0 or _INDEX.search(table.left[column])) for value in indices):
         return None
     if any(isinstance(value, str) and value not in ("", "-1", "n/a", "none", "null", "nan") for value in indices):
         return None

@@ -257,6 +257,15 @@ def test_monte_carlo_labels_of_other_rollouts_are_another_source():
     ]
 
 
+@pytest.mark.parametrize(("name", "labelled"), [("first_error", True), ("judge_error_index", True), ("rating", False)])
+def test_a_file_that_begins_with_right_solutions_has_labels_by_the_name_of_its_column(name, labelled):
+    rows = [{"problem": f"p{n}", "steps": ["a", "b"], name: -1} for n in range(3)]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    labels = table.checked(None, table.sample(io.BytesIO(content))).labels
+    assert [(label.columns, label.form, label.none) for label in labels] == [([name], "first_error", ["-1"])] * labelled
+    assert detect(io.BytesIO(content), "rows.jsonl") == ("table" if labelled else "plain")
+
+
 def test_a_table_with_labels_of_two_sources_is_proposed_with_both():
     row = {"question": "p", "reasoning_steps": ["a", "b"], "mc_labels": [1, 0], "judge_first_error": 1, "answer": "4"}
     mapping = table.checked(None, table.sample(io.BytesIO(json.dumps(row).encode())))
