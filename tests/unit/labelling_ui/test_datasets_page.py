@@ -101,6 +101,16 @@ def test_a_preview_of_a_sample_is_marked_as_an_estimate(
     assert (estimate(80312), estimate(80312, True), estimate(7)) == ("about 80,000", "80,312", "about 7")
 
 
+def test_a_sample_without_labels_does_not_count_people(
+    manager: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_in(project, *(solution(f"unread {n}") for n in range(40)))
+    monkeypatch.setattr(snapshot_preview, "SAMPLE", 1)
+    shown = preview(manager, min_annotations=0)
+    assert re.search(r"People.*?–</dd>", shown)
+    assert "at least 0" not in shown
+
+
 def test_a_preview_says_what_is_wrong_with_the_filters_and_that_nothing_passes(
     manager: Client, project: Project
 ) -> None:
