@@ -18,16 +18,20 @@ from annotation.models import (
     Lease,
     Membership,
     ModelVersion,
+    PathStep,
     PoolScore,
     QueueItem,
     RunStage,
     Snapshot,
+    StepRating,
     TrainingRun,
 )
 from annotation.work.claiming import claim_next
 from prm.formats.identity import key_of, solution_key
 from prm.formats.trace_files import read_traces
 from tests.factories import (
+    AnnotationFactory,
+    LabelSourceFactory,
     MembershipFactory,
     ModelVersionFactory,
     ProjectFactory,
@@ -151,6 +155,33 @@ def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings)
     assert [s.state for s in stages] == [RunStage.State.DONE] * 7
     assert (shadow.name, shadow.state) == (RunStage.Name.SHADOW, RunStage.State.SKIPPED), "nothing was acquired yet"
     assert run.points.filter(stage="train", loss__isnull=False).exists()
+
+
+def test_a_round_learns_from_monte_carlo_estimates(manager, verdicts, settings):
+    project = labelled_project(manager, training={"graded_weight": 0.5, "estimate_weight": 0.5})
+    source = LabelSourceFactory(project=project, kind="monte_carlo", name="policy, 8 rollouts")
+    unread = list(project.solutions.filter(split="pool", annotations=None).order_by("pk"))
+    for number, solution in enumerate(unread):
+        estimate(solution, source, error=number % 3)
+    run = do_round(project, manager)
+
+    listed = [record for record in read_graded(run.snapshot) if record.annotations]
+    assert {label.source_kind for record in listed for label in record.annotations} == {"monte_carlo"}
+    assert run.snapshot.counts["estimated"] == len(listed) == len(unread)
+    taught = run.model_version.manifest["estimated"]
+    assert 0 < taught["solutions"] <= len(unread)  # those of validation problems teach nothing
+    assert taught["steps"] >= taught["solutions"]
+    assert run.model_version.state == Version.CHAMPION
+
+
+def estimate(solution, source, *, error):
+    """Rate each step up to the one at `error` as rollouts do: good before it, bad there."""
+    label = AnnotationFactory(solution=solution, source=source, annotator=None, item=None)
+    for step in solution.steps.filter(position__lte=error):
+        PathStep.objects.create(annotation=label, position=step.position, chosen=step)
+        StepRating.objects.create(
+            annotation=label, step=step, state="rated", rating=-1 if step.position == error else 1
+        )
 
 
 def test_every_stage_may_be_done_twice(manager, verdicts):
