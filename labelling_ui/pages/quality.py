@@ -78,7 +78,7 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(request, rows, COLUMNS, sort="-found", filters=BatchFilters(request.GET, project, COLUMNS))
     members = {one.pk: one for one in project.memberships.select_related("user")}
     fit = latest_fit(project)
-    show_batches(listing.page.object_list, names_of(project, members))
+    show_batches(list(listing), names_of(project, members))
     cached = CachedFigures(request, project)
     context = {
         "fit": fit,
