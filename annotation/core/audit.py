@@ -18,11 +18,16 @@ VALUES (%(project)s, %(by)s, %(action)s, %(target_type)s, %(target_id)s, %(befor
 """
 
 
-def insertion(target: str) -> str:
-    """The INSERT of `record` as a part of a statement with the values of `entry`. The part `target` has the `id`."""
+def insertion(target: str, *details: str) -> str:
+    """The INSERT of `record` as a part of a statement with the values of `entry`. The part `target` has the `id`.
+
+    The row also shows the `details`, columns of `target`.
+    """
+    pairs = ", ".join(f"'{name}', {target}.{name}" for name in details)
+    after = f"%(after)s::jsonb || jsonb_build_object({pairs})" if details else "%(after)s::jsonb"
     return f"""
     INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)
-    SELECT %(project)s, %(by)s, %(action)s, %(target_type)s, id::text, '{{}}', %(after)s::jsonb, %(now)s FROM {target}
+    SELECT %(project)s, %(by)s, %(action)s, %(target_type)s, id::text, '{{}}', {after}, %(now)s FROM {target}
     """
 
 

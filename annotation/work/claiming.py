@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -12,13 +13,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.core import audit
-from annotation.core.statements import FLUSH, WITHOUT_FLUSH, columns, fetch_one, flush, instance, instances
+from annotation.core.statements import FLUSH, WITHOUT_FLUSH, columns, fetch_all, fetch_one, flush, instance, instances
 from annotation.models import Draft, Hint, Lease, Membership, Problem, Project, ScreeningDecision, Solution
 from annotation.work.gold import due as hidden
 from annotation.work.gold.hidden_gold import ANY_GOLD
 from annotation.work.gold.screening import LATEST
 from annotation.work.queue import hint_draw as hints
-from annotation.work.queue.item_choice import comes_first, take, take_thoroughly
+from annotation.work.queue.item_choice import LANE, MAY_COME_FIRST, TALLIES, take, take_thoroughly
 from annotation.work.queue.leases import expire_leases
 from annotation.work.queue.reasons import why_nothing
 from annotation.work.queue.rules import Rules, cap_reached, rules_for
@@ -98,12 +99,19 @@ SELECT {columns(Membership)}, {WITHOUT_FLUSH}
 FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
 FOR NO KEY UPDATE
 """
-# A statement of its own, because it must see what the lock has waited for.
+# A statement of its own, because it must see what the lock has waited for. It locks the tallies only if the lanes are
+# next: whatever comes before them may wait for an item.
+LANES_ARE_NEXT = """AND %(ordinary)s AND NOT situation.any_gold AND NOT situation.first
+    AND situation.held <@ %(holding)s::bigint[]"""
 SITUATION = f"""
-SELECT ARRAY(
-    SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = 'active' ORDER BY claimed_at, id
-), EXISTS ({ANY_GOLD}), {{comes_first}}, {columns(ScreeningDecision)}
-FROM (SELECT) AS always LEFT JOIN LATERAL ({LATEST}) AS annotation_screeningdecision ON true
+WITH situation AS MATERIALIZED (
+    SELECT ARRAY(
+        SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = 'active' ORDER BY claimed_at, id
+    ) AS held, EXISTS ({ANY_GOLD}) AS any_gold, {MAY_COME_FIRST} AS first
+), lane AS ({TALLIES.format(after="CROSS JOIN situation", only=LANES_ARE_NEXT)})
+SELECT held, any_gold, first, lane.*, {columns(ScreeningDecision)}
+FROM situation LEFT JOIN lane ON true
+LEFT JOIN LATERAL ({LATEST}) AS annotation_screeningdecision ON true
 """
 
 
@@ -118,7 +126,7 @@ def _attempt(*, by: User, project: Project, holding: list[int], thoroughly: bool
     membership.project = project
     now = timezone.now()
     until = now + timedelta(minutes=project.policies.queue.lease_minutes)
-    situation = _situation(membership, rules_for(membership, now))
+    situation = _situation(membership, rules_for(membership, now), holding, thoroughly=thoroughly)
     return (
         _resume([lease_id for lease_id in situation.held if lease_id not in holding], until)
         or _refusal(membership, len(situation.held), now)
@@ -129,21 +137,26 @@ def _attempt(*, by: User, project: Project, holding: list[int], thoroughly: bool
 @dataclass(frozen=True)
 class _Situation:
     """What decides on the next task of a locked member: active leases, oldest first, and what may come before the
-    ordinary queue.
+    ordinary queue. `lanes` are the rows of TALLIES; None if they are not locked.
     """
 
     rules: Rules
     held: list[int]
     any_gold: bool
     first: bool
+    lanes: Sequence[Sequence[Any]] | None
     decision: ScreeningDecision | None
 
 
-def _situation(membership: Membership, rules: Rules) -> _Situation:
-    row = fetch_one(SITUATION.format(comes_first=comes_first(rules)), rules.values)
-    assert row is not None
-    held, any_gold, first, *decision = row
-    return _Situation(rules, held, any_gold, first, instance(ScreeningDecision, decision) if decision[0] else None)
+def _situation(membership: Membership, rules: Rules, holding: list[int], *, thoroughly: bool) -> _Situation:
+    ordinary = not thoroughly and not membership.project.policies.screening.items
+    rows = fetch_all(SITUATION, rules.values | {"ordinary": ordinary, "holding": holding})
+    held, any_gold, first = rows[0][:3]
+    lanes = [row[3 : 3 + LANE] for row in rows if row[3] is not None]
+    decision = rows[0][3 + LANE :]
+    return _Situation(
+        rules, held, any_gold, first, lanes or None, instance(ScreeningDecision, decision) if decision[0] else None
+    )
 
 
 def _resume(lease_ids: list[int], until: datetime) -> _Held | None:
@@ -174,23 +187,29 @@ def _take_new(
     gold = hidden.lease_due(membership, situation.decision, any_gold=situation.any_gold, now=now, until=until)
     if gold and gold.taken is None:
         return Claim(reason=gold.reason, message=str(gold.message))
+    draws = hints.is_drawn(membership)
+    entry = audit.entry(by=by, action="lease.claim", kind=Lease, after={"expires_at": until.isoformat()})
+    audited = None if gold or draws else entry | {"project": membership.project_id}
     if gold:
         taken = gold.taken
     elif thoroughly:
-        taken = take_thoroughly(situation.rules, now=now, until=until)
+        taken = take_thoroughly(situation.rules, audited=audited, now=now, until=until)
     else:
-        taken = take(situation.rules, first=situation.first, now=now, until=until)
+        taken = take(
+            situation.rules, first=situation.first, lanes=situation.lanes, audited=audited, now=now, until=until
+        )
     if taken is None:
         return None
-    hint = hints.draw(membership, taken, now=now)
-    audit.record(
-        by=by,
-        action="lease.claim",
-        target=instance(Lease, [taken.lease]),
-        project=membership.project,
-        after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()}
-        | ({} if hint is None else {"hint": hint}),
-    )
+    if audited is None:
+        hint = hints.draw(membership, taken, now=now)
+        after = {"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()}
+        audit.record(
+            by=by,
+            action="lease.claim",
+            target=instance(Lease, [taken.lease]),
+            project=membership.project,
+            after=after if hint is None else after | {"hint": hint},
+        )
     return _Held(taken.lease)
 
 

@@ -31,17 +31,11 @@ def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
     """Decide at random, for this person and this solution, between a hint (True) and the blind arm (False).
 
     None, and no hint, if a draw exists already or none is made: the policy has no hint here, the solution has no stored
-    champion score, people choose the path (scores are of the sampled steps), or the member is a machine. The caller has
-    locked the membership.
+    champion score, or `is_drawn` is false. The caller has locked the membership.
     """
-    policy, scheme = membership.project.policies.hints, membership.project.label_scheme
-    if (
-        membership.kind == Membership.Kind.MACHINE
-        or not policy.share
-        or membership.role not in policy.roles
-        or scheme.choose_path
-    ):
+    if not is_drawn(membership):
         return None
+    policy = membership.project.policies.hints
     row = fetch_one(
         DRAW,
         {
@@ -55,6 +49,17 @@ def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
         },
     )
     return None if row is None else bool(row[0])
+
+
+def is_drawn(membership: Membership) -> bool:
+    """Whether this person may get hints; not if people choose the path (scores are of the sampled steps)."""
+    policy = membership.project.policies.hints
+    return bool(
+        policy.share
+        and membership.kind != Membership.Kind.MACHINE
+        and membership.role in policy.roles
+        and not membership.project.label_scheme.choose_path
+    )
 
 
 def lot(membership: Membership, solution: int) -> float:

@@ -1,5 +1,6 @@
 """Chooses the lane and the queue item of a person's next lease."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from annotation.core import audit
 from annotation.core.statements import fetch_all, fetch_one
 from annotation.work.queue.rules import FRESH, OFFERED, Rules
 from annotation.work.queue.turns import Tally, in_turn
@@ -30,13 +32,15 @@ next AS (
         state = CASE WHEN item.leased + 1 + item.done >= item.wanted THEN 'full' ELSE 'ready' END
     FROM next WHERE item.id = next.id
     RETURNING item.id, item.solution_id
-){remember}
-INSERT INTO annotation_lease (item_id, solution_id, annotator_id, state, reason, claimed_at, expires_at)
-SELECT taken.id, taken.solution_id, %(annotator)s, 'active', '', %(now)s, %(until)s FROM taken
-ON CONFLICT (annotator_id, solution_id) DO UPDATE
-SET item_id = EXCLUDED.item_id, state = 'active', reason = '', claimed_at = EXCLUDED.claimed_at,
-    expires_at = EXCLUDED.expires_at, ended_at = NULL
-RETURNING id, item_id, solution_id
+){remember}, leased AS (
+    INSERT INTO annotation_lease (item_id, solution_id, annotator_id, state, reason, claimed_at, expires_at)
+    SELECT taken.id, taken.solution_id, %(annotator)s, 'active', '', %(now)s, %(until)s FROM taken
+    ON CONFLICT (annotator_id, solution_id) DO UPDATE
+    SET item_id = EXCLUDED.item_id, state = 'active', reason = '', claimed_at = EXCLUDED.claimed_at,
+        expires_at = EXCLUDED.expires_at, ended_at = NULL
+    RETURNING id, item_id AS item, solution_id AS solution
+){audited}
+SELECT id, item, solution FROM leased
 """
 
 # First the items assigned to this person, then those they had begun, then those pinned for all.
@@ -92,12 +96,22 @@ TALLIES = """
 SELECT tally.generation_id, tally.lane, tally.wanted, tally.taken, COALESCE((
     SELECT frontier.rank FROM annotation_frontier frontier
     WHERE frontier.annotator_id = %(annotator)s AND frontier.generation_id = tally.generation_id
-      AND frontier.lane = tally.lane), 0)
-FROM annotation_lanetally tally JOIN annotation_generation generation ON generation.id = tally.generation_id
-WHERE generation.project_id = %(project)s AND generation.state = 'open' AND tally.taker = %(taker)s
+      AND frontier.lane = tally.lane), 0) AS frontier
+FROM annotation_lanetally tally JOIN annotation_generation generation ON generation.id = tally.generation_id {after}
+WHERE generation.project_id = %(project)s AND generation.state = 'open' AND tally.taker = %(taker)s {only}
 ORDER BY tally.lane
 FOR NO KEY UPDATE OF tally
 """
+LANE = 5  # columns of TALLIES
+AUDIT = f", audited AS ({audit.insertion('leased', 'item', 'solution')})"
+
+# Whether FIRST may find an item; it may not, if others have it or the person may not have it.
+MAY_COME_FIRST = f"""(
+    EXISTS (
+        SELECT FROM annotation_queueitem WHERE assigned_to_id = %(annotator)s AND state = 'ready' AND NOT paused)
+    OR EXISTS (SELECT FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = 'expired')
+    OR EXISTS (
+        SELECT FROM annotation_queueitem item WHERE item.project_id = %(project)s AND item.pinned AND {OFFERED}))"""
 
 
 _RNG = np.random.default_rng()
@@ -112,50 +126,64 @@ class Taken:
     solution: int
 
 
-def take(rules: Rules, *, first: bool, now: datetime, until: datetime) -> Taken | None:
+def take(
+    rules: Rules,
+    *,
+    first: bool,
+    lanes: Sequence[Sequence[Any]] | None,
+    audited: Mapping[str, Any] | None,
+    now: datetime,
+    until: datetime,
+) -> Taken | None:
     """Lease the next item of the lane whose turn it is; `first`, one that comes before all lanes.
 
-    The caller has locked the membership, and then read by `comes_first` whether there may be such an item.
+    The caller has locked the membership, and then read by MAY_COME_FIRST whether there may be such an item. `lanes` are
+    the rows of TALLIES, if the caller has locked them. `audited` is an audit entry to store with the lease, if any.
 
     None if a quick search finds nothing; then use `take_thoroughly`.
     """
-    values = rules.values | {"now": now, "until": until}
-    if first and (taken := _take(FIRST, rules, values)):
+    values = _values(rules, audited, now, until)
+    if first and (taken := _take(FIRST, rules, values, audits=audited is not None)):
         return taken
-    rows = fetch_all(TALLIES, values)
-    lanes = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
-    tallies = {lane: Tally(wanted, taken) for _, lane, wanted, taken, _ in rows}
+    if lanes is None:
+        lanes = fetch_all(TALLIES.format(after="", only=""), values)
+    frontiers = {lane: (generation, frontier) for generation, lane, _, _, frontier in lanes}
+    tallies = {lane: Tally(wanted, taken) for _, lane, wanted, taken, _ in lanes}
     for lane in in_turn(tallies, _RNG):
-        generation, frontier = lanes[lane]
+        generation, frontier = frontiers[lane]
         where = {"generation": generation, "lane": lane, "frontier": frontier}
-        if taken := _take(IN_LANE, rules, values | where, remember=REMEMBER):
+        if taken := _take(IN_LANE, rules, {**values, **where}, remember=REMEMBER, audits=audited is not None):
             return taken
     return None
 
 
-def take_thoroughly(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
+def take_thoroughly(rules: Rules, *, audited: Mapping[str, Any] | None, now: datetime, until: datetime) -> Taken | None:
     """Lease any item that the person may have, searching the whole queue and waiting for rows that others lock."""
-    anywhere = statement(ANYWHERE, rules.theirs, rules.theirs_now, wait="")
-    row = fetch_one(anywhere, rules.values | {"now": now, "until": until})
+    anywhere = statement(ANYWHERE, rules.theirs, rules.theirs_now, wait="", audits=audited is not None)
+    row = fetch_one(anywhere, _values(rules, audited, now, until))
     return Taken(*row) if row else None
 
 
-def _take(candidates: str, rules: Rules, values: dict[str, Any], *, remember: str = "") -> Taken | None:
-    row = fetch_one(statement(candidates, rules.lasting, rules.all, remember=remember), values)
+def _values(rules: Rules, audited: Mapping[str, Any] | None, now: datetime, until: datetime) -> dict[str, Any]:
+    return {**(audited or {}), **rules.values, "now": now, "until": until}
+
+
+def _take(
+    candidates: str, rules: Rules, values: Mapping[str, Any], *, audits: bool, remember: str = ""
+) -> Taken | None:
+    row = fetch_one(statement(candidates, rules.lasting, rules.all, remember=remember, audits=audits), values)
     return Taken(*row) if row else None
 
 
 @lru_cache(maxsize=64)
-def statement(candidates: str, lasting: str, allowed: str, *, remember: str = "", wait: str = "SKIP LOCKED") -> str:
+def statement(
+    candidates: str, lasting: str, allowed: str, *, remember: str = "", wait: str = "SKIP LOCKED", audits: bool = False
+) -> str:
     """The statement TAKE for a way to find candidates, with the conditions that items meet ever, and those for now."""
-    parts = _parts(lasting, allowed)
-    return TAKE.format(candidates=candidates.format(**parts), remember=remember.format(**parts), wait=wait)
-
-
-def comes_first(rules: Rules) -> str:
-    """The condition that an item comes before all lanes, for a statement with the values of the rules."""
-    return f"EXISTS ({FIRST.format(**_parts(rules.lasting, rules.all))})"
-
-
-def _parts(lasting: str, allowed: str) -> dict[str, Any]:
-    return {"offered": OFFERED, "fresh": FRESH, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}
+    parts = {"offered": OFFERED, "fresh": FRESH, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}
+    return TAKE.format(
+        candidates=candidates.format(**parts),
+        remember=remember.format(**parts),
+        audited=AUDIT if audits else "",
+        wait=wait,
+    )
