@@ -12,9 +12,9 @@ from tests.factories import GenerationFactory, MembershipFactory, QueueItemFacto
 LABELLING = ("claim", "submit")
 pytestmark = pytest.mark.django_db
 # Who calls, the project, and BEGIN and COMMIT are among them. A browser's session is one more than a program's token.
-MOST_OF_A_CLAIM = {"program": 10, "browser": 11}
-MOST_OF_A_SUBMISSION = {"program": 7, "browser": 8}
-MOST_TOGETHER = {"program": 15, "browser": 16}
+MOST_OF_A_CLAIM = {"program": 8, "browser": 9}
+MOST_OF_A_SUBMISSION = {"program": 4, "browser": 5}
+MOST_TOGETHER = {"program": 10, "browser": 11}
 
 
 @pytest.fixture

@@ -13,36 +13,37 @@ from annotation.work.labelling.refusing import refuse
 from prm.messages import Message
 
 NOTHING: Mapping[str, Any] = {}
-# The parts of one statement, which inserts all rows, from the path as JSON. It returns no row if the submission's id is
-# already used.
+# The parts of one statement, which inserts all rows, from the path as JSON. It returns no row if the submission's id or
+# the person's revision exists already, or if `source`, a part of the `guard`, has none.
 ROWS = """
-WITH label AS (
+{guard}label AS (
     INSERT INTO annotation_annotation (
         project_id, solution_id, source_id, annotator_id, item_id, lease_id, lane, submission_id, payload_hash,
         revision, counted, adjudicates, finish_reason, reason, first_error, progress, total_ms, comment, native, stated,
         submitted_at, guidelines_id)
-    VALUES (
+    SELECT
         %(project)s, %(solution)s, %(source)s, %(annotator)s, %(item)s, %(lease)s, %(lane)s, %(submission)s::uuid,
         %(payload_hash)s, %(revision)s, %(counted)s, %(adjudicates)s, %(finish_reason)s, %(reason)s, %(first_error)s,
-        %(progress)s, %(total_ms)s, %(comment)s, %(native)s::jsonb, '{}', %(now)s, (
+        %(progress)s, %(total_ms)s, %(comment)s, %(native)s::jsonb, '{{}}', %(now)s, (
             SELECT version.id FROM annotation_guidelineversion version
             WHERE version.project_id = %(project)s AND CASE WHEN %(guidelines)s::bigint IS NULL
                 THEN version.created_at <= %(begun)s::timestamptz ELSE version.number = %(guidelines)s::bigint END
-            ORDER BY version.number DESC LIMIT 1))
-    ON CONFLICT (submission_id) DO NOTHING
+            ORDER BY version.number DESC LIMIT 1)
+    FROM {source}
+    ON CONFLICT DO NOTHING
     RETURNING *
 ), place AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(path)s::json)
         AS place(position int, chosen bigint, own_text text, dwell_ms bigint, ratings json)
 ), path AS (
     INSERT INTO annotation_pathstep (annotation_id, position, chosen_id, own_text, dwell_ms, native)
-    SELECT label.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{}' FROM label, place
+    SELECT label.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{{}}' FROM label, place
 ), ratings AS (
     INSERT INTO annotation_steprating (
         annotation_id, step_id, ordinal, state, rating, flagged, accepted, error_type, comment, dimensions,
         spans)
     SELECT label.id, rated.step, rated.ordinal - 1, rated.state, rated.rating, rated.flagged,
-        coalesce(rated.accepted, false), rated.error_type, rated.comment, coalesce(rated.dimensions, '{}'),
+        coalesce(rated.accepted, false), rated.error_type, rated.comment, coalesce(rated.dimensions, '{{}}'),
         coalesce(rated.spans, '[]')
     FROM label, place, ROWS FROM (
         json_to_recordset(place.ratings) AS (
@@ -55,10 +56,19 @@ LABEL = f"SELECT {columns(Annotation)} FROM label AS annotation_annotation"
 
 
 class Others(NamedTuple):
-    """Further parts of the statement, after a comma, with their values. They can use the part `label`."""
+    """Further parts of the statement, after a comma, with their values. They can use the part `label`.
+
+    With a `guard`, a part `held`, the rows are only inserted if it has a row.
+    """
 
     parts: str = ""
     values: Mapping[str, Any] = NOTHING
+    guard: str = ""
+
+    @property
+    def statement(self) -> str:
+        guard, source = (f"{self.guard}, ", "held") if self.guard else ("", "(SELECT) AS always")
+        return f"WITH {ROWS.format(guard=guard, source=source)}{self.parts} {LABEL}"
 
 
 NO_OTHERS = Others()
@@ -80,7 +90,7 @@ def write_annotation(
     native: Mapping[str, Any] = NOTHING,
     others: Others = NO_OTHERS,
 ) -> Annotation | None:
-    """Insert the rows of a valid submission; None, and no rows, if its id is already used.
+    """Insert the rows of a valid submission; None, and no rows, if its id is already used or a guard has no row.
 
     `source` is the project's label source of this `kind`, None if it does not exist yet. An adjudication has neither
     lease nor item, and an estimate no annotator. A submission that does not name its version of the guidelines has the
@@ -90,7 +100,7 @@ def write_annotation(
     now = timezone.now()
     guidelines = None if submission.guidelines is msgspec.UNSET else submission.guidelines
     row = fetch_one(
-        f"{ROWS}{others.parts} {LABEL}",
+        others.statement,
         {
             **others.values,
             "project": project,

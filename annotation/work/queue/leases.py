@@ -29,15 +29,15 @@ FOR NO KEY UPDATE OF annotation_queueitem, annotation_lease
 # Read after the item is locked: the lock may have waited for the replacement of the generation.
 STATE = "(SELECT state FROM annotation_generation WHERE id = %(generation)s)"
 
-# Parts of a statement with the values of `close_lease`.
+# Parts of a statement with the values of `close_lease`, under a further condition.
 CLOSE = """places AS (
     UPDATE annotation_queueitem SET wanted = %(wanted)s, leased = %(leased)s, done = %(done)s, state = %(item_state)s
-    WHERE id = %(item)s
+    WHERE id = %(item)s AND {condition}
 ), ended AS (
     UPDATE annotation_lease SET state = %(lease_state)s, reason = %(lease_reason)s, ended_at = %(ended_at)s
-    WHERE id = %(lease)s
+    WHERE id = %(lease)s AND {condition}
 ), undrafted AS (
-    DELETE FROM annotation_draft WHERE lease_id = %(lease)s
+    DELETE FROM annotation_draft WHERE lease_id = %(lease)s AND {condition}
 )"""
 
 
@@ -199,7 +199,7 @@ def set_generation(item: QueueItem, state: str) -> None:
 
 def end_lease(lease: Lease, item: QueueItem, state: Lease.State) -> None:
     """End a lease that `lock_held` has locked: free its place, and delete its draft."""
-    fetch_all(f"WITH {CLOSE} SELECT", close_lease(lease, item, state))
+    fetch_all(f"WITH {CLOSE.format(condition='TRUE')} SELECT", close_lease(lease, item, state))
 
 
 def close_lease(lease: Lease, item: QueueItem, state: Lease.State, *, done: bool = False) -> dict[str, Any]:
